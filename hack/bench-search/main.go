@@ -216,7 +216,7 @@ func warmLab(d device, capacity float64, seed uint64) *lab {
 // ours is a search by linerate's own code.
 func ours(settings goals.Settings, lab *lab, stops bool) (found []bracket, err error) {
 	var measured []goals.Trial
-	settings.Walk(func(ask goals.Ask) (goals.Trial, bool) {
+	settings.Search(func(ask goals.Ask) (goals.Trial, bool) {
 		stopAbove := forever
 		if stops && ask.StopAbove != nil {
 			stopAbove = *ask.StopAbove

@@ -198,7 +198,7 @@ func (b *bench) byOurs(ctx context.Context, classification goals.Classification)
 		return packetRow{}, err
 	}
 	repeats := 0
-	for step := r.Procedure.Next(r.Report.Windows); !step.Done &&
+	for step := r.Procedure.Next(r.Report.Windows); !step.End &&
 		err == nil; step = r.Procedure.Next(r.Report.Windows) {
 		if strings.Contains(step.Reason, "is repeated") {
 			repeats++
@@ -268,7 +268,7 @@ func (b *bench) begin(ctx context.Context, p *plan.Plan) (*drive, error) {
 	generator := frames.Generator{Name: p.Generators[0].Name, Engine: b.engine, PortOfLink: b.lab.PortOfLink(),
 		NextHopMAC: macs}
 	d := &drive{
-		Journal: &runner.Journal{Plan: p, Procedure: procedures.Of(p.Procedure), Started: time.Now(),
+		Journal: &runner.Journal{Plan: p, Procedure: procedures.New(p.Procedure), Started: time.Now(),
 			Log: slog.New(slog.DiscardHandler), Report: &report.Report{Plan: p}},
 		driver: frames.New([]frames.Generator{generator}, frames.Options{Limited: b.limited,
 			Machine: machine.Watch{Generator: b.lab.PID()}.Read}),

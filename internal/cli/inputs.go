@@ -45,8 +45,8 @@ func readInputs(stdin io.Reader, files []string) (inputs, error) {
 func (all *inputs) read(server *admission.Server, stdin io.Reader, name string) error {
 	objects, err := server.LoadFile(stdin, name)
 	wrong := []error{err}
-	if len(objects) > 0 && len(objects[0].Beside) > 0 {
-		all.left = append(all.left, fmt.Sprintf("%s: %s beside it is for a cluster, and left", name, strings.Join(objects[0].Beside, ", ")))
+	if len(objects) > 0 && len(objects[0].OtherObjects) > 0 {
+		all.left = append(all.left, fmt.Sprintf("%s: %s beside it is for a cluster, and left", name, strings.Join(objects[0].OtherObjects, ", ")))
 	}
 	for _, object := range objects {
 		if object.Suite != nil {

@@ -89,7 +89,7 @@ func TestARampFindsTheLimitBetweenItsSteps(t *testing.T) {
 					t.Errorf("limit %d, %s: read as %d: %s", limit, line, got, r.Result.Message)
 				}
 			}
-			if took, most := r.Finished.Sub(r.Started), procedures.Of(r.Plan.Procedure).Bound().Whole(); took > most {
+			if took, most := r.Finished.Sub(r.Started), procedures.New(r.Plan.Procedure).Bound().Whole(); took > most {
 				t.Errorf("limit %d, %s: it took %s, and was to take %s at most", limit, line, took, most)
 			}
 			if v := verify.Report(r, r.Producer); v.Outcome != verify.Verified {

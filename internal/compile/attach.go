@@ -14,58 +14,60 @@ import (
 const networksAnnotation = "k8s.v1.cni.cncf.io/networks"
 
 // checkAttached refuses what would keep the links out of the pod under test.
-func (ts *templates) checkAttached(at *field.Path, t *corev1.PodTemplateSpec) {
-	spec := at.Child("spec")
+func (ts *templates) checkAttached(fieldPath *field.Path, t *corev1.PodTemplateSpec) {
+	spec := fieldPath.Child("spec")
 	if t.Spec.HostNetwork {
-		ts.refuse(spec.Child("hostNetwork"), true, "a pod in its node's network gets no interfaces for the links: remove "+
-			"it, or use dut.type Device for software that runs on a node")
+		ts.refuse(spec.Child("hostNetwork"), true,
+			"a pod in its node's network gets no interfaces for the links: remove it, or use dut.type Device for "+
+				"software that runs on a node")
 	}
 	if t.Spec.NodeName != "" {
 		ts.refuse(spec.Child("nodeName"), t.Spec.NodeName, "it goes round the scheduler, which counts devices: use "+
 			"nodeSelector {kubernetes.io/hostname: "+t.Spec.NodeName+"}")
 	}
-	ts.checkOwnNetworks(at, t)
+	ts.checkOwnNetworks(fieldPath, t)
 }
 
-// readOwnNetworks reads a template's list of networks, or refuses it, and replaces the annotation by what it
-// read: so the pod gets exactly the networks that were checked.
-func (ts *templates) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) (*field.Path, []Attachment) {
-	at = at.Child("metadata", "annotations").Key(networksAnnotation)
-	annotation, given := t.Annotations[networksAnnotation]
-	if !given {
-		return at, nil
+// readOwnNetworks reads a template's list of networks, or refuses it, and replaces the annotation by what it read, so
+// that the pod gets exactly the networks that were checked.
+func (ts *templates) readOwnNetworks(fieldPath *field.Path, t *corev1.PodTemplateSpec) (*field.Path, []Attachment) {
+	fieldPath = fieldPath.Child("metadata", "annotations").Key(networksAnnotation)
+	annotation, found := t.Annotations[networksAnnotation]
+	if !found {
+		return fieldPath, nil
 	}
 	networks, err := ReadAttachments(annotation, ts.namespace)
 	if err != nil {
-		ts.refuse(at, annotation, fmt.Sprintf("it can't be read which networks it asks Multus for: %s; write a JSON list "+
-			"such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
-		return at, nil
+		ts.refuse(fieldPath, annotation, fmt.Sprintf("it can't be read which networks it asks Multus for: %s; write "+
+			"a JSON list such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
+		return fieldPath, nil
 	}
 	t.Annotations = maps.Clone(t.Annotations)
 	delete(t.Annotations, networksAnnotation)
 	if len(networks) > 0 {
 		t.Annotations[networksAnnotation] = WriteAttachments(networks)
 	}
-	return at, networks
+	return fieldPath, networks
 }
 
-// checkOwnNetworks refuses the user's own networks that would take a link's interface. Multus names interfaces
-// without a name by their place in the list: net1, net2 and so on.
-func (ts *templates) checkOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) {
-	at, networks := ts.readOwnNetworks(at, t)
+// checkOwnNetworks refuses the user's own networks that would take a link's interface. Multus names interfaces without
+// a name net1, net2 and so on, by their place in the list.
+func (ts *templates) checkOwnNetworks(fieldPath *field.Path, t *corev1.PodTemplateSpec) {
+	fieldPath, networks := ts.readOwnNetworks(fieldPath, t)
 	annotation := t.Annotations[networksAnnotation]
-	on := func(name string) bool {
+	uses := func(name string) bool {
 		return slices.ContainsFunc(networks, func(n Attachment) bool { return n.Interface == name })
 	}
 	numbered := regexp.MustCompile("^net[0-9]+$")
 	for _, l := range ts.spec.Links {
 		switch name := string(l.Name); {
-		case on(name):
-			ts.refuse(at, annotation, fmt.Sprintf("interface %s is link %s: give the network another interface, such as mgmt",
+		case uses(name):
+			ts.refuse(fieldPath, annotation, fmt.Sprintf("interface %s is link %s: give the network another "+
+				"interface, such as mgmt",
 				name, name))
-		case on("") && numbered.MatchString(name):
-			ts.refuse(at, annotation, fmt.Sprintf("Multus may call a network without interface %s, as a link is called: give "+
-				"each an interface, such as mgmt", name))
+		case uses("") && numbered.MatchString(name):
+			ts.refuse(fieldPath, annotation, fmt.Sprintf("Multus may call a network without interface %s, as a link "+
+				"is called: give each an interface, such as mgmt", name))
 		}
 	}
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// Attachment is an entry of Multus' list of a pod's networks, with the members that the Network Plumbing
-// Working Group's multi-network standard and Multus know.
+// Attachment is an entry of Multus' list of a pod's networks, with the members that the Network Plumbing Working
+// Group's multi-network standard and Multus know.
 //
-// A list is decoded once, strictly, and pods get what was decoded. Like encoding/json, Multus reads Namespace,
-// or nameſpace, as namespace, and takes the last of two: if the author's own text were passed on, Multus could
-// attach another network than the one that was checked.
+// A list is decoded once, strictly, and pods get what was decoded. Like encoding/json, Multus reads Namespace, or
+// nameſpace, as namespace, and takes the last of two. If the author's own text were passed on, Multus could attach
+// another network than the one that was checked.
 type Attachment struct {
 	Name      string   `json:"name"`
 	Namespace string   `json:"namespace,omitempty"`
@@ -60,57 +60,57 @@ const mostAttachments = 64
 //	[{"name": "management", "namespace": "lab", "interface": "mgmt"}]
 //	lab/management@mgmt, other
 //
-// It fails where Multus could read another network than this: for members that appear twice or differ from
-// Multus' own only in their spelling, invalid names, and text after the list.
+// It fails where Multus could read another network. That is so for members that appear twice or differ from Multus' own
+// only in their spelling, invalid names, and text after the list.
 func ReadAttachments(annotation, namespace string) ([]Attachment, error) {
 	read := readShortForm
 	if strings.ContainsAny(annotation, `[{"`) {
 		read = readJSONForm
 	}
-	all, err := read(annotation)
+	attachments, err := read(annotation)
 	if err != nil {
 		return nil, err
 	}
-	if len(all) > mostAttachments {
+	if len(attachments) > mostAttachments {
 		return nil, fmt.Errorf("it has more than %d entries", mostAttachments)
 	}
-	for i := range all {
-		a := &all[i]
+	for i := range attachments {
+		a := &attachments[i]
 		a.Namespace = cmp.Or(a.Namespace, namespace)
 		if err := a.check(); err != nil {
 			return nil, fmt.Errorf("entry %d: %w", i, err)
 		}
 	}
-	return all, nil
+	return attachments, nil
 }
 
 // WriteAttachments is the annotation's value for these attachments.
-func WriteAttachments(all []Attachment) string {
-	text, err := json.Marshal(all)
+func WriteAttachments(attachments []Attachment) string {
+	text, err := json.Marshal(attachments)
 	if err != nil {
 		return "" // can't happen: it was decoded from JSON
 	}
 	return string(text)
 }
 
-func readJSONForm(annotation string) (all []Attachment, err error) {
+func readJSONForm(annotation string) (attachments []Attachment, err error) {
 	var strict []error
-	err = intake.DecodeBy(func(text []byte, into any) (err error) {
-		strict, err = kjson.UnmarshalStrict(text, into)
+	err = intake.DecodeBy(func(text []byte, target any) (err error) {
+		strict, err = kjson.UnmarshalStrict(text, target)
 		return err
-	}, []byte(annotation), &all, limits)
+	}, []byte(annotation), &attachments, limits)
 	if err != nil {
 		return nil, err
 	}
 	if len(strict) > 0 {
 		return nil, fmt.Errorf("%w (each member once, spelt as Multus' documents spell it)", errors.Join(strict...))
 	}
-	return all, nil
+	return attachments, nil
 }
 
-func readShortForm(annotation string) (all []Attachment, err error) {
+func readShortForm(annotation string) (attachments []Attachment, err error) {
 	for entry := range strings.SplitSeq(annotation, ",") {
-		if len(all) > mostAttachments {
+		if len(attachments) > mostAttachments {
 			break // the caller refuses the list
 		}
 		if entry = strings.TrimSpace(entry); entry == "" {
@@ -121,12 +121,12 @@ func readShortForm(annotation string) (all []Attachment, err error) {
 		if namespace, name, found := strings.Cut(a.Name, "/"); found {
 			a.Namespace, a.Name = strings.TrimSpace(namespace), strings.TrimSpace(name)
 		}
-		all = append(all, a)
+		attachments = append(attachments, a)
 	}
-	return all, nil
+	return attachments, nil
 }
 
-// longestInterface is how many characters an interface's name may have (Linux: IFNAMSIZ, with the zero at its end).
+// longestInterface is how many characters an interface's name may have (Linux' IFNAMSIZ, with the zero at its end).
 const longestInterface = 15
 
 // check refuses names that no object or interface can have.

@@ -38,7 +38,7 @@ func allowDifferent(spec *v1alpha1.BaselineSpec) (parts []string) {
 	return parts
 }
 
-// String is "LoadTest vpp-main"; empty where there is none.
+// String is "LoadTest vpp-main", and empty where there is no baseline.
 func (b Baseline) String() string {
 	if b.Kind == "" {
 		return ""

@@ -23,10 +23,10 @@ type Bounds struct {
 	Prefixes []netip.Prefix
 }
 
-// DefaultPrefixes are the operator's default: networks for documentation (RFC 5737, RFC 3849), and private ones
-// (RFC 1918, RFC 6598, RFC 4193), which no network of others routes.
-const DefaultPrefixes = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10," +
-	"192.0.2.0/24,198.51.100.0/24,203.0.113.0/24,fc00::/7,2001:db8::/32"
+// DefaultPrefixes are the operator's default. They are networks for documentation (RFC 5737, RFC 3849), and private
+// ones (RFC 1918, RFC 6598, RFC 4193), which no network of others routes.
+const DefaultPrefixes = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,192.0.2.0/24," +
+	"198.51.100.0/24,203.0.113.0/24,fc00::/7,2001:db8::/32"
 
 // ForCluster compiles a LoadTest for a cluster with these bounds, as the function of this name does without.
 func (b *Bounds) ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
@@ -44,12 +44,13 @@ func (b *Bounds) check(spec *v1alpha1.LoadTestSpec) (errs field.ErrorList) {
 		if err != nil {
 			continue // the schema refuses it
 		}
-		within := slices.Concat(benchmarking(), b.Prefixes)
-		if !slices.ContainsFunc(within, func(p netip.Prefix) bool { return contains(p, network) }) {
+		allowed := slices.Concat(benchmarking(), b.Prefixes)
+		if !slices.ContainsFunc(allowed, func(p netip.Prefix) bool { return contains(p, network) }) {
 			errs = append(errs, field.Invalid(path.Index(i), network.String(),
-				fmt.Sprintf("%s is outside of the networks that tests of this cluster may send to (%s): use part of one of "+
-					"those, or have an administrator add it to "+
-					"the chart's allowedTrafficPrefixes (the operator's option --traffic-prefixes)", network, listOf(within))))
+				fmt.Sprintf("%s is outside of the networks that tests of this cluster may send to (%s): use part of "+
+					"one of those, or have an administrator add it to the chart's allowedTrafficPrefixes (the "+
+					"operator's option --traffic-prefixes)", network,
+					listOf(allowed))))
 		}
 	}
 	if spec.Generator.External == nil {
@@ -57,17 +58,17 @@ func (b *Bounds) check(spec *v1alpha1.LoadTestSpec) (errs field.ErrorList) {
 	}
 	path = specPath().Child("generator", "external", "servers")
 	for i, server := range spec.Generator.External.Servers {
-		if why := b.Servers.refuse(withPort(string(server))); why != "" {
-			errs = append(errs, field.Invalid(path.Index(i), string(server), why))
+		if refusal := b.Servers.refuse(withPort(string(server))); refusal != "" {
+			errs = append(errs, field.Invalid(path.Index(i), string(server), refusal))
 		}
 	}
 	return errs
 }
 
-func listOf[T fmt.Stringer](all []T) string {
-	words := make([]string, len(all))
-	for i, one := range all {
-		words[i] = one.String()
+func listOf[T fmt.Stringer](values []T) string {
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = value.String()
 	}
 	return strings.Join(words, ", ")
 }
@@ -93,16 +94,16 @@ func (r ServerRange) String() string {
 type ServerRanges []ServerRange
 
 // Texts are the ranges in the form that ParseServerRanges reads.
-func (all ServerRanges) Texts() (texts []string) {
-	for _, r := range all {
+func (ranges ServerRanges) Texts() (texts []string) {
+	for _, r := range ranges {
 		texts = append(texts, r.String())
 	}
 	return texts
 }
 
-// ParseServerRanges reads networks or addresses, each with a port or without, which is TRex's own:
-// 192.0.2.0/28, 192.0.2.7:4511, [2001:db8::/64]:4511.
-func ParseServerRanges(texts []string) (all ServerRanges, err error) {
+// ParseServerRanges reads networks or addresses, each with a port or without, which is TRex's own. Examples are
+// 192.0.2.0/28, 192.0.2.7:4511 and [2001:db8::/64]:4511.
+func ParseServerRanges(texts []string) (ranges ServerRanges, err error) {
 	for _, text := range texts {
 		network, number, found := cutPort(text)
 		bracketed := strings.HasPrefix(text, "[")
@@ -124,39 +125,39 @@ func ParseServerRanges(texts []string) (all ServerRanges, err error) {
 			return nil, fmt.Errorf("%q: write a network or an address, and a port unless it is TRex's own, such as "+
 				"192.0.2.0/28, 192.0.2.7:4511 or [2001:db8::/64]:4511", text)
 		}
-		all = append(all, ServerRange{prefix.Masked(), uint16(port)})
+		ranges = append(ranges, ServerRange{prefix.Masked(), uint16(port)})
 	}
-	return all, nil
+	return ranges, nil
 }
 
-// Refuse says why a runner may not connect to an address; empty: it may. A network that is wider than loopback,
-// link-local or multicast addresses contains none of those: they lead to the runner's own pod, to its node, or
-// to the services of a cloud.
-func (all ServerRanges) Refuse(address netip.AddrPort) string {
+// Refuse says why a runner may not connect to an address. Empty means that it may. A network that is wider than
+// loopback, link-local or multicast addresses contains none of those, since they lead to the runner's own pod, to its
+// node, or to the services of a cloud.
+func (ranges ServerRanges) Refuse(address netip.AddrPort) string {
 	host := address.Addr().Unmap().WithZone("")
-	for _, r := range all {
+	for _, r := range ranges {
 		if r.Port == address.Port() && r.Prefix.Contains(host) && !slices.ContainsFunc(special(),
 			func(p netip.Prefix) bool { return p.Contains(host) && !contains(p, r.Prefix) }) {
 			return ""
 		}
 	}
-	if len(all) == 0 {
-		return "this cluster's tests may use no External server: an administrator lists where those may be in the chart's " +
-			"allowedExternalServers (the operator's option --external-servers)"
+	if len(ranges) == 0 {
+		return "this cluster's tests may use no External server: an administrator lists where those may be in the " +
+			"chart's allowedExternalServers (the operator's option --external-servers)"
 	}
-	return fmt.Sprintf("%s is none of the External servers that this cluster's tests may use (%s): use one of those, or "+
-		"have an administrator add it to the chart's allowedExternalServers "+
-		"(the operator's option --external-servers)", netip.AddrPortFrom(host, address.Port()), listOf(all))
+	return fmt.Sprintf("%s is none of the External servers that this cluster's tests may use (%s): use one of those, "+
+		"or have an administrator add it to the chart's allowedExternalServers (the operator's option "+
+		"--external-servers)", netip.AddrPortFrom(host, address.Port()), listOf(ranges))
 }
 
-// refuse is Refuse of host:port. A name is refused only where no address would be allowed: which one it stands
-// for is looked at when the runner connects to it, since it may change until then.
-func (all ServerRanges) refuse(server string) string {
+// refuse is Refuse of host:port. A name is refused only where no address would be allowed. Its address is judged when
+// the runner connects to it, since the address may change until then.
+func (ranges ServerRanges) refuse(server string) string {
 	address, err := netip.ParseAddrPort(server)
-	if err != nil && len(all) > 0 {
+	if err != nil && len(ranges) > 0 {
 		return ""
 	}
-	return all.Refuse(address)
+	return ranges.Refuse(address)
 }
 
 // special are the networks whose addresses mean something else on each machine (RFC 6890).

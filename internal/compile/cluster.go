@@ -8,39 +8,40 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// Cluster is a LoadTest that can be run in a cluster: its Plan, and what its pods are made from, read and checked.
+// Cluster is a LoadTest that can be run in a cluster. It has the Plan, and what the test's pods are made from, read and
+// checked.
 type Cluster struct {
 	Plan *plan.Plan
-	// DUT, Setup and Teardown are the user's templates; nil where there is none.
+	// DUT, Setup and Teardown are the user's templates. Nil means that there is none.
 	DUT, Setup, Teardown *corev1.PodTemplateSpec
 	// DUTContainer is the index in DUT.Spec.Containers of the container that forwards. The manifests put it first,
 	// since the first container gets the devices.
 	DUTContainer int
 	// Generator is what each generator pod requests. Kernel is what it requests instead where its networks have no
-	// devices: TRex drives kernel interfaces with one core, and without huge pages.
+	// devices, since TRex drives kernel interfaces with one core, and without huge pages.
 	Generator, Kernel Resources
-	// Affinity is generator.pod.affinity; nil where there is none.
+	// Affinity is generator.pod.affinity. Nil means that there is none.
 	Affinity *corev1.Affinity
 	// Networks are the links' NetworkAttachmentDefinitions, in the links' order, and then that of
 	// plan.TunnelCable. An end that isn't in one of our pods has an empty name.
 	Networks []LinkNetworks
 	// OwnNetworks are the networks that the templates' annotations ask Multus for.
 	OwnNetworks []NetworkKey
-	// SpeedOf are the links without lineRate of a test that asks for percent of line rate: their ports must report
-	// a speed, as devices do, and most kernel interfaces don't.
+	// SpeedOf are the links without lineRate of a test that asks for percent of line rate. Their ports must report a
+	// speed, as devices do, and most kernel interfaces don't.
 	SpeedOf []string
 }
 
-// Compiled is what ForCluster made of a LoadTest: exactly one of the two is set. Nobody changes it, so several
-// may read one at a time.
+// Compiled is what ForCluster made of a LoadTest. Exactly one of the two is set. It is never changed, so that several
+// goroutines may read it.
 type Compiled struct {
 	Cluster *Cluster
 	Errs    field.ErrorList
 }
 
-// ForCluster compiles a LoadTest for a cluster, or says everything that is wrong with it. The LoadTest must
-// have been admitted. Beyond what Compile refuses, it refuses what only matters to pods: missing networks, and
-// templates that Kubernetes couldn't read.
+// ForCluster compiles a LoadTest for a cluster, or says everything that is wrong with it. The LoadTest must have been
+// admitted. Beyond what Compile refuses, it refuses missing networks, and templates that Kubernetes couldn't read,
+// which matter to pods only.
 func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	p, errs := Compile(test)
 	c := newCompiler(test)
@@ -73,12 +74,12 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	return cluster, nil
 }
 
-// checkResetInCluster refuses a reset of a device that isn't in a pod: nothing in the cluster could reset it.
+// checkResetInCluster refuses a reset of a device that isn't in a pod, since nothing in the cluster could reset it.
 func (d *device) checkResetInCluster() {
 	if d.spec.Procedure.Reset != nil && d.spec.DUT.Type == v1alpha1.DUTDevice {
 		d.refuse(specPath().Child("procedure", "reset"), field.OmitValueType{},
-			"a cluster starts no program that a LoadTest names, and a device outside has no pod to run it in: measure with "+
-				"linerate run on a machine that reaches the device, or remove reset")
+			"a cluster starts no program that a LoadTest names, and a device outside has no pod to run it in: "+
+				"measure with linerate run on a machine that reaches the device, or remove reset")
 	}
 }
 

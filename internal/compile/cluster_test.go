@@ -60,18 +60,25 @@ const vpp = "type: Pod, pod: {template: {spec: {containers: [{name: agent, image
 func TestNetworksOfLinks(t *testing.T) {
 	const external = "  generator: {engine: External, external: {servers: [trex.lab]}}\n"
 	for _, c := range []struct{ name, spec, want string }{
-		{"both ends are pods", "  dut: {type: Reference}\n  links: [{name: a, lineRate: 1gbps, network: x}, {name: b, lineRate: 1gbps, network: far/w}]\n",
+		{"both ends are pods", "  dut: {type: Reference}\n  links: [{name: a, lineRate: 1gbps, network: x}, {name: " +
+			"b, lineRate: 1gbps, network: far/w}]\n",
 			"a lab/x=lab/x, b far/w=far/w"},
-		{"the device's end has its own", "  dut: {" + vpp + "}\n  links: [{name: a, lineRate: 1gbps, network: x, dut: {network: z}}, {name: b, lineRate: 1gbps, network: w, dut: {network: other/z}}]\n",
+		{"the device's end has its own", "  dut: {" + vpp +
+			"}\n  links: [{name: a, lineRate: 1gbps, network: x, dut: {network: z}}, {name: b, lineRate: 1gbps, " +
+			"network: w, dut: {network: other/z}}]\n",
 			"a lab/x=lab/z, b lab/w=other/z"},
-		{"a device that is no pod", "  dut: {type: Device}\n  links: [{name: a, network: x}, {name: b, network: x}]\n", "a lab/x=/, b lab/x=/"},
-		{"no device", "  dut: {type: Loopback}\n  links: [{name: a, lineRate: 1gbps, network: x}, {name: b, lineRate: 1gbps, network: x}]\n", "a lab/x=/, b lab/x=/"},
-		{"generators that are no pods", "  dut: {" + vpp + "}\n" + external + "  links: [{name: a, network: x}, {name: b, dut: {network: w}}]\n", "a /=lab/x, b /=lab/w"},
-		{"no pods at all", "  dut: {type: Device}\n" + external + "  links: [{name: a, network: x}, {name: b}]\n", "a /=/, b /=/"},
+		{"a device that is no pod", "  dut: {type: Device}\n  links: [{name: a, network: x}, {name: b, network: x}]\n",
+			"a lab/x=/, b lab/x=/"},
+		{"no device", "  dut: {type: Loopback}\n  links: [{name: a, lineRate: 1gbps, network: x}, {name: b, " +
+			"lineRate: 1gbps, network: x}]\n", "a lab/x=/, b lab/x=/"},
+		{"generators that are no pods", "  dut: {" + vpp + "}\n" + external +
+			"  links: [{name: a, network: x}, {name: b, dut: {network: w}}]\n", "a /=lab/x, b /=lab/w"},
+		{"no pods at all", "  dut: {type: Device}\n" + external + "  links: [{name: a, network: x}, {name: b}]\n",
+			"a /=/, b /=/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, l := range on(t, c.spec).Networks {
+			for _, l := range clusterOf(t, c.spec).Networks {
 				got = append(got, fmt.Sprintf("%s %s=%s", l.Link, l.Generator, l.DUT))
 			}
 			if strings.Join(got, ", ") != c.want {
@@ -87,7 +94,8 @@ func TestTheContainerThatForwards(t *testing.T) {
 		if container == "" {
 			spec = vpp
 		}
-		if got := on(t, "  dut: {"+spec+"}\n"+networked(2)); got.DUTContainer != want || len(got.DUT.Spec.Containers) != 2 {
+		if got := clusterOf(t, "  dut: {"+spec+"}\n"+networked(2)); got.DUTContainer != want ||
+			len(got.DUT.Spec.Containers) != 2 {
 			t.Errorf("container %q is number %d, want %d", container, got.DUTContainer, want)
 		}
 	}
@@ -101,14 +109,16 @@ func TestLinksWhosePortsMustKnowTheirSpeed(t *testing.T) {
 	}{
 		{"a target in percent", device, []string{"b"}},
 		{"a warm-up in percent", device + "  procedure: {ramp: {targetRate: 10kpps, warmupRate: 1%}}\n", []string{"b"}},
-		{"a criterion in percent", device + "  procedure: {ramp: {targetRate: 10kpps}}\n  criteria: [{name: a, metric: LineRatePercent, min: \"9\"}]\n", []string{"b"}},
+		{"a criterion in percent", device + "  procedure: {ramp: {targetRate: 10kpps}}\n  criteria: [{name: a, " +
+			"metric: LineRatePercent, min: \"9\"}]\n", []string{"b"}},
 		{"a curve in percent", device + "  procedure: {type: FrameLoss}\n", []string{"b"}},
-		{"a constant load in packets", device + "  procedure: {type: ConstantLoad, constantLoad: {rate: 10kpps}}\n", nil},
+		{"a constant load in packets", device + "  procedure: {type: ConstantLoad, constantLoad: {rate: 10kpps}}\n",
+			nil},
 		{"nothing in percent", device + "  procedure: {ramp: {targetRate: 10kpps}}\n", nil},
 		{"a line rate everywhere", networked(2), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := on(t, c.spec).SpeedOf; !slices.Equal(got, c.want) {
+			if got := clusterOf(t, c.spec).SpeedOf; !slices.Equal(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -116,7 +126,9 @@ func TestLinksWhosePortsMustKnowTheirSpeed(t *testing.T) {
 }
 
 func TestHooksAndAffinityAreRead(t *testing.T) {
-	got := on(t, "  dut: {type: Device, setup: {template: {spec: {hostNetwork: true, containers: [{name: s, image: i}]}}}, teardown: {template: {metadata: {labels: {a: b}}, spec: {containers: [{name: t, image: i}]}}}}\n"+
+	got := clusterOf(t, "  dut: {type: Device, setup: {template: {spec: {hostNetwork: true, containers: [{name: s, "+
+		"image: i}]}}}, teardown: {template: {metadata: {labels: {a: b}}, spec: {containers: [{name: t, image: "+
+		"i}]}}}}\n"+
 		"  generator: {engine: Software, pod: {affinity: {podAntiAffinity: {}}}}\n"+networked(2))
 	if got.Setup == nil || !got.Setup.Spec.HostNetwork || got.Setup.Spec.Containers[0].Name != "s" {
 		t.Errorf("setup is %+v", got.Setup)
@@ -128,7 +140,8 @@ func TestHooksAndAffinityAreRead(t *testing.T) {
 		t.Errorf("affinity %+v, DUT %+v", got.Affinity, got.DUT)
 	}
 	t.Run("where there are any", func(t *testing.T) {
-		if got := on(t, networked(2)); got.Setup != nil || got.Teardown != nil || got.Affinity != nil || got.DUT != nil {
+		if got := clusterOf(t, networked(2)); got.Setup != nil || got.Teardown != nil || got.Affinity != nil ||
+			got.DUT != nil {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -140,7 +153,8 @@ func TestNetworksOfTheUsersOwn(t *testing.T) {
 		{"a name", "management", ""},
 		{"names with namespaces and interfaces", "lab/management@mgmt, storage", ""},
 		{"JSON", `[{"name": "management", "interface": "mgmt"}, {"name": "storage"}]`, ""},
-		{"JSON with what only Multus knows", `[{"name": "m", "ips": ["10.0.0.1/24"], "default-route": ["10.0.0.254"]}]`, ""},
+		{"JSON with what only Multus knows", `[{"name": "m", "ips": ["10.0.0.1/24"], "default-route": ["10.0.0.254"]}]`,
+			""},
 		{"a link's interface", "lab/management@l1", "interface l1 is link l1"},
 		{"a link's interface in JSON", `[{"name": "m", "interface": "l0"}]`, "interface l0 is link l0"},
 		{"JSON that isn't", `[{"name": }]`, "it can't be read which networks it asks Multus for"},
@@ -150,9 +164,11 @@ func TestNetworksOfTheUsersOwn(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			test := admit(t, newServer(t), "  dut: {"+vpp+"}\n"+networked(2))
-			test.Spec.DUT.Pod.Template = freeform(t, `{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": %q}}, "spec": {"containers": [{"name": "a", "image": "b"}]}}`, c.annotation)
+			test.Spec.DUT.Pod.Template = freeform(t,
+				`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": %q}}, "spec": {"containers": [{"name": "a", "image": "b"}]}}`, c.annotation)
 			_, errs := compile.ForCluster(test)
-			if len(errs) > 0 != (c.refused != "") || c.refused != "" && !strings.Contains(errs.ToAggregate().Error(), c.refused) {
+			if len(errs) > 0 != (c.refused != "") || c.refused != "" && !strings.Contains(errs.ToAggregate().Error(),
+				c.refused) {
 				t.Errorf("got %v, want …%s…", errs, c.refused)
 			}
 		})
@@ -176,8 +192,8 @@ func TestNetworksThatMultusCouldReadOtherwise(t *testing.T) {
 		"members within a member, twice":     `[{"name": "west", "bandwidth": {"ingressRate": 1, "IngressRate": 2}}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if all, err := compile.ReadAttachments(annotation, "lab"); err == nil {
-				t.Errorf("read as %+v", all)
+			if attachments, err := compile.ReadAttachments(annotation, "lab"); err == nil {
+				t.Errorf("read as %+v", attachments)
 			}
 		})
 	}
@@ -189,25 +205,27 @@ func FuzzAttachments(f *testing.F) {
 		f.Add(annotation)
 	}
 	f.Fuzz(func(t *testing.T, annotation string) {
-		all, err := compile.ReadAttachments(annotation, "lab")
-		if err != nil || len(all) == 0 {
+		attachments, err := compile.ReadAttachments(annotation, "lab")
+		if err != nil || len(attachments) == 0 {
 			return
 		}
-		for i, a := range all {
+		for i, a := range attachments {
 			if a.Name == "" || a.Namespace == "" {
 				t.Errorf("entry %d has no place: %+v", i, a)
 			}
 		}
 		var loose []compile.Attachment // as Multus decodes
-		if err := json.Unmarshal([]byte(compile.WriteAttachments(all)), &loose); err != nil {
+		if err := json.Unmarshal([]byte(compile.WriteAttachments(attachments)), &loose); err != nil {
 			t.Fatal(err)
 		}
 		for i, a := range loose {
-			if a.Name != all[i].Name || a.Namespace != all[i].Namespace || a.Interface != all[i].Interface {
-				t.Errorf("%q: looked at %+v, and Multus attaches %+v", annotation, all[i], a)
+			if a.Name != attachments[i].Name || a.Namespace != attachments[i].Namespace ||
+				a.Interface != attachments[i].Interface {
+				t.Errorf("%q: looked at %+v, and Multus attaches %+v", annotation, attachments[i], a)
 			}
 		}
-		if again, err := compile.ReadAttachments(compile.WriteAttachments(all), "elsewhere"); err != nil || len(again) != len(all) {
+		if reread, err := compile.ReadAttachments(compile.WriteAttachments(attachments), "elsewhere"); err != nil ||
+			len(reread) != len(attachments) {
 			t.Errorf("%q is written as what can't be read: %v", annotation, err)
 		}
 	})
@@ -215,11 +233,12 @@ func FuzzAttachments(f *testing.F) {
 
 // The hooks' pods are made of their templates as they are: there, too, stands what was read.
 func TestTemplatesCarryTheNetworksThatWereRead(t *testing.T) {
-	const own = `{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": %q}}, "spec": {"containers": [{"name": "a", "image": "b"}]}}`
-	test := admit(t, newServer(t), "  dut: {type: Device, setup: {template: {spec: {containers: [{name: s, image: i}]}}}, teardown: {template: {spec: {containers: [{name: s, image: i}]}}}}\n"+networked(2))
+	const annotated = `{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": %q}}, "spec": {"containers": [{"name": "a", "image": "b"}]}}`
+	test := admit(t, newServer(t), "  dut: {type: Device, setup: {template: {spec: {containers: [{name: s, image: "+
+		"i}]}}}, teardown: {template: {spec: {containers: [{name: s, image: i}]}}}}\n"+networked(2))
 	test.Namespace = "bench"
-	test.Spec.DUT.Setup.Template = freeform(t, own, " m , far/n@mgmt")
-	test.Spec.DUT.Teardown.Template = freeform(t, own, "")
+	test.Spec.DUT.Setup.Template = freeform(t, annotated, " m , far/n@mgmt")
+	test.Spec.DUT.Teardown.Template = freeform(t, annotated, "")
 	cluster, errs := compile.ForCluster(test)
 	if len(errs) > 0 {
 		t.Fatal(errs)
@@ -228,7 +247,7 @@ func TestTemplatesCarryTheNetworksThatWereRead(t *testing.T) {
 	if got := cluster.Setup.Annotations["k8s.v1.cni.cncf.io/networks"]; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, there := cluster.Teardown.Annotations["k8s.v1.cni.cncf.io/networks"]; there {
+	if got, found := cluster.Teardown.Annotations["k8s.v1.cni.cncf.io/networks"]; found {
 		t.Errorf("there is an annotation that asks for nothing: %q", got)
 	}
 }
@@ -243,16 +262,20 @@ func freeform(t *testing.T, format string, args ...any) v1alpha1.Freeform {
 }
 
 func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
-	test := admit(t, newServer(t), "  activeDeadline: 1m\n  generator: {engine: Software, memory: 1Mi, pod: {affinity: {x: y}}}\n"+
-		"  dut: {type: Pod, setup: {template: {spec: {colour: blue}}}, pod: {template: {spec: {hostNetwork: true, nodeName: a}}}}\n"+links)
+	test := admit(t, newServer(t), "  activeDeadline: 1m\n  generator: {engine: Software, memory: 1Mi, pod: "+
+		"{affinity: {x: y}}}\n"+
+		"  dut: {type: Pod, setup: {template: {spec: {colour: blue}}}, pod: {template: {spec: {hostNetwork: true, "+
+		"nodeName: a}}}}\n"+links)
 	_, errs := compile.ForCluster(test)
 	var got []string
 	for _, e := range errs {
 		got = append(got, e.Field)
 	}
 	want := []string{
-		"spec.activeDeadline", "spec.generator.pod.affinity.x", "spec.links[0].network", "spec.links[1].network", "spec.generator.memory",
-		"spec.dut.pod.template.spec.containers", "spec.dut.pod.template.spec.hostNetwork", "spec.dut.pod.template.spec.nodeName", "spec.dut.setup.template.spec.colour",
+		"spec.activeDeadline", "spec.generator.pod.affinity.x", "spec.links[0].network", "spec.links[1].network",
+		"spec.generator.memory",
+		"spec.dut.pod.template.spec.containers", "spec.dut.pod.template.spec.hostNetwork",
+		"spec.dut.pod.template.spec.nodeName", "spec.dut.setup.template.spec.colour",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -271,10 +294,10 @@ func TestForClusterIsPure(t *testing.T) {
 			t.Fatal(err)
 		}
 		test := objects[0].LoadTest
-		before := test.DeepCopy()
+		original := test.DeepCopy()
 		first, _ := compile.ForCluster(test)
 		second, _ := compile.ForCluster(test)
-		if !reflect.DeepEqual(test, before) {
+		if !reflect.DeepEqual(test, original) {
 			t.Errorf("%s: the LoadTest was changed", file)
 		}
 		if !reflect.DeepEqual(first, second) {
@@ -296,9 +319,12 @@ func FuzzTemplate(f *testing.F) {
 	test := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
 		Generator: v1alpha1.GeneratorSpec{Engine: v1alpha1.EngineSoftware, Replicas: 1},
 		DUT:       v1alpha1.DUTSpec{Type: v1alpha1.DUTPod},
-		Links:     []v1alpha1.LinkSpec{{Name: "a", LineRate: "1gbps", Network: "x"}, {Name: "b", LineRate: "1gbps", Network: "y"}},
-		Traffic:   v1alpha1.TrafficSpec{Profile: v1alpha1.ProfileIMIX},
-		Procedure: v1alpha1.ProcedureSpec{Type: v1alpha1.ProcedureRamp, MaxLossRatio: "0", Ramp: v1alpha1.RampSpec{WarmupRate: "1pps", TargetRate: "100%", RefineTo: "1%", RampDuration: "10s", StepDuration: "1s"}},
+		Links: []v1alpha1.LinkSpec{{Name: "a", LineRate: "1gbps", Network: "x"}, {Name: "b", LineRate: "1gbps",
+			Network: "y"}},
+		Traffic: v1alpha1.TrafficSpec{Profile: v1alpha1.ProfileIMIX},
+		Procedure: v1alpha1.ProcedureSpec{Type: v1alpha1.ProcedureRamp, MaxLossRatio: "0",
+			Ramp: v1alpha1.RampSpec{WarmupRate: "1pps", TargetRate: "100%", RefineTo: "1%", RampDuration: "10s",
+				StepDuration: "1s"}},
 	}}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		test := test.DeepCopy()
@@ -315,7 +341,8 @@ func FuzzTemplate(f *testing.F) {
 		if (cluster == nil) == (len(errs) == 0) {
 			t.Fatalf("%v with %v", cluster, errs)
 		}
-		if cluster != nil && (cluster.DUT.Spec.HostNetwork || len(cluster.DUT.Spec.Containers) == 0 || cluster.DUT.Name != "") {
+		if cluster != nil && (cluster.DUT.Spec.HostNetwork || len(cluster.DUT.Spec.Containers) == 0 ||
+			cluster.DUT.Name != "") {
 			t.Errorf("was taken: %+v", cluster.DUT)
 		}
 	})

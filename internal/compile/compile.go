@@ -7,8 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// Compile makes the Plan of a LoadTest, or says all that is wrong with it. The LoadTest must have been
-// admitted: defaults are set, and the schema's rules hold. Exactly one of Plan and errors is set.
+// Compile makes the Plan of a LoadTest, or says all that is wrong with it. The LoadTest must have been admitted, so
+// that defaults are set, and the schema's rules hold. Exactly one of Plan and errors is set.
 func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	c := newCompiler(test)
 	if c.engine == nil {
@@ -58,8 +58,8 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 type compiler struct {
 	*refusals
 	spec *v1alpha1.LoadTestSpec
-	// engine sends the traffic, of this kind; nil: there is no such engine for this kind, or the spec is too large
-	// to be read, and errs say so. Then there are no parts.
+	// engine sends the traffic, of this kind. Nil means that there is no such engine for this kind, or that the spec is
+	// too large to be read, and errs say so. Then there are no parts.
 	engine  engine
 	traffic traffic
 
@@ -82,8 +82,8 @@ type compiler struct {
 func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	spec, r := test.Spec, &refusals{}
 	c := &compiler{refusals: r, spec: &spec}
-	if why := spec.FreeformFault(); why != "" {
-		r.refuse(specPath(), field.OmitValueType{}, why)
+	if fault := spec.FreeformFault(); fault != "" {
+		r.refuse(specPath(), field.OmitValueType{}, fault)
 		return c
 	}
 	c.engine, c.traffic = chooseEngine(r, &spec)
@@ -95,7 +95,8 @@ func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	stamps := &stamps{refusals: r, spec: &spec, engine: c.engine}
 	c.device = &device{refusals: r, spec: &spec, traffic: c.traffic, replicas: replicas}
 	c.links = &links{
-		refusals: r, specs: spec.Links, allowedPrefixes: spec.Traffic.AllowedPrefixes, traffic: c.traffic, device: c.device,
+		refusals: r, specs: spec.Links, allowedPrefixes: spec.Traffic.AllowedPrefixes, traffic: c.traffic,
+		device:   c.device,
 		replicas: replicas,
 	}
 	c.directions = &directions{refusals: r, spec: &spec, device: c.device, links: c.links}
@@ -125,7 +126,7 @@ func specPath() *field.Path { return field.NewPath("spec") }
 // refusals collects what is wrong with a spec.
 type refusals struct{ errs field.ErrorList }
 
-// refuse records that a field's value is wrong; the message says what would be right.
+// refuse records that a field's value is wrong. The message says what would be right.
 func (r *refusals) refuse(path *field.Path, value any, message string) {
 	r.errs = append(r.errs, field.Invalid(path, value, message))
 }

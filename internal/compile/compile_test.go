@@ -15,7 +15,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile/admission"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/profile"
-	"github.com/linerate-dev/linerate/internal/procedure/goals"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
@@ -28,7 +27,8 @@ func admit(t *testing.T, server *admission.Server, spec string) *v1alpha1.LoadTe
 	if !strings.Contains("\n"+spec, "\n  dut: {") {
 		spec += "  dut: {type: Reference}\n"
 	}
-	objects, err := server.Load("x.yaml", strings.NewReader("apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: x}\nspec:\n"+spec))
+	objects, err := server.Load("x.yaml", strings.NewReader("apiVersion: linerate.dev/v1alpha1\nkind: "+
+		"LoadTest\nmetadata: {name: x}\nspec:\n"+spec))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,9 @@ func TestSharesAreExactForAnyNumberOfReplicas(t *testing.T) {
 	server := newServer(t)
 	for _, replicas := range []int{1, 2, 3, 7, 16, 64} {
 		for _, flows := range []int{64, 254, 1000} {
-			p := compiled(t, admit(t, server, fmt.Sprintf("  generator: {engine: Software, replicas: %d}\n  traffic: {flows: {count: %d, vary: [SourceAddress, SourcePort]}}\n%s", replicas, flows, links)))
+			p := compiled(t, admit(t, server,
+				fmt.Sprintf("  generator: {engine: Software, replicas: %d}\n  traffic: {flows: {count: %d, vary: "+
+					"[SourceAddress, SourcePort]}}\n%s", replicas, flows, links)))
 			if len(p.Generators) != replicas {
 				t.Fatalf("%d generators of %d replicas", len(p.Generators), replicas)
 			}
@@ -68,18 +70,21 @@ func TestSharesAreExactForAnyNumberOfReplicas(t *testing.T) {
 	}
 }
 
-// TestADeviceBetweenTrunkAndAccess: a switch puts tags on and takes them off; a cable doesn't, nor does the Reference's bridge.
+// TestADeviceBetweenTrunkAndAccess: a switch puts tags on and takes them off; a cable doesn't, nor does the
+// Reference's bridge.
 func TestADeviceBetweenTrunkAndAccess(t *testing.T) {
 	const trunk = "  links: [{name: trunk, lineRate: 1gbps, vlan: 100}, {name: access, lineRate: 1gbps}]\n"
 	server := newServer(t)
 	p := compiled(t, admit(t, server, "  dut: {type: Device, forwarding: L2}\n"+trunk))
 	for i, vlan := range []uint16{100, 0} {
-		if port := p.Generators[0].Ports[i]; port.VLAN != vlan || (port.Streams[0].Packet.Binary[12] == 0x81) != (vlan != 0) {
+		if port := p.Generators[0].Ports[i]; port.VLAN != vlan ||
+			(port.Streams[0].Packet.Binary[12] == 0x81) != (vlan != 0) {
 			t.Errorf("%s: VLAN %d, % x", port.Link, port.VLAN, port.Streams[0].Packet.Binary[:16])
 		}
 	}
 	for _, dut := range []string{"{type: Loopback}", "{type: Reference, forwarding: L2}"} {
-		if _, errs := compile.Compile(admit(t, server, "  dut: "+dut+"\n"+trunk)); len(errs) == 0 || !strings.Contains(errs[0].Error(), "give both links the same vlan") {
+		if _, errs := compile.Compile(admit(t, server, "  dut: "+dut+"\n"+trunk)); len(errs) == 0 ||
+			!strings.Contains(errs[0].Error(), "give both links the same vlan") {
 			t.Errorf("%s: %v", dut, errs)
 		}
 	}
@@ -87,8 +92,10 @@ func TestADeviceBetweenTrunkAndAccess(t *testing.T) {
 
 // TestSeveralRoutersAndMACs: what the file says of the device is what the path is judged by.
 func TestSeveralRoutersAndMACs(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device, hops: 2, readyDelay: 40s}\n  links: [{name: west, lineRate: 1gbps, dut: {sourceMACs: [\"02:AA:00:00:00:01\"]}}, {name: east, lineRate: 1gbps}]\n"))
-	if p.DUT.Routers() != 2 || p.DUT.ReadyDelay.Std() != 40*time.Second || !slices.Equal(p.Links[0].DUT.SourceMACs, []string{"02:aa:00:00:00:01"}) {
+	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device, hops: 2, readyDelay: 40s}\n  links: [{name: west, "+
+		"lineRate: 1gbps, dut: {sourceMACs: [\"02:AA:00:00:00:01\"]}}, {name: east, lineRate: 1gbps}]\n"))
+	if p.DUT.Routers() != 2 || p.DUT.ReadyDelay.Std() != 40*time.Second || !slices.Equal(p.Links[0].DUT.SourceMACs,
+		[]string{"02:aa:00:00:00:01"}) {
 		t.Errorf("%+v, %+v", p.DUT, p.Links)
 	}
 }
@@ -96,33 +103,42 @@ func TestSeveralRoutersAndMACs(t *testing.T) {
 // TestAddressesThatAProgramReaches: the stream is named, and no advice allows what nobody's lab has.
 func TestAddressesThatAProgramReaches(t *testing.T) {
 	server := newServer(t)
-	stream := func(first, last uint64, offset int) string {
+	stream := func(first, end uint64, offset int) string {
 		return fmt.Sprintf(`[{"mode":{"type":"continuous","rate":{"type":"pps","value":1}},"packet":{"binary":"AAAAAQAAAAAAAgAACABFAAAuAAEAAEAROr0QAAABMAAAAQQBAAwAGgAAeHh4eHh4eHh4eHh4eHh4eHh4"},`+
 			`"vm":{"instructions":[{"type":"flow_var","name":"v","size":1,"op":"inc","init_value":%d,"min_value":%d,"max_value":%d,"step":1},{"type":"write_flow_var","name":"v","pkt_offset":%d,"is_big_endian":true},{"type":"fix_checksum_ipv4","pkt_offset":14}]}}]`,
-			first, first, last, offset)
+			first, first, end, offset)
 	}
 	for name, c := range map[string]struct {
-		json string
-		says string
-		not  string
+		json    string
+		message string
+		absent  string
 	}{
-		"the last byte":         {stream(1, 254, 29), "", ""},
-		"a TTL of 1":            {strings.Replace(stream(1, 254, 29), "EAAEAROr0Q", "EAAAEReb0Q", 1), "streams[0].packet.binary: the frames leave with TTL 1, and each router under test takes 1 (1 in all), so none comes back: use at least 2", ""},
-		"a net beside":          {stream(15, 16, 26), "streams[0]: its source addresses, all within 0.0.0.0/3, are outside the networks made for measuring", "allowedPrefixes"},
-		"the whole first byte":  {stream(0, 255, 30), "streams[0]: its destination addresses, all within 0.0.0.0/0, are outside", "allowedPrefixes"},
-		"a lab's, of one octet": {stream(10, 10, 30), "streams[0]: its destination addresses, all within 10.0.0.1/32, are outside", ""},
+		"the last byte": {stream(1, 254, 29), "", ""},
+		"a TTL of 1": {strings.Replace(stream(1, 254, 29), "EAAEAROr0Q", "EAAAEReb0Q", 1),
+			"streams[0].packet.binary: the frames leave with TTL 1, and each router under test takes 1 (1 in all), " +
+				"so none comes back: use at least 2", ""},
+		"a net beside": {stream(15, 16, 26),
+			"streams[0]: its source addresses, all within 0.0.0.0/3, are outside the networks made for measuring",
+			"allowedPrefixes"},
+		"the whole first byte": {stream(0, 255, 30),
+			"streams[0]: its destination addresses, all within 0.0.0.0/0, are outside", "allowedPrefixes"},
+		"a lab's, of one octet": {stream(10, 10, 30),
+			"streams[0]: its destination addresses, all within 10.0.0.1/32, are outside", ""},
 	} {
-		test := admit(t, server, links+"  traffic: {profile: Streams, directions: [{from: west, to: east}], streams: {json: '"+c.json+"'}}\n")
+		test := admit(t, server, links+"  traffic: {profile: Streams, directions: [{from: west, to: east}], streams: "+
+			"{json: '"+c.json+"'}}\n")
 		_, errs := compile.Compile(test)
 		got := fmt.Sprint(errs.ToAggregate())
-		if c.says == "" && len(errs) > 0 || !strings.Contains(got, c.says) || c.not != "" && strings.Contains(got, c.not) {
+		if c.message == "" && len(errs) > 0 || !strings.Contains(got, c.message) || c.absent != "" &&
+			strings.Contains(got, c.absent) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 }
 
 func TestReplicasHaveNothingInCommon(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, replicas: 3}\n  links:\n  - {name: west, lineRate: 1gbps, generator: {networks: [16.0.0.0/16]}}\n"+
+	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, replicas: 3}\n  links:\n  - {name: "+
+		"west, lineRate: 1gbps, generator: {networks: [16.0.0.0/16]}}\n"+
 		"  - {name: east, lineRate: 1gbps, generator: {networks: [48.0.0.0/24, 48.0.1.0/24, 48.0.2.0/24]}}\n"))
 	var got []string
 	for _, g := range p.Generators {
@@ -154,7 +170,8 @@ func TestALinkThatSendsNothingHasNoStreams(t *testing.T) {
 func TestForwarding(t *testing.T) {
 	server := newServer(t)
 	for dut, want := range map[string]plan.Forwarding{
-		"{type: Reference}": plan.L3, "{type: Device}": plan.L3, "{type: Loopback}": plan.L2, "{type: Loopback, forwarding: L2}": plan.L2,
+		"{type: Reference}": plan.L3, "{type: Device}": plan.L3, "{type: Loopback}": plan.L2,
+		"{type: Loopback, forwarding: L2}":  plan.L2,
 		"{type: Reference, forwarding: L2}": plan.L2, "{type: Device, forwarding: MACRewrite}": plan.MACRewrite,
 	} {
 		p := compiled(t, admit(t, server, "  dut: "+dut+"\n"+links))
@@ -177,9 +194,12 @@ func TestNamesInTables(t *testing.T) {
 		{"by frame size", links + "  traffic: {profile: FixedSize, frameSize: 1518}\n", "Linux reference", "1518b"},
 		{"a device", "  dut: {type: Device}\n" + links, "device", "imix"},
 		{"no device", "  dut: {type: Loopback}\n" + links, "loopback", "imix"},
-		{"software in a pod", "  dut: {type: Pod, pod: {template: {spec: {containers: [{name: a, image: \"registry.lab:5000/net/vpp:25.10\"}]}}}}\n" + links, "vpp 25.10", "imix"},
-		{"the container that forwards", "  dut: {type: Pod, pod: {container: b, template: {spec: {containers: [{name: a, image: a}, {name: b, image: \"lab/frr@sha256:00\"}]}}}}\n" + links, "frr", "imix"},
-		{"the latest image", "  dut: {type: Pod, pod: {template: {spec: {containers: [{name: a, image: \"vpp:latest\"}]}}}}\n" + links, "vpp", "imix"},
+		{"software in a pod", "  dut: {type: Pod, pod: {template: {spec: {containers: [{name: a, image: " +
+			"\"registry.lab:5000/net/vpp:25.10\"}]}}}}\n" + links, "vpp 25.10", "imix"},
+		{"the container that forwards", "  dut: {type: Pod, pod: {container: b, template: {spec: {containers: " +
+			"[{name: a, image: a}, {name: b, image: \"lab/frr@sha256:00\"}]}}}}\n" + links, "frr", "imix"},
+		{"the latest image", "  dut: {type: Pod, pod: {template: {spec: {containers: [{name: a, image: " +
+			"\"vpp:latest\"}]}}}}\n" + links, "vpp", "imix"},
 		{"a pod that can't be read", "  dut: {type: Pod, pod: {template: {spec: 5}}}\n" + links, "pod", "imix"},
 		{"a mix", links + "  traffic: {profile: Mix, mix: [{frameSize: 64, weight: 1}]}\n", "Linux reference", "mix"},
 	} {
@@ -200,7 +220,8 @@ func TestNamesInTables(t *testing.T) {
 }
 
 func TestExternalServers(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  generator: {engine: External, replicas: 3, external: {servers: [trex.lab, \"192.0.2.7:4600\", \"[2001:db8::7]\"]}}\n"+links))
+	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  generator: {engine: External, replicas: 3, "+
+		"external: {servers: [trex.lab, \"192.0.2.7:4600\", \"[2001:db8::7]\"]}}\n"+links))
 	var got []string
 	for _, g := range p.Generators {
 		got = append(got, g.Server)
@@ -213,9 +234,9 @@ func TestExternalServers(t *testing.T) {
 func TestCompileIsPure(t *testing.T) {
 	server := newServer(t)
 	test := admit(t, server, "  generator: {engine: Software, replicas: 2}\n"+links)
-	before := test.DeepCopy()
+	original := test.DeepCopy()
 	first, second := compiled(t, test), compiled(t, test)
-	if !reflect.DeepEqual(test, before) {
+	if !reflect.DeepEqual(test, original) {
 		t.Error("the LoadTest was changed")
 	}
 	if !reflect.DeepEqual(first, second) {
@@ -224,23 +245,26 @@ func TestCompileIsPure(t *testing.T) {
 }
 
 func TestAPlanSurvivesItsJSON(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, replicas: 2}\n  dut: {type: Reference, reference: {limit: {packetsPerSecond: 1000}}}\n"+links+"  criteria: [{name: a, metric: LossRatio, max: \"0\"}]\n"))
+	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, replicas: 2}\n  dut: {type: Reference, "+
+		"reference: {limit: {packetsPerSecond: 1000}}}\n"+links+"  criteria: [{name: a, metric: LossRatio, max: "+
+		"\"0\"}]\n"))
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again plan.Plan
-	if err := json.Unmarshal(text, &again); err != nil {
+	var reread plan.Plan
+	if err := json.Unmarshal(text, &reread); err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(p, &again) {
+	if !reflect.DeepEqual(p, &reread) {
 		t.Error("a plan is not what was written")
 	}
 }
 
 func TestALoadThatLeavesOutFlowsHasTheSchemasFlows(t *testing.T) {
 	server := newServer(t)
-	implicit, explicit := compiled(t, admit(t, server, links)), compiled(t, admit(t, server, links+"  traffic: {flows: {}}\n"))
+	implicit, explicit := compiled(t, admit(t, server, links)),
+		compiled(t, admit(t, server, links+"  traffic: {flows: {}}\n"))
 	if !reflect.DeepEqual(implicit, explicit) {
 		t.Error("the compiler's default flows are not the schema's")
 	}
@@ -248,11 +272,16 @@ func TestALoadThatLeavesOutFlowsHasTheSchemasFlows(t *testing.T) {
 
 func TestTheAPIsWordsAreThePackagesWords(t *testing.T) {
 	for got, want := range map[string]string{
-		string(v1alpha1.ProfileIMIX): string(profile.IMIX), string(v1alpha1.ProfileFixedSize): string(profile.FixedSize),
-		string(v1alpha1.ProfileMix): string(profile.Mix), string(v1alpha1.ProfileStreams): string(profile.Streams),
-		string(v1alpha1.VarySourceAddress): string(profile.SourceAddress), string(v1alpha1.VaryDestinationAddress): string(profile.DestinationAddress),
-		string(v1alpha1.VarySourcePort): string(profile.SourcePort), string(v1alpha1.VaryDestinationPort): string(profile.DestinationPort),
-		string(v1alpha1.ForwardingL3): string(plan.L3), string(v1alpha1.ForwardingL2): string(plan.L2), string(v1alpha1.ForwardingMACRewrite): string(plan.MACRewrite),
+		string(v1alpha1.ProfileIMIX):            string(profile.IMIX),
+		string(v1alpha1.ProfileFixedSize):       string(profile.FixedSize),
+		string(v1alpha1.ProfileMix):             string(profile.Mix),
+		string(v1alpha1.ProfileStreams):         string(profile.Streams),
+		string(v1alpha1.VarySourceAddress):      string(profile.SourceAddress),
+		string(v1alpha1.VaryDestinationAddress): string(profile.DestinationAddress),
+		string(v1alpha1.VarySourcePort):         string(profile.SourcePort),
+		string(v1alpha1.VaryDestinationPort):    string(profile.DestinationPort),
+		string(v1alpha1.ForwardingL3):           string(plan.L3), string(v1alpha1.ForwardingL2): string(plan.L2),
+		string(v1alpha1.ForwardingMACRewrite): string(plan.MACRewrite),
 	} {
 		if got != want {
 			t.Errorf("the API says %s, the package %s", got, want)
@@ -280,23 +309,34 @@ func TestAPortsOwnSpeedNeedsNoLineRate(t *testing.T) {
 }
 
 func TestAWarmUpThatDoesNotHappenIsNotJudged(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), links+"  procedure: {ramp: {warmupDuration: 0s, warmupRate: 5kpps, targetRate: 1kpps}}\n"))
+	p := compiled(t, admit(t, newServer(t), links+
+		"  procedure: {ramp: {warmupDuration: 0s, warmupRate: 5kpps, targetRate: 1kpps}}\n"))
 	if p.Procedure.Ramp.WarmupDuration != 0 {
 		t.Errorf("warm-up %s", p.Procedure.Ramp.WarmupDuration.Std())
 	}
 }
 
-// The schema can't set a default member, as it would stand beside those of other types: what is set here must be what it sets in a member.
-func TestAMemberThatIsNotSaidHasTheSchemasDefaults(t *testing.T) {
+// The schema can't set a default member, as it would stand beside those of other types. So the compiler's defaults of a
+// missing member must be the schema's defaults of the member's fields.
+func TestAMissingMemberHasTheSchemasDefaults(t *testing.T) {
 	server := newServer(t)
 	for procedure, member := range map[string]string{
-		"Ramp": "ramp", "ConstantLoad": "constantLoad", "FrameLoss": "frameLoss", "MaximumOfferedLoad": "maximumOfferedLoad", "Search": "search", "Soak": "soak",
+		"Ramp": "ramp", "ConstantLoad": "constantLoad", "FrameLoss": "frameLoss",
+		"MaximumOfferedLoad": "maximumOfferedLoad",
+		"Search":             "search", "BackToBack": "backToBack", "Soak": "soak",
 	} {
-		want := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s: {}, maxLossRatio: '0.01'}\n", procedure, member)+links))
-		got := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, maxLossRatio: '0.01'}\n", procedure)+links))
+		want := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s: {}, maxLossRatio: '0.01'}\n",
+			procedure, member)+links))
+		got := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, maxLossRatio: '0.01'}\n", procedure)+
+			links))
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, with a %s that says nothing %+v", got.Procedure, member, want.Procedure)
 		}
+	}
+	goals := compiled(t, admit(t, server, "  procedure: {type: Search, search: {goals: [{name: NDR}, {name: PDR, "+
+		"lossRatio: '0.005'}]}}\n"+links))
+	if got := compiled(t, admit(t, server, "  procedure: {type: Search}\n"+links)); !reflect.DeepEqual(got, goals) {
+		t.Errorf("%+v, want %+v", got.Procedure, goals.Procedure)
 	}
 	ramp := compiled(t, admit(t, server, "  procedure: {type: Ramp, maxLossRatio: '0.001'}\n"+links))
 	for _, unsaid := range []string{"", "  procedure: {}\n", "  procedure: {maxLossRatio: '0.001'}\n"} {
@@ -309,24 +349,42 @@ func TestAMemberThatIsNotSaidHasTheSchemasDefaults(t *testing.T) {
 func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 	server := newServer(t)
 	for procedure, c := range map[string]struct {
-		says string
-		want plan.Procedure
+		message string
+		want    plan.Procedure
 	}{
-		"ConstantLoad": {"constantLoad: {rate: 10kpps, warmupDuration: 0s, duration: 1h, window: 1m}", plan.Procedure{ConstantLoad: &plan.ConstantLoad{
-			Rate: unitstest.Rate("10kpps"), Duration: plan.Duration(time.Hour), Window: plan.Duration(time.Minute)}}},
-		"FrameLoss": {"frameLoss: {from: 90%, to: 50%, step: 0.5%, trialDuration: 20s, stopAfterClean: 0}", plan.Procedure{FrameLoss: &plan.FrameLoss{
-			From: unitstest.Rate("90%"), To: unitstest.Rate("50%"), Step: unitstest.Rate("0.5%"), WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(20 * time.Second)}}},
-		"MaximumOfferedLoad": {"maximumOfferedLoad: {rate: 1gbpsl1, trials: 100}", plan.Procedure{MaximumOfferedLoad: &plan.MaximumOfferedLoad{
-			Rate: unitstest.Rate("1gbpsl1"), WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(time.Minute), Trials: 100}}},
-		"Search": {"search: {classification: Sequential, maxRate: 10kpps, minRate: 10pps, warmupDuration: 0s, goals: [{name: PDR, lossRatio: '0.005', width: 1%}, {name: NDR, finalTrialDuration: 60s, durationSum: 60s, exceedRatio: 0%}]}",
-			plan.Procedure{MaxLossRatio: units.One / 200, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: unitstest.Rate("10pps"), MaxRate: unitstest.Rate("10kpps"), Goals: []plan.Goal{
-				{Name: "PDR", LossRatio: units.One / 200, FinalTrialDuration: plan.Duration(time.Second), DurationSum: plan.Duration(21 * time.Second), ExceedRatio: units.One / 2, Width: units.One / 100},
-				{Name: "NDR", FinalTrialDuration: plan.Duration(time.Minute), DurationSum: plan.Duration(time.Minute), Width: units.One / 200}}}}},
-		"Soak": {"soak: {lossRatio: '0.0001', duration: 10m, maxRate: 10kpps}", plan.Procedure{MaxLossRatio: units.One / 10_000, Soak: &plan.Soak{LossRatio: units.One / 10_000, Duration: plan.Duration(10 * time.Minute),
-			FirstTrial: plan.Duration(5100 * time.Millisecond), TrialGrowth: plan.Duration(100 * time.Millisecond), MinRate: unitstest.Rate("100pps"), MaxRate: unitstest.Rate("10kpps"), WarmupDuration: plan.Duration(5 * time.Second)}}},
+		"ConstantLoad": {"constantLoad: {rate: 10kpps, warmupDuration: 0s, duration: 1h, window: 1m}",
+			plan.Procedure{ConstantLoad: &plan.ConstantLoad{
+				Rate: unitstest.Rate("10kpps"), Duration: plan.Duration(time.Hour),
+				Window: plan.Duration(time.Minute)}}},
+		"FrameLoss": {"frameLoss: {from: 90%, to: 50%, step: 0.5%, trialDuration: 20s, stopAfterClean: 0}",
+			plan.Procedure{FrameLoss: &plan.FrameLoss{
+				From: unitstest.Rate("90%"), To: unitstest.Rate("50%"), Step: unitstest.Rate("0.5%"),
+				WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(20 * time.Second)}}},
+		"MaximumOfferedLoad": {"maximumOfferedLoad: {rate: 1gbpsl1, trials: 100}",
+			plan.Procedure{MaximumOfferedLoad: &plan.MaximumOfferedLoad{
+				Rate: unitstest.Rate("1gbpsl1"), WarmupDuration: plan.Duration(5 * time.Second),
+				TrialDuration: plan.Duration(time.Minute), Trials: 100}}},
+		"Search": {"search: {classification: Sequential, maxRate: 10kpps, minRate: 10pps, warmupDuration: 0s, goals: " +
+			"[{name: PDR, lossRatio: '0.005', width: 1%}, {name: NDR, finalTrialDuration: 60s, durationSum: 60s, " +
+			"exceedRatio: 0%}]}",
+			plan.Procedure{MaxLossRatio: units.One / 200, Search: &plan.Search{Classification: plan.ClassifySequential,
+				MinRate: unitstest.Rate("10pps"), MaxRate: unitstest.Rate("10kpps"), Goals: []plan.Goal{
+					{Name: "PDR", LossRatio: units.One / 200, FinalTrialDuration: plan.Duration(time.Second),
+						DurationSum: plan.Duration(21 * time.Second), ExceedRatio: units.One / 2,
+						Width: units.One / 100},
+					{Name: "NDR", FinalTrialDuration: plan.Duration(time.Minute),
+						DurationSum: plan.Duration(time.Minute),
+						Width:       units.One / 200}}}}},
+		"Soak": {"soak: {lossRatio: '0.0001', duration: 10m, maxRate: 10kpps}",
+			plan.Procedure{MaxLossRatio: units.One / 10_000, Soak: &plan.Soak{LossRatio: units.One / 10_000,
+				Duration:   plan.Duration(10 * time.Minute),
+				FirstTrial: plan.Duration(5100 * time.Millisecond), TrialGrowth: plan.Duration(100 * time.Millisecond),
+				MinRate: unitstest.Rate("100pps"), MaxRate: unitstest.Rate("10kpps"),
+				WarmupDuration: plan.Duration(5 * time.Second)}}},
 	} {
 		c.want.Type, c.want.MaxLossRatio = procedure, cmp.Or(c.want.MaxLossRatio, units.One/1000)
-		p := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s}\n  activeDeadline: 3h\n", procedure, c.says)+links))
+		p := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s}\n  activeDeadline: 3h\n", procedure,
+			c.message)+links))
 		if !reflect.DeepEqual(p.Procedure, c.want) {
 			t.Errorf("%+v, want %+v", p.Procedure, c.want)
 		}
@@ -335,7 +393,8 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 
 func TestASearchThatSaysNoLowestLoadBeginsAtAThousandthOfTheHighestOrAtAPacketASecond(t *testing.T) {
 	server := newServer(t)
-	for highest, lowest := range map[string]string{"100%": "0.1%", "40kpps": "40pps", "500pps": "1pps", "1pps": "0.001pps", "500mbps": "500kbps", "1gbpsl1": "1mbpsl1"} {
+	for highest, lowest := range map[string]string{"100%": "0.1%", "40kpps": "40pps", "500pps": "1pps",
+		"1pps": "0.001pps", "500mbps": "500kbps", "1gbpsl1": "1mbpsl1"} {
 		p := compiled(t, admit(t, server, "  procedure: {type: Search, search: {maxRate: "+highest+"}}\n"+links))
 		if got, want := p.Procedure.Search.MinRate, unitstest.Rate(lowest); got != want {
 			t.Errorf("up to %s: from %s, want %s", highest, got, want)
@@ -345,12 +404,15 @@ func TestASearchThatSaysNoLowestLoadBeginsAtAThousandthOfTheHighestOrAtAPacketAS
 
 func TestPresetsAreTheGoalsOfTheirStandards(t *testing.T) {
 	server := newServer(t)
-	for _, want := range []goals.Goal{goals.RFC2544(0.005), goals.TST009(0.005)} {
-		p := compiled(t, admit(t, server, "  procedure: {type: Search, search: {preset: "+want.Name+"}}\n  activeDeadline: 3h\n"+links))
-		g := p.Procedure.Search.Goals[0]
-		got := goals.Goal{Name: g.Name, LossRatio: g.LossRatio.Float(), ExceedRatio: g.ExceedRatio.Float(), Width: g.Width.Float(),
-			FinalTrial: g.FinalTrialDuration.Std(), DurationSum: g.DurationSum.Std()}
-		if len(p.Procedure.Search.Goals) != 1 || got != want {
+	for _, want := range []plan.Goal{
+		{Name: "RFC2544", FinalTrialDuration: plan.Duration(time.Minute), DurationSum: plan.Duration(time.Minute),
+			Width: units.One / 200},
+		{Name: "TST009", FinalTrialDuration: plan.Duration(time.Minute), DurationSum: plan.Duration(130 * time.Second),
+			ExceedRatio: units.One / 2, Width: units.One / 200},
+	} {
+		p := compiled(t, admit(t, server, "  procedure: {type: Search, search: {preset: "+want.Name+
+			"}}\n  activeDeadline: 3h\n"+links))
+		if got := p.Procedure.Search.Goals; len(got) != 1 || got[0] != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
@@ -359,8 +421,10 @@ func TestPresetsAreTheGoalsOfTheirStandards(t *testing.T) {
 func TestRatesInPacketsNeedNoLineRate(t *testing.T) {
 	server := newServer(t)
 	for _, procedure := range []string{
-		"{ramp: {targetRate: 10kpps}}", "{type: ConstantLoad, constantLoad: {rate: 10kpps}}", "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 10kpps}}",
-		"{type: FrameLoss, frameLoss: {from: 10kpps, to: 1kpps, step: 1kpps}}", "{type: Search, search: {maxRate: 10kpps}}",
+		"{ramp: {targetRate: 10kpps}}", "{type: ConstantLoad, constantLoad: {rate: 10kpps}}",
+		"{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 10kpps}}",
+		"{type: FrameLoss, frameLoss: {from: 10kpps, to: 1kpps, step: 1kpps}}",
+		"{type: Search, search: {maxRate: 10kpps}}",
 	} {
 		compiled(t, admit(t, server, "  procedure: "+procedure+"\n  links: [{name: west}, {name: east}]\n"))
 	}
@@ -368,7 +432,7 @@ func TestRatesInPacketsNeedNoLineRate(t *testing.T) {
 
 func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 	server := newServer(t)
-	for says, want := range map[string]time.Duration{
+	for spec, want := range map[string]time.Duration{
 		"{}": 11*time.Minute + 10*time.Second,
 		"{ramp: {warmupDuration: 0s, rampDuration: 12s, holdDuration: 0s}}": 22 * time.Second,
 		"{directions: Each}":   30*time.Second + 2*(10*time.Minute+40*time.Second) + 10500*time.Millisecond,
@@ -378,18 +442,24 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 		"{type: MaximumOfferedLoad, maximumOfferedLoad: {trials: 3}}": 3*time.Minute + 5*time.Second,
 		"{type: Soak}":   30*time.Minute + 5*time.Second,
 		"{type: Search}": 5*time.Second + 3*time.Second + 2*2*10500*time.Millisecond,
-		"{type: FrameLoss, frameLoss: {from: 10%, to: 90%}}":                                              0, // refused by the compiler
-		"{type: FrameLoss, frameLoss: {from: 999999999999gpps, to: 1pps, step: 1pps, trialDuration: 1h}}": 0, // refused by the compiler
+		// refused by the compiler
+		"{type: FrameLoss, frameLoss: {from: 10%, to: 90%}}": 0,
+		// refused by the compiler
+		"{type: FrameLoss, frameLoss: {from: 999999999999gpps, to: 1pps, step: 1pps, trialDuration: 1h}}": 0,
 	} {
-		if got := compile.UsualDuration(&admit(t, server, "  procedure: "+says+"\n"+links).Spec); got != want {
-			t.Errorf("%s: %s, want %s", says, got, want)
+		if got := compile.UsualDuration(&admit(t, server, "  procedure: "+spec+"\n"+links).Spec); got != want {
+			t.Errorf("%s: %s, want %s", spec, got, want)
 		}
 	}
-	for _, procedure := range []v1alpha1.ProcedureType{"", "Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search", "Soak"} {
-		unread := v1alpha1.ProcedureSpec{Type: procedure, Ramp: v1alpha1.RampSpec{RampDuration: "soon"}, ConstantLoad: v1alpha1.ConstantLoadSpec{Duration: "soon"},
-			FrameLoss: v1alpha1.FrameLossSpec{TrialDuration: "soon"}, MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{TrialDuration: "soon"},
-			Soak:   v1alpha1.SoakSpec{Duration: "soon"},
-			Search: v1alpha1.SearchSpec{WarmupDuration: "soon", Goals: []v1alpha1.SearchGoal{{Name: "NDR", FinalTrialDuration: "soon", DurationSum: "soon"}}}}
+	for _, procedure := range []v1alpha1.ProcedureType{"", "Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad",
+		"Search", "Soak"} {
+		unread := v1alpha1.ProcedureSpec{Type: procedure, Ramp: v1alpha1.RampSpec{RampDuration: "soon"},
+			ConstantLoad:       v1alpha1.ConstantLoadSpec{Duration: "soon"},
+			FrameLoss:          v1alpha1.FrameLossSpec{TrialDuration: "soon"},
+			MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{TrialDuration: "soon"},
+			Soak:               v1alpha1.SoakSpec{Duration: "soon"},
+			Search: v1alpha1.SearchSpec{MaxRate: "100%", WarmupDuration: "soon",
+				Goals: []v1alpha1.SearchGoal{{Name: "NDR", FinalTrialDuration: "soon", DurationSum: "soon"}}}}
 		if got := compile.UsualDuration(&v1alpha1.LoadTestSpec{Procedure: unread}); got != 0 {
 			t.Errorf("%s: what isn't a duration takes %s", procedure, got)
 		}
@@ -398,11 +468,13 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 
 // UsualDuration is asked for at each look at the line of waiting tests.
 func BenchmarkUsual(b *testing.B) {
-	for _, procedure := range []v1alpha1.ProcedureType{"Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search", "Soak"} {
+	for _, procedure := range []v1alpha1.ProcedureType{"Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad",
+		"Search", "Soak"} {
 		b.Run(string(procedure), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				compile.UsualDuration(&v1alpha1.LoadTestSpec{Procedure: v1alpha1.ProcedureSpec{Type: procedure, MaxLossRatio: "0.001"}})
+				compile.UsualDuration(&v1alpha1.LoadTestSpec{Procedure: v1alpha1.ProcedureSpec{Type: procedure,
+					MaxLossRatio: "0.001"}})
 			}
 		})
 	}

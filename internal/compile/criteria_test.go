@@ -14,18 +14,22 @@ import (
 
 // Each member has a value of its own here, so that none is taken for another, and none is left out.
 func TestACriterionIsInThePlanAsItIsInTheSpec(t *testing.T) {
-	most := units.One / 50
+	limit := units.One / 50
 	for name, c := range map[string]struct {
 		spec v1alpha1.Criterion
 		want plan.Criterion
 	}{
 		"an absolute one": {
-			v1alpha1.Criterion{Name: "between", Metric: v1alpha1.MetricPacketsPerSecond, Direction: "west→east", Goal: "NDR", Min: "10", Max: "20"},
-			plan.Criterion{Name: "between", Metric: "PacketsPerSecond", Direction: "west→east", Goal: "NDR", Min: "10", Max: "20"},
+			v1alpha1.Criterion{Name: "between", Metric: v1alpha1.MetricPacketsPerSecond, Direction: "west→east",
+				Goal: "NDR", Min: "10", Max: "20"},
+			plan.Criterion{Name: "between", Metric: "PacketsPerSecond", Direction: "west→east", Goal: "NDR", Min: "10",
+				Max: "20"},
 		},
 		"one that compares": {
-			v1alpha1.Criterion{Name: "no less", Metric: v1alpha1.MetricPacketsPerSecond, Statistic: v1alpha1.StatisticWorst, MaxRegression: "2%", AssumedSpread: "1%"},
-			plan.Criterion{Name: "no less", Metric: "PacketsPerSecond", Statistic: plan.WorstOfRuns, MaxRegression: &most, AssumedSpread: units.One / 100},
+			v1alpha1.Criterion{Name: "no less", Metric: v1alpha1.MetricPacketsPerSecond,
+				Statistic: v1alpha1.StatisticWorst, MaxRegression: "2%", AssumedSpread: "1%"},
+			plan.Criterion{Name: "no less", Metric: "PacketsPerSecond", Statistic: plan.WorstOfRuns,
+				MaxRegression: &limit, AssumedSpread: units.One / 100},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

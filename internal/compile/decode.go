@@ -14,25 +14,25 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// limits bound what a freeform part takes once it is decoded; the API's own bounds are the ones that are told
+// limits bound what a freeform part takes once it is decoded. Users are told the API's own bounds
 // (v1alpha1.MostFreeform).
 var limits = intake.Limits{Bytes: 4 << 20, Memory: 64 << 20}
 
-// decode decodes a freeform part as Kubernetes' type T, strictly: Kubernetes would silently drop a field that
-// it doesn't know. Nil: something is wrong, and was refused. newCompiler has bounded how deep and how many all
-// values are.
+// decode decodes a freeform part as Kubernetes' type T, strictly, since Kubernetes would silently drop an unknown
+// field. Nil means that something is wrong, and was refused. newCompiler has bounded how deep and how many all values
+// are.
 func decode[T any](r *refusals, path *field.Path, form v1alpha1.Freeform) *T {
-	into := new(T)
+	decoded := new(T)
 	raw, err := form.Raw()
 	if err != nil {
 		r.errs = append(r.errs, field.Invalid(path, field.OmitValueType{}, "it can't be read: "+err.Error()))
 		return nil
 	}
 	var unknown []error
-	err = intake.DecodeBy(func(raw []byte, into any) (err error) {
-		unknown, err = kjson.UnmarshalStrict(raw, into)
+	err = intake.DecodeBy(func(raw []byte, target any) (err error) {
+		unknown, err = kjson.UnmarshalStrict(raw, target)
 		return err
-	}, raw, into, limits)
+	}, raw, decoded, limits)
 	if err != nil {
 		r.errs = append(r.errs, misread[T](path, raw, err))
 		return nil
@@ -43,27 +43,27 @@ func decode[T any](r *refusals, path *field.Path, form v1alpha1.Freeform) *T {
 	if len(unknown) > 0 {
 		return nil
 	}
-	return into
+	return decoded
 }
 
 // unknownField is the error of a field that Kubernetes doesn't know, or that appears twice.
 func unknownField(path *field.Path, err error) *field.Error {
-	if at, ok := errors.AsType[kjson.FieldError](err); ok && at.FieldPath() != "" {
-		path = path.Child(at.FieldPath())
+	if fieldError, ok := errors.AsType[kjson.FieldError](err); ok && fieldError.FieldPath() != "" {
+		path = path.Child(fieldError.FieldPath())
 	}
 	if strings.HasPrefix(err.Error(), "duplicate") {
 		return field.Invalid(path, field.OmitValueType{}, "it appears twice: remove one")
 	}
-	return field.Invalid(path, field.OmitValueType{}, "Kubernetes knows no such field here: check its spelling and its "+
-		"place (kubectl explain pod.spec)")
+	return field.Invalid(path, field.OmitValueType{},
+		"Kubernetes knows no such field here: check its spelling and its place (kubectl explain pod.spec)")
 }
 
 // misread is the error of a field that has a value of the wrong type.
 func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
 	var document any
 	if intake.DecodeBy(kjson.UnmarshalCaseSensitivePreserveInts, raw, &document, limits) == nil {
-		if at, why := culprit(path, reflect.TypeFor[T](), document); at != nil {
-			path, err = at, why
+		if culpritPath, cause := culprit(path, reflect.TypeFor[T](), document); culpritPath != nil {
+			path, err = culpritPath, cause
 		}
 	}
 	message := "Kubernetes can't read it: " + err.Error()
@@ -76,34 +76,34 @@ func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
 // unmarshaler is implemented by types that read their own JSON.
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// culprit is the first value of a document that can't be read as its type, and the decoder's error for it; nil:
-// there is none. The decoder's error for the whole document doesn't name the element of a list, nor any field
-// where a type reads its own JSON. So culprit goes down the document and the type side by side, and has the
-// decoder read each value once that has no parts.
-func culprit(path *field.Path, as reflect.Type, value any) (*field.Path, error) {
-	for as.Kind() == reflect.Pointer {
-		as = as.Elem()
+// culprit is the first value of a document that can't be read as its type, and the decoder's error for it. Nil means
+// that there is none. The decoder's error for the whole document doesn't name the element of a list, nor any field
+// where a type reads its own JSON. So culprit goes down the document and the type side by side, and has the decoder
+// read each value that has no parts by itself.
+func culprit(path *field.Path, goType reflect.Type, value any) (*field.Path, error) {
+	for goType.Kind() == reflect.Pointer {
+		goType = goType.Elem()
 	}
-	if reflect.PointerTo(as).Implements(unmarshaler) {
-		return path, unreadable(as, value)
+	if reflect.PointerTo(goType).Implements(unmarshaler) {
+		return path, unreadable(goType, value)
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		if kind := as.Kind(); kind == reflect.Struct || kind == reflect.Map {
-			return culpritMember(path, as, value)
+		if kind := goType.Kind(); kind == reflect.Struct || kind == reflect.Map {
+			return culpritMember(path, goType, value)
 		}
 	case []any:
-		if as.Kind() == reflect.Slice {
-			return culpritElement(path, as, value)
+		if goType.Kind() == reflect.Slice {
+			return culpritElement(path, goType, value)
 		}
 	}
-	return path, unreadable(as, value)
+	return path, unreadable(goType, value)
 }
 
 // culpritMember is the culprit among the members of a struct or a map.
-func culpritMember(path *field.Path, as reflect.Type, members map[string]any) (*field.Path, error) {
+func culpritMember(path *field.Path, goType reflect.Type, members map[string]any) (*field.Path, error) {
 	for _, key := range sortedKeys(members) {
-		if member := memberType(as, key); member != nil {
+		if member := memberType(goType, key); member != nil {
 			if found, err := culprit(path.Child(key), member, members[key]); err != nil {
 				return found, err
 			}
@@ -113,32 +113,32 @@ func culpritMember(path *field.Path, as reflect.Type, members map[string]any) (*
 }
 
 // culpritElement is the culprit among the elements of a list.
-func culpritElement(path *field.Path, as reflect.Type, elements []any) (*field.Path, error) {
+func culpritElement(path *field.Path, goType reflect.Type, elements []any) (*field.Path, error) {
 	for i, element := range elements {
-		if found, err := culprit(path.Index(i), as.Elem(), element); err != nil {
+		if found, err := culprit(path.Index(i), goType.Elem(), element); err != nil {
 			return found, err
 		}
 	}
 	return nil, nil
 }
 
-// unreadable is the decoder's error for a value of this type; nil: it reads it.
-func unreadable(as reflect.Type, value any) error {
+// unreadable is the decoder's error for a value of this type. Nil means that the decoder reads it.
+func unreadable(goType reflect.Type, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return intake.DecodeBy(kjson.UnmarshalCaseSensitivePreserveInts, text, reflect.New(as).Interface(), limits)
+	return intake.DecodeBy(kjson.UnmarshalCaseSensitivePreserveInts, text, reflect.New(goType).Interface(), limits)
 }
 
-// memberType is the type of a map's values, or of a struct's field by its name in JSON; nil: it has none of
-// this name. The fields of embedded structs count as its own, as the decoder has them.
-func memberType(of reflect.Type, name string) reflect.Type {
-	if of.Kind() == reflect.Map {
-		return of.Elem()
+// memberType is the type of a map's values, or of a struct's field by its name in JSON. Nil means that there is no
+// field of this name. The fields of embedded structs count as the struct's own, as in the decoder.
+func memberType(goType reflect.Type, name string) reflect.Type {
+	if goType.Kind() == reflect.Map {
+		return goType.Elem()
 	}
-	for i := range of.NumField() {
-		f := of.Field(i)
+	for i := range goType.NumField() {
+		f := goType.Field(i)
 		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && tag == "" {
 			if inner := memberType(f.Type, name); inner != nil {

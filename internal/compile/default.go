@@ -29,25 +29,25 @@ func defaultsOf(index int, ipv6 bool) linkDefaults {
 	}
 }
 
-// networks are the networks behind n replicas. For IPv4 they are TRex's: 16.x on one side and 48.x on the other.
+// networks are the networks behind n replicas. For IPv4 they are TRex's, 16.x on one side and 48.x on the other.
 func (d linkDefaults) networks(n int) []netip.Prefix {
-	var all []netip.Prefix
+	var networks []netip.Prefix
 	for r := range n {
 		text := fmt.Sprintf("2001:2:0:%x%02x::/64", d.index+1, r)
 		if !d.ipv6 {
 			side := [2]int{16, 48}[d.index%2]
 			text = fmt.Sprintf("%d.%d.%d.0/24", side, d.index/2, r)
 		}
-		all = append(all, netip.MustParsePrefix(text))
+		networks = append(networks, netip.MustParsePrefix(text))
 	}
-	return all
+	return networks
 }
 
 // wantsIPv6 says that an address or network of the link is IPv6, so that its defaults must be, too.
 func wantsIPv6(generator v1alpha1.GeneratorEnd, dut v1alpha1.DUTEnd) bool {
-	given := []string{string(generator.Address), string(dut.Address)}
+	texts := []string{string(generator.Address), string(dut.Address)}
 	for _, n := range generator.Networks {
-		given = append(given, string(n))
+		texts = append(texts, string(n))
 	}
-	return strings.Contains(strings.Join(given, " "), ":")
+	return strings.Contains(strings.Join(texts, " "), ":")
 }

@@ -13,17 +13,17 @@ type directions struct {
 	spec   *v1alpha1.LoadTestSpec
 	device *device
 	links  *links
-	// all are the directions, once they were read.
-	all []v1alpha1.Direction
+	// entries are the directions, once they were read.
+	entries []v1alpha1.Direction
 }
 
 // read reads the directions, with their default, and checks that the device can carry them.
 func (ds *directions) read() {
-	ds.all = directionsOf(ds.spec)
+	ds.entries = directionsOf(ds.spec)
 	if len(ds.errs) > 0 {
 		return
 	}
-	for i, d := range ds.all {
+	for i, d := range ds.entries {
 		if len(ds.errs) > 0 {
 			return // one message is enough: the way back has the same fault
 		}
@@ -31,7 +31,8 @@ func (ds *directions) read() {
 	}
 }
 
-// directionsOf are the directions of a test. Default: both ways between two links, or between a link and the device.
+// directionsOf are the directions of a test. By default traffic flows both ways between two links, or between a link
+// and the device.
 func directionsOf(spec *v1alpha1.LoadTestSpec) []v1alpha1.Direction {
 	if len(spec.Traffic.Directions) == 0 && len(spec.Links) <= 2 {
 		west, east := spec.Links[0].Name, v1alpha1.LinkName(plan.DeviceEnd)
@@ -48,20 +49,22 @@ func (ds *directions) check(i int, d v1alpha1.Direction) {
 		return // both ends are on the one link
 	}
 	path := specPath().Child("traffic", "directions").Index(i)
-	from, to := ds.links.named(d.From), ds.links.named(d.To)
+	source, destination := ds.links.named(d.From), ds.links.named(d.To)
 	switch {
-	case from.is6() != to.is6():
-		ds.refuse(path, string(d.From+" to "+d.To), fmt.Sprintf("a frame can't change from IPv4 to IPv6 on its way: give "+
-			"links %s and %s addresses of one kind", d.From, d.To))
+	case source.is6() != destination.is6():
+		ds.refuse(path, string(d.From+" to "+d.To),
+			fmt.Sprintf("a frame can't change from IPv4 to IPv6 on its way: give links %s and %s addresses of one "+
+				"kind", d.From, d.To))
 	case ds.device.joinsPairs() && !ds.isPaired(d):
-		ds.refuse(path, string(d.From+" to "+d.To), "a bridge, a loopback or testpmd joins links in pairs: let traffic "+
-			"flow between the same two links only")
-	case ds.device.forwarding() == plan.L2 && from.vlan != to.vlan && !ds.device.retags():
-		ds.refuse(to.path.Child("vlan"), to.vlan, fmt.Sprintf("frames come back unchanged from %s, with VLAN %d (0: "+
-			"untagged): give both links the same vlan", d.From, from.vlan))
-	case ds.spec.DUT.Type == v1alpha1.DUTReference && ds.device.forwarding() != plan.L2 && from.vlan != 0:
-		ds.refuse(from.path.Child("vlan"), from.vlan, "the built-in Reference has no VLAN interfaces: leave vlan out, or "+
-			"use dut.forwarding L2")
+		ds.refuse(path, string(d.From+" to "+d.To),
+			"a bridge, a loopback or testpmd joins links in pairs: let traffic flow between the same two links only")
+	case ds.device.forwarding() == plan.L2 && source.vlan != destination.vlan && !ds.device.retags():
+		ds.refuse(destination.path.Child("vlan"), destination.vlan,
+			fmt.Sprintf("frames come back unchanged from %s, with VLAN %d (0: untagged): give both links the same "+
+				"vlan", d.From, source.vlan))
+	case ds.spec.DUT.Type == v1alpha1.DUTReference && ds.device.forwarding() != plan.L2 && source.vlan != 0:
+		ds.refuse(source.path.Child("vlan"), source.vlan,
+			"the built-in Reference has no VLAN interfaces: leave vlan out, or use dut.forwarding L2")
 	}
 }
 
@@ -72,7 +75,7 @@ func (d *device) retags() bool {
 
 // isPaired says that no other direction joins one of d's links to a third one.
 func (ds *directions) isPaired(d v1alpha1.Direction) bool {
-	for _, o := range ds.all {
+	for _, o := range ds.entries {
 		if (o.From == d.To) != (o.To == d.From) {
 			return false
 		}
@@ -80,9 +83,9 @@ func (ds *directions) isPaired(d v1alpha1.Direction) bool {
 	return true
 }
 
-// named finds a link by its name; that it exists is the schema's rule.
+// named finds a link by its name. The schema's rule is that it exists.
 func (ls *links) named(name v1alpha1.LinkName) link {
-	for _, l := range ls.all {
+	for _, l := range ls.entries {
 		if l.name == string(name) {
 			return l
 		}

@@ -34,13 +34,14 @@ func (d *device) plan() plan.DUT {
 	return p
 }
 
-// program is the program that linerate run starts before or after the run; nil: there is none. A cluster starts none.
+// program is the program that linerate run starts before or after the run. Nil means that there is none. A cluster
+// starts none.
 func (d *device) program(name string, spec *v1alpha1.HookSpec) *plan.Program {
 	path := specPath().Child("dut", name)
 	// a schema's rules don't see a mapping of any values
 	if spec != nil && spec.Template == nil && len(spec.Command) == 0 {
-		d.refuse(path, field.OmitValueType{}, "say what runs: template (a pod, in a cluster), command (a program, with "+
-			"linerate run), or both")
+		d.refuse(path, field.OmitValueType{},
+			"say what runs: template (a pod, in a cluster), command (a program, with linerate run), or both")
 	}
 	if spec == nil || len(spec.Command) == 0 {
 		return nil
@@ -57,15 +58,16 @@ func (d *device) checkReset(spec *v1alpha1.ResetSpec) {
 	case dut == v1alpha1.DUTLoopback:
 		d.refuse(path, field.OmitValueType{}, "a Loopback has no tables to empty: remove reset")
 	case dut == v1alpha1.DUTReference && len(spec.Command) > 0:
-		d.refuse(path.Child("command"), field.OmitValueType{}, "the Reference empties its tables itself: write reset: {} "+
-			"without a command")
+		d.refuse(path.Child("command"), field.OmitValueType{},
+			"the Reference empties its tables itself: write reset: {} without a command")
 	case dut != v1alpha1.DUTReference && len(spec.Command) == 0:
-		d.refuse(path.Child("command"), field.OmitValueType{}, fmt.Sprintf("linerate doesn't know how to reset a device of "+
-			"type %s: name the program and its arguments, such as [ip, neigh, flush, all]", dut))
+		d.refuse(path.Child("command"), field.OmitValueType{},
+			fmt.Sprintf("linerate doesn't know how to reset a device of type %s: name the program and its arguments, "+
+				"such as [ip, neigh, flush, all]", dut))
 	}
 	if spec.Image != "" && dut != v1alpha1.DUTPod {
-		d.refuse(path.Child("image"), spec.Image, "only a device in a pod is reset by a container with an image: remove "+
-			"image, or set dut.type: Pod")
+		d.refuse(path.Child("image"), spec.Image,
+			"only a device in a pod is reset by a container with an image: remove image, or set dut.type: Pod")
 	}
 	d.checkCommand(path.Child("command"), spec.Command)
 }
@@ -77,14 +79,14 @@ func (d *device) checkCommand(path *field.Path, command []v1alpha1.CommandWord) 
 	}
 }
 
-func words(command []v1alpha1.CommandWord) (all []string) {
+func words(command []v1alpha1.CommandWord) (texts []string) {
 	for _, word := range command {
-		all = append(all, string(word))
+		texts = append(texts, string(word))
 	}
-	return all
+	return texts
 }
 
-// checkRewriting refuses several generators with a Reference that only rewrites MAC addresses: it knows one
+// checkRewriting refuses several generators with a Reference that only rewrites MAC addresses, since it knows one
 // address per link.
 func (d *device) checkRewriting() {
 	if d.forwarding() == plan.MACRewrite && d.replicas > 1 {
@@ -93,12 +95,12 @@ func (d *device) checkRewriting() {
 			instead = "another mode"
 		}
 		d.refuse(specPath().Child("generator", "replicas"), d.replicas,
-			"with forwarding MACRewrite the built-in Reference sends all of a link's frames to one generator: use 1, or "+
-				""+instead)
+			"with forwarding MACRewrite the built-in Reference sends all of a link's frames to one generator: use 1, "+
+				"or "+instead)
 	}
 }
 
-// forwarding is how the device forwards: as the spec says, or else a Loopback like a bridge, a mode as that
+// forwarding is how the device forwards. Where the spec doesn't say, a Loopback forwards like a bridge, a mode as that
 // device does, and anything else like a router.
 func (d *device) forwarding() plan.Forwarding {
 	switch {
@@ -119,25 +121,27 @@ func (d *device) limit() *plan.Limit {
 		return nil
 	}
 	limit := d.spec.DUT.Reference.Limit
-	out := &plan.Limit{
+	planned := &plan.Limit{
 		PacketsPerSecond:    limit.PacketsPerSecond,
 		Layer2BitsPerSecond: limit.Layer2BitsPerSecond,
-		Burst:               plan.Duration(d.duration(specPath().Child("dut", "reference", "limit", "burst"), limit.Burst)),
+		Burst: plan.Duration(d.duration(specPath().Child("dut", "reference", "limit", "burst"),
+			limit.Burst)),
 	}
 	if limit.Queue == "" {
-		return out
+		return planned
 	}
 	path := specPath().Child("dut", "reference", "limit", "queue")
-	out.Queue = plan.Duration(d.duration(path, limit.Queue))
+	planned.Queue = plan.Duration(d.duration(path, limit.Queue))
 	switch {
 	case !d.traffic.toleratesQueue() && d.spec.Procedure.Type != v1alpha1.ProcedureBackToBack:
 		d.refuse(path, limit.Queue, "frames in a queue at the end of a window are neither lost nor received, which "+
-			"linerate can't account for yet: remove queue, or use traffic.type Sessions, or procedure.type BackToBack, which "+
-			"waits for them")
+			"linerate can't account for yet: remove queue, or use traffic.type Sessions, or procedure.type "+
+			"BackToBack, which waits for them")
 	case limit.Layer2BitsPerSecond == 0:
-		d.refuse(path, limit.Queue, "a limit in packets has no queue: give the limit in layer2BitsPerSecond, or remove queue")
+		d.refuse(path, limit.Queue, "a limit in packets has no queue: give the limit in layer2BitsPerSecond, or "+
+			"remove queue")
 	}
-	return out
+	return planned
 }
 
 // joinsPairs says that the device joins links two by two, as wires, bridges and testpmd do.

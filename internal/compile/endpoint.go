@@ -23,21 +23,22 @@ func (d *device) checkEndpoint() {
 	case d.traffic.whyNoEndpoint() != "":
 		d.refuse(dut.Child("role"), spec.Role, d.traffic.whyNoEndpoint())
 	case !d.isPod():
-		d.refuse(dut.Child("type"), spec.Type, "only an end on the device counts what the device received, and linerate "+
-			"can't put one on a device of type "+string(spec.Type)+": use Reference, or Pod, whose network namespace gets an "+
-			"end of linerate's")
+		d.refuse(dut.Child("type"), spec.Type,
+			"only an end on the device counts what the device received, and linerate can't put one on a device of "+
+				"type "+string(spec.Type)+
+				": use Reference, or Pod, whose network namespace gets an end of linerate's")
 	case spec.Reference != nil && spec.Reference.Limit != nil:
 		d.refuse(dut.Child("reference", "limit"), field.OmitValueType{},
 			"a limit is of what is forwarded, and role Endpoint forwards nothing: remove limit")
 	case spec.Reference != nil && spec.Reference.Mode != nil:
-		d.refuse(dut.Child("reference", "mode"), field.OmitValueType{}, "a mode says how the device forwards, and role "+
-			"Endpoint forwards nothing: remove mode")
+		d.refuse(dut.Child("reference", "mode"), field.OmitValueType{},
+			"a mode says how the device forwards, and role Endpoint forwards nothing: remove mode")
 	}
 	for i, o := range d.spec.Observers {
 		if o.Type == v1alpha1.ObserverInterfaces && o.Of == v1alpha1.ObserverOfDUT {
 			d.refuse(specPath().Child("observers").Index(i).Child("of"), o.Of,
-				"linerate doesn't read the interfaces of a device that is an end, and what its end dropped is in the result: "+
-					"leave this observer out")
+				"linerate doesn't read the interfaces of a device that is an end, and what its end dropped is in the "+
+					"result: leave this observer out")
 		}
 	}
 	if l := d.spec.Links[0]; l.Name == plan.DeviceEnd {

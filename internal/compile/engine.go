@@ -26,21 +26,23 @@ type engineSpec struct {
 type engine interface {
 	// runsAlready says that the generators run already, and are no pods of the test's own.
 	runsAlready() bool
-	// server is where a replica that runs already answers, host:port; empty: linerate starts it.
+	// server is where a replica that runs already answers, host:port. Empty means that linerate starts it.
 	server(spec *v1alpha1.GeneratorSpec, replica int) string
-	// check refuses what the engine can't do wherever it runs; checkPods what it can't do in pods, or what would
-	// keep linerate from controlling it.
+	// check refuses what the engine can't do wherever it runs. checkPods refuses what it can't do in pods, or what
+	// would keep linerate from controlling it.
 	check(es *engineSpec)
 	checkPods(es *engineSpec)
 	// resources are what each of its pods requests, on devices and on kernel interfaces, or refuses what can't be
 	// requested.
 	resources(es *engineSpec) (devices, kernel Resources)
-	// sending is how the spec wants it to send, for the Plan; nil: the spec doesn't say, or the engine has no choice.
+	// sending is how the spec wants the engine to send, for the Plan. Nil means that the spec doesn't say, or that the
+	// engine has no choice.
 	sending(spec *v1alpha1.GeneratorSpec) *plan.Sending
 	// timesSamplesOnly says that the engine measures the latency of latency streams only, which have a rate of
 	// their own, and not of every frame.
 	timesSamplesOnly() bool
-	// whyNoInterfaceCounters is why an observer can't read the kernel's counters of its interfaces; empty: it can.
+	// whyNoInterfaceCounters is why an observer can't read the kernel's counters of the engine's interfaces. Empty
+	// means that it can.
 	whyNoInterfaceCounters() string
 }
 
@@ -82,26 +84,26 @@ func Senders() []plan.Sender {
 // GeneratorsRunAlready says that a LoadTest's generators run already, and need no pods. It is false for an
 // unknown engine.
 func GeneratorsRunAlready(spec *v1alpha1.LoadTestSpec) bool {
-	e, known := engines[SenderOf(spec)]
-	return known && e.runsAlready()
+	e, found := engines[SenderOf(spec)]
+	return found && e.runsAlready()
 }
 
-// chooseEngine finds the spec's engine and its kind of traffic, or refuses an engine that can't send this
-// traffic: then both are nil. It never takes another engine instead: that would measure something else.
+// chooseEngine finds the spec's engine and its kind of traffic. It refuses an engine that can't send this traffic, and
+// both are nil then. It never takes another engine instead, which would measure something else.
 func chooseEngine(r *refusals, spec *v1alpha1.LoadTestSpec) (engine, traffic) {
 	sends := SenderOf(spec)
-	e, known := engines[sends]
-	if known {
+	e, found := engines[sends]
+	if found {
 		return e, kinds[sends.Traffic]
 	}
-	var can []string
+	var names []string
 	for _, s := range Senders() {
 		if s.Traffic == sends.Traffic {
-			can = append(can, s.Engine)
+			names = append(names, s.Engine)
 		}
 	}
 	path := specPath().Child("generator", "engine")
 	r.refuse(path, sends.Engine, fmt.Sprintf("this linerate knows no such engine for traffic of type %s: use one of %s",
-		sends.Traffic, strings.Join(can, ", ")))
+		sends.Traffic, strings.Join(names, ", ")))
 	return nil, nil
 }

@@ -29,7 +29,8 @@ func enginesOfTheSchema(t *testing.T) []string {
 	return names
 }
 
-// TestEachEngineOfTheSchemaIsInTheList: one that a file may name and nobody compiles would be refused after it was taken.
+// TestEachEngineOfTheSchemaIsInTheList: one that a file may name and nobody compiles would be refused after it
+// was taken.
 func TestEachEngineOfTheSchemaIsInTheList(t *testing.T) {
 	want := enginesOfTheSchema(t)
 	if !slices.Contains(want, plan.EngineTRex) {
@@ -54,7 +55,8 @@ func testOf(t *testing.T, engine string) *v1alpha1.LoadTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, err := server.Load("x.yaml", strings.NewReader("apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: x, namespace: lab}\nspec:\n"+
+	objects, err := server.Load("x.yaml", strings.NewReader("apiVersion: linerate.dev/v1alpha1\nkind: "+
+		"LoadTest\nmetadata: {name: x, namespace: lab}\nspec:\n"+
 		"  generator: {engine: Software}\n  dut: {type: Reference}\n"+
 		"  links: [{name: west, lineRate: 1gbps, network: west}, {name: east, lineRate: 1gbps, network: east}]\n"))
 	if err != nil {
@@ -103,8 +105,10 @@ func TestAnEngineIsAddedByOneEntry(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	if cluster.Plan.Sender() != key || cluster.Plan.GeneratorsRunAlready() || cluster.Generator.Cores != 7 || cluster.Kernel.Cores != 3 {
-		t.Errorf("%v sends, elsewhere: %v, pods request %+v and %+v", cluster.Plan.Sender(), cluster.Plan.GeneratorsRunAlready(), cluster.Generator, cluster.Kernel)
+	if cluster.Plan.Sender() != key || cluster.Plan.GeneratorsRunAlready() || cluster.Generator.Cores != 7 ||
+		cluster.Kernel.Cores != 3 {
+		t.Errorf("%v sends, elsewhere: %v, pods request %+v and %+v", cluster.Plan.Sender(),
+			cluster.Plan.GeneratorsRunAlready(), cluster.Generator, cluster.Kernel)
 	}
 	test.Spec.Generator.Replicas = 3
 	if _, errs = Compile(test); len(errs) != 1 || !strings.Contains(errs[0].Error(), "a loft has two pigeons") {

@@ -87,8 +87,10 @@ func readable(t *testing.T, p *plan.Plan) []byte {
 	for _, g := range p.Generators {
 		for i := range g.Ports {
 			for _, s := range g.Ports[i].Streams {
-				line := fmt.Sprintf("%s %s: %s %v %s, %d bytes, VLAN and addresses %x, %d instructions", g.Name, g.Ports[i].Link,
-					s.Mode.Type, s.Mode.Rate.Value, s.Mode.Rate.Type, len(s.Packet.Binary), s.Packet.Binary[12:min(42, len(s.Packet.Binary))], len(s.VM.Instructions))
+				line := fmt.Sprintf("%s %s: %s %v %s, %d bytes, VLAN and addresses %x, %d instructions", g.Name,
+					g.Ports[i].Link,
+					s.Mode.Type, s.Mode.Rate.Value, s.Mode.Rate.Type, len(s.Packet.Binary),
+					s.Packet.Binary[12:min(42, len(s.Packet.Binary))], len(s.VM.Instructions))
 				document.Streams = append(document.Streams, line)
 			}
 			g.Ports[i].Streams = nil
@@ -118,9 +120,10 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// Each invalid example has one fault. Its first line says what its author must be told ("# want: …"), its second, where there is one, that
-// the schema can't see the fault: an API server takes the object, and the compiler refuses it, always ("# refused by: compile") or where it
-// is to run in a cluster ("# refused by: cluster").
+// Each invalid example has one fault. Its first line says what its author must be told ("# want: …"), its
+// second, where there is one, that the schema can't see the fault: an API server takes the object, and the
+// compiler refuses it, always ("# refused by: compile") or where it is to run in a cluster ("# refused by:
+// cluster").
 func TestInvalidExamplesAreRefused(t *testing.T) {
 	server := newServer(t)
 	for _, file := range examples(t, "invalid-examples") {
@@ -168,9 +171,9 @@ func TestInvalidExamplesAreRefused(t *testing.T) {
 
 func faults(t *testing.T, err error) admission.Faults {
 	t.Helper()
-	all, ok := errors.AsType[admission.Faults](err)
+	faults, ok := errors.AsType[admission.Faults](err)
 	if !ok {
 		t.Fatalf("%T is not admission.Faults", err)
 	}
-	return all
+	return faults
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// external is a TRex that runs already: a place rather than an engine. linerate starts nothing there, and asks
-// for nothing.
+// external is a TRex that runs already, a place rather than an engine. linerate starts nothing there, and asks for
+// nothing.
 type external struct{}
 
 func (external) runsAlready() bool { return true }
 
-// checkPods has nothing to refuse: there are no pods.
+// checkPods has nothing to refuse, since there are no pods.
 func (external) checkPods(*engineSpec) {}
 
 func (external) resources(*engineSpec) (devices, kernel Resources) { return Resources{}, Resources{} }

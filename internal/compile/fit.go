@@ -32,22 +32,22 @@ const longestDeadline = 168 * time.Hour
 
 // checkTime refuses a deadline that no run can meet.
 func (ft *fit) checkTime(p *plan.Plan) {
-	of := procedures.Of(p.Procedure)
-	least, deadline := of.Usual(), p.ActiveDeadline.Std()
-	if deadline <= 0 || deadline > least {
+	chosen := procedures.New(p.Procedure)
+	usual, deadline := chosen.Usual(), p.ActiveDeadline.Std()
+	if deadline <= 0 || deadline > usual {
 		return
 	}
-	member, _, _ := strings.Cut(of.Rates().Full.Field, ".")
-	is := of.Describe()
-	what := fmt.Sprintf("%s alone take %s", cmp.Or(is.Parts, "its steps"), least)
-	if is.OnTop != "" {
-		what += ", and " + is.OnTop + " comes on top"
+	member, _, _ := strings.Cut(chosen.Rates().Full.Field, ".")
+	description := chosen.Describe()
+	text := fmt.Sprintf("%s alone take %s", cmp.Or(description.Parts, "its steps"), usual)
+	if description.OnTop != "" {
+		text += ", and " + description.OnTop + " comes on top"
 	}
-	fix := fmt.Sprintf("set activeDeadline to %s or more, or shorten procedure.%s", withRoom(least), member)
-	if least >= longestDeadline {
+	fix := fmt.Sprintf("set activeDeadline to %s or more, or shorten procedure.%s", withRoom(usual), member)
+	if usual >= longestDeadline {
 		fix = fmt.Sprintf("shorten procedure.%s, as activeDeadline is at most %s", member, longestDeadline)
 	}
-	ft.refuse(specPath().Child("activeDeadline"), ft.spec.ActiveDeadline, what+": "+fix)
+	ft.refuse(specPath().Child("activeDeadline"), ft.spec.ActiveDeadline, text+": "+fix)
 }
 
 // withRoom is a round deadline above a duration, with room for what comes on top.
@@ -60,7 +60,7 @@ func (ft *fit) checkLoad(p *plan.Plan) {
 	if p.Sessions != nil {
 		return // which have no rate to ask for
 	}
-	rates := procedures.Of(p.Procedure).Rates()
+	rates := procedures.New(p.Procedure).Rates()
 	for _, d := range p.Directions {
 		if len(ft.errs) > 0 {
 			return // the same rates fail in every direction
@@ -71,22 +71,23 @@ func (ft *fit) checkLoad(p *plan.Plan) {
 
 func (ft *fit) checkRates(rates procedure.Rates, d plan.Direction) {
 	slower, line := ft.slower(d)
-	full, over := overLine(rates.Full.Rate, d.Mix, line)
-	if over != "" {
-		ft.refuseRate(rates.Full, over+fmt.Sprintf(" (link %s); ask for 100%% or less", slower))
+	full, excess := overLine(rates.Full.Rate, d.Mix, line)
+	if excess != "" {
+		ft.refuseRate(rates.Full, excess+fmt.Sprintf(" (link %s); ask for 100%% or less", slower))
 		return
 	}
 	if rates.WarmUp.Field == "" {
 		return
 	}
-	warmup, over := overLine(rates.WarmUp.Rate, d.Mix, line)
-	if over != "" {
-		ft.refuseRate(rates.WarmUp, over+fmt.Sprintf(" (link %s); a warm-up needs little, such as 1kpps", slower))
+	warmup, excess := overLine(rates.WarmUp.Rate, d.Mix, line)
+	if excess != "" {
+		ft.refuseRate(rates.WarmUp, excess+fmt.Sprintf(" (link %s); a warm-up needs little, such as 1kpps", slower))
 		return
 	}
 	if full > 0 && warmup > full {
 		member, target, _ := strings.Cut(rates.Full.Field, ".")
-		ft.refuseRate(rates.WarmUp, fmt.Sprintf("the warm-up (%s) is above %s (%s): it comes before the %s, so ask for less",
+		ft.refuseRate(rates.WarmUp, fmt.Sprintf("the warm-up (%s) is above %s (%s): it comes before the %s, so ask "+
+			"for less",
 			warmup, target, full, member))
 	}
 }
@@ -111,12 +112,12 @@ func (ft *fit) asksForPercent(p *plan.Plan) bool {
 			return true
 		}
 	}
-	rates := procedures.Of(p.Procedure).Rates()
+	rates := procedures.New(p.Procedure).Rates()
 	return rates.Full.Kind == units.LinePercent || rates.WarmUp.Kind == units.LinePercent
 }
 
-// overLine converts a rate to packets, or to 0 where that needs a line rate that only the port knows. The text
-// says that the rate is above the line rate; empty: it isn't.
+// overLine converts a rate to packets, or to 0 where that needs a line rate that only the port knows. The text says
+// that the rate is above the line rate. Empty means that it isn't.
 func overLine(r units.Rate, mix units.Traffic, line units.BitRate) (units.PacketRate, string) {
 	const full = 100_000_000
 	if r.Kind == units.LinePercent && r.Micros > full {
@@ -129,17 +130,18 @@ func overLine(r units.Rate, mix units.Traffic, line units.BitRate) (units.Packet
 	if err != nil {
 		return 0, err.Error()
 	}
-	if most := units.LinePacketRate(mix, line); line > 0 && rate > most {
-		return 0, fmt.Sprintf("%s is more than the line carries: %s of these frames at %s", rate, most, line)
+	if lineRate := units.LinePacketRate(mix, line); line > 0 && rate > lineRate {
+		return 0, fmt.Sprintf("%s is more than the line carries: %s of these frames at %s", rate, lineRate, line)
 	}
 	return rate, ""
 }
 
-// slower is the slower of a direction's links, as far as their line rates are given: its line rate is 100 %.
+// slower is the slower of a direction's links, as far as their line rates are given. Its line rate is 100 %.
 func (ft *fit) slower(d plan.Direction) (string, units.BitRate) {
-	from, to := ft.links.named(v1alpha1.LinkName(d.From)).lineRate, ft.links.named(v1alpha1.LinkName(d.To)).lineRate
-	if to > 0 && (from == 0 || to < from) {
-		return d.To, to
+	sourceRate, destinationRate := ft.links.named(v1alpha1.LinkName(d.From)).lineRate,
+		ft.links.named(v1alpha1.LinkName(d.To)).lineRate
+	if destinationRate > 0 && (sourceRate == 0 || destinationRate < sourceRate) {
+		return d.To, destinationRate
 	}
-	return d.From, from
+	return d.From, sourceRate
 }

@@ -43,7 +43,7 @@ func (gs *generators) plan() ([]plan.Generator, []plan.Direction) {
 		return nil, nil
 	}
 	var directions []plan.Direction
-	for _, d := range gs.directions.all {
+	for _, d := range gs.directions.entries {
 		directions = append(directions, plan.Direction{From: string(d.From), To: string(d.To),
 			Mix: loads[string(d.From)].mix})
 	}
@@ -53,7 +53,7 @@ func (gs *generators) plan() ([]plan.Generator, []plan.Direction) {
 // replica is a generator with a port on every link.
 func (gs *generators) replica(r int, loads map[string]load) plan.Generator {
 	g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: gs.engine.server(&gs.spec.Generator, r)}
-	for _, l := range gs.links.all {
+	for _, l := range gs.links.entries {
 		g.Ports = append(g.Ports, port(l, r, loads[l.name]))
 	}
 	if gs.stamps.stamped() {

@@ -22,10 +22,10 @@ func (ts *templates) checkGeneratorPod() {
 	ts.checkObjectName(path.Child("runtimeClassName"), pod.RuntimeClassName)
 	ts.checkObjectName(path.Child("priorityClassName"), pod.PriorityClassName)
 	for i, secret := range pod.ImagePullSecrets {
-		if at := path.Child("imagePullSecrets").Index(i).Child("name"); secret.Name == "" {
-			ts.errs = append(ts.errs, field.Required(at, "name the Secret"))
+		if secretPath := path.Child("imagePullSecrets").Index(i).Child("name"); secret.Name == "" {
+			ts.errs = append(ts.errs, field.Required(secretPath, "name the Secret"))
 		} else {
-			ts.checkObjectName(at, secret.Name)
+			ts.checkObjectName(secretPath, secret.Name)
 		}
 	}
 	for i, t := range pod.Tolerations {

@@ -20,8 +20,8 @@ type links struct {
 	traffic         traffic
 	device          *device
 	replicas        int
-	// all are the links, once they were read.
-	all []link
+	// entries are the links, once they were read.
+	entries []link
 }
 
 // link is a link with all defaults filled in.
@@ -48,15 +48,15 @@ func (l link) is6() bool { return l.addresses[0].Addr().Is6() }
 func (ls *links) read() {
 	for i := range ls.specs {
 		path := specPath().Child("links").Index(i)
-		ls.all = append(ls.all, ls.readLink(path, i, &ls.specs[i]))
+		ls.entries = append(ls.entries, ls.readLink(path, i, &ls.specs[i]))
 	}
 	if len(ls.errs) > 0 {
 		return
 	}
-	for i, l := range ls.all {
+	for i, l := range ls.entries {
 		ls.checkAddresses(l)
-		for _, other := range ls.all[:i] {
-			ls.checkApart(l, other)
+		for _, earlier := range ls.entries[:i] {
+			ls.checkApart(l, earlier)
 		}
 	}
 }
@@ -89,53 +89,53 @@ func (ls *links) readLink(path *field.Path, index int, spec *v1alpha1.LinkSpec) 
 
 // spread gives each replica an address, in a row from the first.
 func (ls *links) spread(path *field.Path, first netip.Prefix) []netip.Prefix {
-	var all []netip.Prefix
+	var addresses []netip.Prefix
 	for r := range ls.replicas {
-		a := after(first, r)
+		a := addressAfter(first, r)
 		if !a.IsValid() || isBroadcast(a) {
-			ls.refuse(path, first.String(), fmt.Sprintf("%d replicas need as many addresses in a row, and %s has fewer from "+
-				"here on: use a wider network, or fewer replicas",
+			ls.refuse(path, first.String(), fmt.Sprintf("%d replicas need as many addresses in a row, and %s has "+
+				"fewer from here on: use a wider network, or fewer replicas",
 				ls.replicas, first.Masked()))
-			return all
+			return addresses
 		}
-		all = append(all, a)
+		addresses = append(addresses, a)
 	}
-	return all
+	return addresses
 }
 
-// networks gives each replica a network: one of several, or a part of a single one.
-func (ls *links) networks(path *field.Path, given []v1alpha1.Network, d linkDefaults) []netip.Prefix {
+// networks gives each replica a network, which is one of several, or a part of a single one.
+func (ls *links) networks(path *field.Path, written []v1alpha1.Network, d linkDefaults) []netip.Prefix {
 	n := ls.replicas
-	switch len(given) {
+	switch len(written) {
 	case 0:
 		return ls.widened(d.networks(n))
 	case n:
-		return ls.prefixes(path, given)
+		return ls.prefixes(path, written)
 	case 1:
-		network := ls.prefix(path.Index(0), string(given[0]), netip.Prefix{})
+		network := ls.prefix(path.Index(0), string(written[0]), netip.Prefix{})
 		parts := divide(network, n)
 		if parts == nil {
-			ls.refuse(path.Index(0), network.String(), fmt.Sprintf("too small to be divided between %d replicas: use a wider "+
-				"network, or fewer replicas", n))
+			ls.refuse(path.Index(0), network.String(),
+				fmt.Sprintf("too small to be divided between %d replicas: use a wider network, or fewer replicas", n))
 		}
 		return parts
 	}
 	ls.refuse(path, field.OmitValueType{}, fmt.Sprintf("%d networks can't be shared by %d replicas: give one, which "+
-		"they divide, or one for each", len(given), n))
+		"they divide, or one for each", len(written), n))
 	return nil
 }
 
-func (r *refusals) prefixes(path *field.Path, given []v1alpha1.Network) []netip.Prefix {
-	var all []netip.Prefix
-	for i, text := range given {
-		all = append(all, r.prefix(path.Index(i), string(text), netip.Prefix{}))
+func (r *refusals) prefixes(path *field.Path, texts []v1alpha1.Network) []netip.Prefix {
+	var prefixes []netip.Prefix
+	for i, text := range texts {
+		prefixes = append(prefixes, r.prefix(path.Index(i), string(text), netip.Prefix{}))
 	}
-	return all
+	return prefixes
 }
 
-func (r *refusals) prefix(path *field.Path, text string, otherwise netip.Prefix) netip.Prefix {
+func (r *refusals) prefix(path *field.Path, text string, fallback netip.Prefix) netip.Prefix {
 	if text == "" {
-		return otherwise
+		return fallback
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
@@ -146,13 +146,13 @@ func (r *refusals) prefix(path *field.Path, text string, otherwise netip.Prefix)
 
 // plan are the Plan's links. A bridge and a wire have no addresses.
 func (ls *links) plan() []plan.Link {
-	var out []plan.Link
-	for _, l := range ls.all {
+	var planned []plan.Link
+	for _, l := range ls.entries {
 		p := plan.Link{Name: l.name, LineRate: l.lineRate}
 		if ls.device.forwarding() != plan.L2 {
 			p.DUT = plan.DUTEnd{Addresses: []netip.Prefix{l.dut}, MAC: l.mac, SourceMACs: l.sources}
 		}
-		out = append(out, p)
+		planned = append(planned, p)
 	}
-	return out
+	return planned
 }

@@ -30,7 +30,7 @@ type loads struct {
 func (lo *loads) read() map[string]load {
 	lo.checkStreams()
 	loads := map[string]load{}
-	for _, d := range lo.directions.all {
+	for _, d := range lo.directions.entries {
 		if len(lo.errs) > 0 {
 			return nil // the same profile fails in every direction
 		}
@@ -39,10 +39,10 @@ func (lo *loads) read() map[string]load {
 	return loads
 }
 
-// load makes a direction's streams. Each replica sends its own flows, from its network to its network on the
-// far link, and has the same share of the rate as of the flows: so all flows are equally fast, and each arrives
-// at the replica that sent it.
-func (lo *loads) load(from, to link) load {
+// load makes a direction's streams. Each replica sends its own flows, from its network to its network on the far link,
+// and has the same share of the rate as of the flows. So all flows are equally fast, and each arrives at the replica
+// that sent it.
+func (lo *loads) load(source, destination link) load {
 	var l load
 	l.shareOf = int64(1)
 	flows := lo.flows()
@@ -51,7 +51,7 @@ func (lo *loads) load(from, to link) load {
 	}
 	for r := range lo.replicas {
 		spec := lo.profile()
-		spec.VLAN, spec.Source, spec.Destination = from.vlan, from.networks[r], lo.destination(to, r)
+		spec.VLAN, spec.Source, spec.Destination = source.vlan, source.networks[r], lo.destination(destination, r)
 		spec.Flows = profile.Flows{Count: part(flows.Count, r, lo.replicas), Vary: flows.Vary,
 			Apart: lo.device.modeOfTraffic() != nil, Random: flows.Random}
 		p, err := lo.build(spec)
@@ -69,7 +69,7 @@ func (lo *loads) load(from, to link) load {
 	return l
 }
 
-// part is the r-th of n nearly equal parts of count; the parts add up to count.
+// part is the r-th of n nearly equal parts of count. The parts add up to count.
 func part(count int64, r, n int) int64 {
 	upTo := func(r int) int64 { return count * int64(r) / int64(n) }
 	return upTo(r+1) - upTo(r)
@@ -80,7 +80,8 @@ func (lo *loads) build(spec profile.Spec) (profile.Profile, field.ErrorList) {
 	path := specPath().Child("traffic")
 	if spec.Flows.Count < 1 {
 		return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows", "count"), lo.flows().Count,
-			fmt.Sprintf("%d replicas need at least one flow each: raise flows.count to %d or more", lo.replicas, lo.replicas))}
+			fmt.Sprintf("%d replicas need at least one flow each: raise flows.count to %d or more", lo.replicas,
+				lo.replicas))}
 	}
 	p, err := profile.Build(spec)
 	if err == nil {
@@ -92,8 +93,8 @@ func (lo *loads) build(spec profile.Spec) (profile.Profile, field.ErrorList) {
 	return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows"), field.OmitValueType{}, err.Error())}
 }
 
-// withFlowsThatFit replaces a spec's flows by flows that always fit: if it still can't be built, its flows
-// aren't the reason.
+// withFlowsThatFit replaces a spec's flows by flows that always fit. If the spec still can't be built, its flows aren't
+// the reason.
 func withFlowsThatFit(spec profile.Spec) profile.Spec {
 	wide := func(p netip.Prefix) netip.Prefix { return netip.PrefixFrom(p.Addr(), p.Addr().BitLen()/2).Masked() }
 	spec.Source, spec.Destination = wide(spec.Source), wide(spec.Destination)
@@ -123,7 +124,8 @@ func (lo *loads) profile() profile.Spec {
 	spec := profile.Spec{Kind: profile.Kind(t.Profile), FrameSize: units.FrameSize(t.FrameSize),
 		Stamped: lo.stamps.stamped()}
 	for _, entry := range t.Mix {
-		spec.Mix = append(spec.Mix, profile.MixEntry{Size: units.FrameSize(entry.FrameSize), Weight: int64(entry.Weight)})
+		spec.Mix = append(spec.Mix, profile.MixEntry{Size: units.FrameSize(entry.FrameSize),
+			Weight: int64(entry.Weight)})
 	}
 	if t.Streams != nil {
 		spec.Streams = []byte(t.Streams.JSON)
@@ -131,15 +133,15 @@ func (lo *loads) profile() profile.Spec {
 	return spec
 }
 
-// flows are the direction's flows over all replicas: those of the schema's defaults where the spec says nothing.
+// flows are the direction's flows over all replicas. They are the schema's defaults where the spec says nothing.
 func (lo *loads) flows() profile.Flows {
-	in := lo.spec.Flows
-	if in == nil {
+	spec := lo.spec.Flows
+	if spec == nil {
 		return profile.Flows{Count: lo.device.flowsByDefault(), Vary: []profile.Field{profile.SourceAddress,
 			profile.DestinationAddress}}
 	}
-	flows := profile.Flows{Count: in.Count, Random: in.Order == v1alpha1.FlowsRandom}
-	for _, f := range in.Vary {
+	flows := profile.Flows{Count: spec.Count, Random: spec.Order == v1alpha1.FlowsRandom}
+	for _, f := range spec.Vary {
 		flows.Vary = append(flows.Vary, profile.Field(f))
 	}
 	return flows

@@ -26,26 +26,33 @@ func TestAnotherTestOfTheSameSpecMeasuresTheSameWay(t *testing.T) {
 		change(test)
 		return compiled(t, test).Method()
 	}
-	was := method("a", func(*v1alpha1.LoadTest) {})
+	original := method("a", func(*v1alpha1.LoadTest) {})
 	for name, c := range map[string]struct {
-		change func(*v1alpha1.LoadTest)
-		same   bool
+		change    func(*v1alpha1.LoadTest)
+		unchanged bool
 	}{
-		"another name":                  {func(*v1alpha1.LoadTest) {}, true},
-		"another limit":                 {func(t *v1alpha1.LoadTest) { t.Spec.DUT.Reference.Limit.PacketsPerSecond++ }, true},
-		"another deadline":              {func(t *v1alpha1.LoadTest) { t.Spec.ActiveDeadline = "3h" }, true},
-		"another target rate":           {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Ramp.TargetRate = "90%" }, false},
-		"all directions together, said": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Directions = v1alpha1.DirectionsTogether }, true},
-		"one direction after another":   {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Directions = v1alpha1.DirectionsEach }, false},
+		"another name": {func(*v1alpha1.LoadTest) {}, true},
+		"another limit": {func(t *v1alpha1.LoadTest) { t.Spec.DUT.Reference.Limit.PacketsPerSecond++ },
+			true},
+		"another deadline": {func(t *v1alpha1.LoadTest) { t.Spec.ActiveDeadline = "3h" }, true},
+		"another target rate": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Ramp.TargetRate = "90%" },
+			false},
+		"all directions together, " +
+			"said": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Directions = v1alpha1.DirectionsTogether }, true},
+		"one direction after " +
+			"another": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Directions = v1alpha1.DirectionsEach }, false},
 		"other flows": {func(t *v1alpha1.LoadTest) {
 			t.Spec.Traffic.Flows = &v1alpha1.FlowsSpec{Count: 100, Vary: []v1alpha1.FlowField{"SourceAddress"}}
 		}, false},
 	} {
-		if same := method("b", c.change) == was; same != c.same {
-			t.Errorf("%s: the same method: %t, want %t", name, same, c.same)
+		if unchanged := method("b", c.change) == original; unchanged != c.unchanged {
+			t.Errorf("%s: the same method: %t, want %t", name, unchanged, c.unchanged)
 		}
 	}
-	test := admit(t, server, "  dut: {type: Pod, pod: {template: {spec: {containers: [{name: vpp, image: vpp}]}}}}\n  links: [{name: west, network: w, lineRate: 1gbps, generator: {address: 198.18.0.2/24}, dut: {address: 198.18.0.1/24}}, {name: east, network: e, lineRate: 1gbps, generator: {address: 198.18.1.2/24}, dut: {address: 198.18.1.1/24}}]\n")
+	test := admit(t, server, "  dut: {type: Pod, pod: {template: {spec: {containers: [{name: vpp, image: vpp}]}}}}\n "+
+		" links: [{name: west, network: w, lineRate: 1gbps, generator: {address: 198.18.0.2/24}, dut: {address: "+
+		"198.18.0.1/24}}, {name: east, network: e, lineRate: 1gbps, generator: {address: 198.18.1.2/24}, dut: "+
+		"{address: 198.18.1.1/24}}]\n")
 	methods := map[string]bool{}
 	for _, name := range []string{"first", "second"} {
 		test.Name, test.Namespace, test.UID = name, name, types.UID(name)

@@ -24,11 +24,11 @@ func naming(test *v1alpha1.LoadTest, kind traffic, mode *plan.Mode) plan.Test {
 	}
 }
 
-func labelled(test *v1alpha1.LoadTest, label, otherwise string) string {
+func labelled(test *v1alpha1.LoadTest, label, fallback string) string {
 	if value := test.Labels[label]; value != "" {
 		return value
 	}
-	return otherwise
+	return fallback
 }
 
 func product(dut *v1alpha1.DUTSpec, mode *plan.Mode) string {
@@ -43,8 +43,8 @@ func product(dut *v1alpha1.DUTSpec, mode *plan.Mode) string {
 	return strings.ToLower(string(dut.Type))
 }
 
-// imageName is the product and version of the forwarding container's image: registry.lab/net/vpp:25.10 is "vpp
-// 25.10". Empty for a template that can't be read, which is refused elsewhere.
+// imageName is the product and version of the forwarding container's image. That of registry.lab/net/vpp:25.10 is "vpp
+// 25.10". It is empty for a template that can't be read, which is refused elsewhere.
 func imageName(pod *v1alpha1.DUTPodSpec) string {
 	var template struct {
 		Spec struct {

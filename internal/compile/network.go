@@ -32,27 +32,27 @@ func (k NetworkKey) String() string { return k.Namespace + "/" + k.Name }
 //
 //	generator pod ── link.network ──── … ──── link.dut.network, else link.network ── DUT pod
 func (cn *clusterNetworks) ofLinks(namespace string) []LinkNetworks {
-	var all []LinkNetworks
+	var networks []LinkNetworks
 	for i, l := range cn.specs {
-		near, far := l.Network, l.Network
+		generatorNetwork, dutNetwork := l.Network, l.Network
 		if l.DUT != nil && l.DUT.Network != "" {
-			far = l.DUT.Network
+			dutNetwork = l.DUT.Network
 		}
-		if cn.hasGenerators() && near == "" || cn.device.isPod() && far == "" {
+		if cn.hasGenerators() && generatorNetwork == "" || cn.device.isPod() && dutNetwork == "" {
 			cn.errs = append(cn.errs, field.Required(specPath().Child("links").Index(i).Child("network"),
 				"in a cluster pods reach the link over a NetworkAttachmentDefinition: name it"))
 			continue
 		}
 		ends := LinkNetworks{Link: string(l.Name)}
 		if cn.hasGenerators() {
-			ends.Generator = networkKey(near, namespace)
+			ends.Generator = networkKey(generatorNetwork, namespace)
 		}
 		if cn.device.isPod() {
-			ends.DUT = networkKey(far, namespace)
+			ends.DUT = networkKey(dutNetwork, namespace)
 		}
-		all = append(all, ends)
+		networks = append(networks, ends)
 	}
-	return all
+	return networks
 }
 
 // networkKey fills in the test's own namespace.
@@ -71,7 +71,7 @@ func (d *device) isPod() bool {
 	return d.spec.DUT.Type == v1alpha1.DUTPod || d.spec.DUT.Type == v1alpha1.DUTReference
 }
 
-// speedOf are the links whose ports must report their speed; none without a Plan.
+// speedOf are the links whose ports must report their speed. Without a Plan there are none.
 func (ft *fit) speedOf(p *plan.Plan) []string {
 	if p == nil || !ft.asksForPercent(p) {
 		return nil

@@ -37,7 +37,8 @@ func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 	case o.Type == v1alpha1.ObserverRedfish:
 		return perTraffic(o, "power", "temperature"), false
 	case o.Type == v1alpha1.ObserverVPP:
-		return []string{plan.VPPClocks, plan.VPPVectors, plan.VPPCalls, plan.ClocksPerPacket, plan.VectorsPerCall}, false
+		return []string{plan.VPPClocks, plan.VPPVectors, plan.VPPCalls, plan.ClocksPerPacket, plan.VectorsPerCall},
+			false
 	}
 	for _, s := range signs.Kinds[string(o.Type)].Series {
 		names, ofAll = append(names, s.Name), ofAll || s.OfAll
@@ -55,8 +56,8 @@ func perTraffic(o v1alpha1.Observer, names ...string) []string {
 	return names
 }
 
-// askEvery is the default of how often a source is asked over the network: about as often as management
-// controllers update their readings.
+// askEvery is the default of how often a source is asked over the network, about as often as management controllers
+// update their readings.
 const askEvery = 5 * time.Second
 
 // readEvery is the default of how often a VPP's statistics are read, and vppSocket VPP's default socket for them.
@@ -65,42 +66,43 @@ const (
 	vppSocket = "/run/vpp/stats.sock"
 )
 
-// readSource reads what source an observer asks, and how often; of an observer that asks none it changes nothing.
-func (or *observerReader) readSource(path *field.Path, o v1alpha1.Observer, into *plan.Observer) {
-	every := askEvery
+// readSource reads what source an observer asks, and how often. An observer that asks none isn't changed.
+func (reader *observerReader) readSource(path *field.Path, o v1alpha1.Observer, observer *plan.Observer) {
+	interval := askEvery
 	switch {
 	case o.Prometheus != nil:
-		into.Prometheus = &plan.PrometheusQuery{URL: o.Prometheus.URL, Query: o.Prometheus.Query,
+		observer.Prometheus = &plan.PrometheusQuery{URL: o.Prometheus.URL, Query: o.Prometheus.Query,
 			Unit: string(o.Prometheus.Unit), Secret: string(o.Prometheus.SecretName)}
 	case o.SNMP != nil:
-		into.SNMP = &plan.SNMPObject{Address: or.agent(path.Child("snmp", "address"), o.SNMP.Address), OID: "." +
-			strings.TrimPrefix(o.SNMP.OID, "."), Unit: string(o.SNMP.Unit),
+		observer.SNMP = &plan.SNMPObject{Address: reader.agent(path.Child("snmp", "address"), o.SNMP.Address),
+			OID: "." +
+				strings.TrimPrefix(o.SNMP.OID, "."), Unit: string(o.SNMP.Unit),
 			Scale: cmp.Or(o.SNMP.Scale, "1"), Secret: string(o.SNMP.SecretName)}
 	case o.Redfish != nil:
-		into.Redfish = &plan.RedfishChassis{URL: strings.TrimSuffix(o.Redfish.URL, "/"), Chassis: o.Redfish.Chassis,
+		observer.Redfish = &plan.RedfishChassis{URL: strings.TrimSuffix(o.Redfish.URL, "/"), Chassis: o.Redfish.Chassis,
 			Secret: string(o.Redfish.SecretName)}
 	case o.Type == v1alpha1.ObserverVPP:
-		into.VPP = &plan.VPPStats{Socket: vppSocket}
+		observer.VPP = &plan.VPPStats{Socket: vppSocket}
 		if o.VPP != nil {
-			into.VPP.Socket = cmp.Or(o.VPP.Socket, vppSocket)
+			observer.VPP.Socket = cmp.Or(o.VPP.Socket, vppSocket)
 		}
-		every = readEvery
+		interval = readEvery
 	default:
 		return
 	}
-	into.Every = plan.Duration(cmp.Or(or.duration(path.Child("every"), o.Every), every))
-	into.AveragedOver = plan.Duration(or.duration(path.Child("averagedOver"), o.AveragedOver))
+	observer.Every = plan.Duration(cmp.Or(reader.duration(path.Child("every"), o.Every), interval))
+	observer.AveragedOver = plan.Duration(reader.duration(path.Child("averagedOver"), o.AveragedOver))
 }
 
 // agent is an SNMP agent's address with its port. The schema has checked that it is a host, in brackets where
 // it has colons, with or without a port.
-func (or *observerReader) agent(path *field.Path, address string) string {
+func (reader *observerReader) agent(path *field.Path, address string) string {
 	colon := strings.LastIndexByte(address, ':')
 	if colon < 0 || strings.HasSuffix(address, "]") {
 		return address + ":161"
 	}
 	if n, err := strconv.ParseUint(address[colon+1:], 10, 16); err != nil || n == 0 {
-		or.refuse(path, address, "a port is between 1 and 65535: leave it out for 161")
+		reader.refuse(path, address, "a port is between 1 and 65535: leave it out for 161")
 	}
 	return address
 }
@@ -108,41 +110,43 @@ func (or *observerReader) agent(path *field.Path, address string) string {
 // read are the Plan's observers, both on one machine and in a cluster. In a cluster a Reference serves its
 // node's vital signs itself, and a user's device gets a vitals pod beside it. An observer whose signs nothing
 // could read is refused.
-func (or *observerReader) read() []plan.Observer {
-	var all []plan.Observer
-	for i, o := range or.specs {
-		or.check(i, o)
+func (reader *observerReader) read() []plan.Observer {
+	var observers []plan.Observer
+	for i, o := range reader.specs {
+		reader.check(i, o)
 		observer := plan.Observer{Name: o.Name, Of: string(o.Of), Type: string(o.Type)}
-		or.readSource(specPath().Child("observers").Index(i), o, &observer)
-		all = append(all, observer)
+		reader.readSource(specPath().Child("observers").Index(i), o, &observer)
+		observers = append(observers, observer)
 	}
-	return all
+	return observers
 }
 
-func (or *observerReader) check(i int, o v1alpha1.Observer) {
+func (reader *observerReader) check(i int, o v1alpha1.Observer) {
 	path := specPath().Child("observers").Index(i)
 	ofDevice := o.Of == v1alpha1.ObserverOfDUT
 	if asksOverTheNetwork(o) {
 		return // whatever the device is
 	}
 	if o.Type == v1alpha1.ObserverVPP {
-		or.checkVPP(path, o)
+		reader.checkVPP(path, o)
 		return
 	}
 	switch {
-	case o.Type == v1alpha1.ObserverLimiter && !or.device.hasLimit():
-		or.refuse(path.Child("type"), o.Type, "only a Reference with a limit has a Limiter: set dut to {type: Reference, "+
-			"reference: {limit: ...}}, or leave this observer out")
-	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && or.dut.Type != v1alpha1.DUTReference:
-		or.refuse(path.Child("of"), o.Of, "linerate has no program in the network namespace of a device of type "+
-			""+string(or.dut.Type)+" to read its interfaces: say of: Generator for the other end of its links, or leave this "+
-			"observer out")
-	case o.Type != v1alpha1.ObserverLimiter && ofDevice && !or.device.isPod(): // linerate can't put a program there
-		or.refuse(path.Child("of"), o.Of, "linerate has no program on a device of type "+string(or.dut.Type)+" to read its "+
-			"machine: say of: Generator, or Node for every machine where linerate has one, or leave this observer out")
-	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && or.engine != nil &&
-		or.engine.whyNoInterfaceCounters() != "":
-		or.refuse(path.Child("type"), o.Type, or.engine.whyNoInterfaceCounters())
+	case o.Type == v1alpha1.ObserverLimiter && !reader.device.hasLimit():
+		reader.refuse(path.Child("type"), o.Type,
+			"only a Reference with a limit has a Limiter: set dut to {type: Reference, reference: {limit: ...}}, or "+
+				"leave this observer out")
+	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && reader.dut.Type != v1alpha1.DUTReference:
+		reader.refuse(path.Child("of"), o.Of, "linerate has no program in the network namespace of a device of type "+
+			string(reader.dut.Type)+" to read its interfaces: say of: Generator for the other end of its links, or "+
+			"leave this observer out")
+	case o.Type != v1alpha1.ObserverLimiter && ofDevice && !reader.device.isPod(): // linerate can't put a program there
+		reader.refuse(path.Child("of"), o.Of, "linerate has no program on a device of type "+string(reader.dut.Type)+
+			" to read its machine: say of: Generator, or Node for every machine where linerate has one, or leave "+
+			"this observer out")
+	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && reader.engine != nil &&
+		reader.engine.whyNoInterfaceCounters() != "":
+		reader.refuse(path.Child("type"), o.Type, reader.engine.whyNoInterfaceCounters())
 	}
 }
 
@@ -151,20 +155,22 @@ func asksOverTheNetwork(o v1alpha1.Observer) bool {
 }
 
 // checkVPP refuses an observer of a VPP unless the device runs already.
-func (or *observerReader) checkVPP(path *field.Path, o v1alpha1.Observer) {
-	if or.dut.Type != v1alpha1.DUTDevice {
-		or.refuse(path.Child("type"), o.Type, "a VPP is software of yours that runs on the machine of linerate run: set "+
-			"dut.type: Device, or leave this observer out")
+func (reader *observerReader) checkVPP(path *field.Path, o v1alpha1.Observer) {
+	if reader.dut.Type != v1alpha1.DUTDevice {
+		reader.refuse(path.Child("type"), o.Type,
+			"a VPP is software of yours that runs on the machine of linerate run: set dut.type: Device, or leave "+
+				"this observer out")
 	}
 }
 
-// checkInCluster refuses observers of a VPP: no pod of linerate's has the device's socket.
-func (or *observerReader) checkInCluster() {
-	for i, o := range or.specs {
+// checkInCluster refuses observers of a VPP, since no pod of linerate's has the device's socket.
+func (reader *observerReader) checkInCluster() {
+	for i, o := range reader.specs {
 		if o.Type == v1alpha1.ObserverVPP {
-			or.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type,
-				"a VPP's statistics are read from a socket on its machine, which no pod of linerate's has: measure with linerate "+
-					"run on that machine, ask a Prometheus server that scrapes VPP's exporter, or leave this observer out")
+			reader.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type,
+				"a VPP's statistics are read from a socket on its machine, which no pod of linerate's has: measure "+
+					"with linerate run on that machine, ask a Prometheus server that scrapes VPP's exporter, or "+
+					"leave this observer out")
 		}
 	}
 }

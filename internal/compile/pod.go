@@ -25,18 +25,19 @@ const (
 func reservedFolders() []string { return []string{"/etc/linerate", "/etc/linerate-static"} }
 
 // checkTemplate refuses fields that linerate sets in every pod.
-func (ts *templates) checkTemplate(at *field.Path, t *corev1.PodTemplateSpec) {
-	ts.checkMetadata(at.Child("metadata"), t.ObjectMeta)
-	spec := at.Child("spec")
+func (ts *templates) checkTemplate(fieldPath *field.Path, t *corev1.PodTemplateSpec) {
+	ts.checkMetadata(fieldPath.Child("metadata"), t.ObjectMeta)
+	spec := fieldPath.Child("spec")
 	if len(t.Spec.Containers) == 0 {
 		ts.errs = append(ts.errs, field.Required(spec.Child("containers"), "a pod has at least one container"))
 	}
 	if p := t.Spec.RestartPolicy; p != "" && p != corev1.RestartPolicyNever {
-		ts.refuse(spec.Child("restartPolicy"), p, "a pod that starts anew is another pod than the one that was measured: "+
-			"leave restartPolicy out (Never)")
+		ts.refuse(spec.Child("restartPolicy"), p,
+			"a pod that starts anew is another pod than the one that was measured: leave restartPolicy out (Never)")
 	}
 	if d := t.Spec.ActiveDeadlineSeconds; d != nil {
-		ts.refuse(spec.Child("activeDeadlineSeconds"), *d, "linerate sets it, so that no pod outlives its test: leave it out")
+		ts.refuse(spec.Child("activeDeadlineSeconds"), *d,
+			"linerate sets it, so that no pod outlives its test: leave it out")
 	}
 	for i, v := range t.Spec.Volumes {
 		ts.checkName(spec.Child("volumes").Index(i).Child("name"), v.Name)
@@ -54,71 +55,75 @@ func (ts *templates) checkTemplate(at *field.Path, t *corev1.PodTemplateSpec) {
 }
 
 // checkMetadata accepts labels and annotations, and refuses all other metadata, which linerate sets.
-func (ts *templates) checkMetadata(at *field.Path, m metav1.ObjectMeta) {
-	given := map[string]bool{
+func (ts *templates) checkMetadata(fieldPath *field.Path, m metav1.ObjectMeta) {
+	present := map[string]bool{
 		"name": m.Name != "", "generateName": m.GenerateName != "", "namespace": m.Namespace != "",
 		"finalizers": len(m.Finalizers) > 0, "ownerReferences": len(m.OwnerReferences) > 0,
 	}
 	for _, name := range []string{"name", "generateName", "namespace", "finalizers", "ownerReferences"} {
-		if given[name] {
-			ts.errs = append(ts.errs, field.Invalid(at.Child(name), field.OmitValueType{},
+		if present[name] {
+			ts.errs = append(ts.errs, field.Invalid(fieldPath.Child(name), field.OmitValueType{},
 				"linerate names its pods, and deletes them: leave it out (labels and annotations may be set)"))
 		}
 	}
-	ts.checkLabels(at.Child("labels"), m.Labels)
-	ts.checkAnnotations(at.Child("annotations"), m.Annotations)
+	ts.checkLabels(fieldPath.Child("labels"), m.Labels)
+	ts.checkAnnotations(fieldPath.Child("annotations"), m.Annotations)
 }
 
-func (ts *templates) checkLabels(at *field.Path, labels map[string]string) {
-	ts.errs = append(ts.errs, metav1validation.ValidateLabels(labels, at)...)
+func (ts *templates) checkLabels(fieldPath *field.Path, labels map[string]string) {
+	ts.errs = append(ts.errs, metav1validation.ValidateLabels(labels, fieldPath)...)
 	for _, key := range sortedKeys(labels) {
 		if strings.HasPrefix(key, reservedDomain) || key == managedBy {
-			ts.refuse(at.Key(key), labels[key], "linerate sets this label, to find its own pods by: leave it out")
+			ts.refuse(fieldPath.Key(key), labels[key],
+				"linerate sets this label, to find its own pods by: leave it out")
 		}
 	}
 }
 
-func (ts *templates) checkAnnotations(at *field.Path, annotations map[string]string) {
-	ts.errs = append(ts.errs, apivalidation.ValidateAnnotations(annotations, at)...)
+func (ts *templates) checkAnnotations(fieldPath *field.Path, annotations map[string]string) {
+	ts.errs = append(ts.errs, apivalidation.ValidateAnnotations(annotations, fieldPath)...)
 	for _, key := range sortedKeys(annotations) {
 		if strings.HasPrefix(key, reservedDomain) {
-			ts.refuse(at.Key(key), annotations[key], "annotations of linerate.dev/ are linerate's own: use others")
+			ts.refuse(fieldPath.Key(key), annotations[key],
+				"annotations of linerate.dev/ are linerate's own: use others")
 		}
 	}
 }
 
-func (ts *templates) checkContainer(at *field.Path, container *corev1.Container) {
-	ts.checkName(at.Child("name"), container.Name)
+func (ts *templates) checkContainer(fieldPath *field.Path, container *corev1.Container) {
+	ts.checkName(fieldPath.Child("name"), container.Name)
 	if container.Image == "" {
-		ts.errs = append(ts.errs, field.Required(at.Child("image"), "a container is started from an image"))
+		ts.errs = append(ts.errs, field.Required(fieldPath.Child("image"), "a container is started from an image"))
 	}
 	for i, v := range container.Env {
 		if strings.HasPrefix(v.Name, reservedVariables) {
-			ts.refuse(at.Child("env").Index(i).Child("name"), v.Name, "variables that begin with LINERATE_ describe the "+
-				"test's links, and are set by linerate: use another name")
+			ts.refuse(fieldPath.Child("env").Index(i).Child("name"), v.Name,
+				"variables that begin with LINERATE_ describe the test's links, and are set by linerate: use another "+
+					"name")
 		}
 	}
 	for i, m := range container.VolumeMounts {
 		for _, folder := range reservedFolders() {
-			if within(m.MountPath, folder) {
-				ts.refuse(at.Child("volumeMounts").Index(i).Child("mountPath"), m.MountPath,
+			if isInFolder(m.MountPath, folder) {
+				ts.refuse(fieldPath.Child("volumeMounts").Index(i).Child("mountPath"), m.MountPath,
 					fmt.Sprintf("%s is where linerate puts links.json: mount it elsewhere", folder))
 			}
 		}
 	}
 }
 
-func (ts *templates) checkName(at *field.Path, name string) {
+func (ts *templates) checkName(fieldPath *field.Path, name string) {
 	switch {
 	case name == "":
-		ts.errs = append(ts.errs, field.Required(at, "give it a name"))
+		ts.errs = append(ts.errs, field.Required(fieldPath, "give it a name"))
 	case name == reservedNames || strings.HasPrefix(name, reservedNames+"-"):
-		ts.refuse(at, name, "names that begin with linerate- are those of linerate's own containers and volumes: use another")
+		ts.refuse(fieldPath, name, "names that begin with linerate- are those of linerate's own containers and "+
+			"volumes: use another")
 	}
 }
 
-// within says that a path is a folder, or below it.
-func within(name, folder string) bool {
+// isInFolder says that a path is a folder, or below it.
+func isInFolder(name, folder string) bool {
 	name = path.Clean(name)
 	return name == folder || strings.HasPrefix(name, folder+"/")
 }

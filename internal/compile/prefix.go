@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// benchmarking are the networks for measuring: RFC 2544's (RFC 6890), the two that TRex's own profiles use, and
-// RFC 5180's for IPv6.
+// benchmarking are the networks for measuring. They are RFC 2544's (RFC 6890), the two that TRex's own profiles use,
+// and RFC 5180's for IPv6.
 func benchmarking() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("198.18.0.0/15"),
@@ -21,8 +21,8 @@ func contains(outer, inner netip.Prefix) bool {
 	return outer.Bits() <= inner.Bits() && outer.Contains(inner.Addr())
 }
 
-// after is the n-th address after a, in the same network; invalid where the network ends before.
-func after(a netip.Prefix, n int) netip.Prefix {
+// addressAfter is the n-th address after a, in the same network. It is invalid where the network ends before.
+func addressAfter(a netip.Prefix, n int) netip.Prefix {
 	addr := a.Addr()
 	for range n {
 		addr = addr.Next()
@@ -54,14 +54,14 @@ func divide(network netip.Prefix, n int) []netip.Prefix {
 	part := netip.PrefixFrom(network.Masked().Addr(), length)
 	parts := []netip.Prefix{part}
 	for len(parts) < n {
-		part = netip.PrefixFrom(last(part).Next(), length)
+		part = netip.PrefixFrom(lastAddress(part).Next(), length)
 		parts = append(parts, part)
 	}
 	return parts
 }
 
-// last is a network's last address.
-func last(network netip.Prefix) netip.Addr {
+// lastAddress is a network's last address.
+func lastAddress(network netip.Prefix) netip.Addr {
 	bytes := network.Masked().Addr().AsSlice()
 	for bit := network.Bits(); bit < len(bytes)*8; bit++ {
 		bytes[bit/8] |= 1 << (7 - bit%8)

@@ -8,9 +8,9 @@ import (
 
 func TestAfter(t *testing.T) {
 	for _, c := range []struct {
-		from string
-		n    int
-		want string
+		first string
+		n     int
+		want  string
 	}{
 		{"198.18.0.2/24", 0, "198.18.0.2/24"},
 		{"198.18.0.2/24", 5, "198.18.0.7/24"},
@@ -20,8 +20,8 @@ func TestAfter(t *testing.T) {
 		{"2001:2::ffff/64", 1, "2001:2::1:0/64"},
 		{"198.18.0.0/31", 1, "198.18.0.1/31"},
 	} {
-		if got := after(netip.MustParsePrefix(c.from), c.n).String(); got != c.want {
-			t.Errorf("%d after %s is %s, want %s", c.n, c.from, got, c.want)
+		if got := addressAfter(netip.MustParsePrefix(c.first), c.n).String(); got != c.want {
+			t.Errorf("%d after %s is %s, want %s", c.n, c.first, got, c.want)
 		}
 	}
 }
@@ -39,7 +39,8 @@ func TestIsBroadcast(t *testing.T) {
 
 func TestIsNetwork(t *testing.T) {
 	for text, want := range map[string]bool{
-		"198.18.0.0/24": true, "198.18.0.1/24": false, "198.18.0.0/31": false, "198.18.0.0/32": false, "2001:2::/64": true, "2001:2::/127": false,
+		"198.18.0.0/24": true, "198.18.0.1/24": false, "198.18.0.0/31": false, "198.18.0.0/32": false,
+		"2001:2::/64": true, "2001:2::/127": false,
 	} {
 		if got := isNetwork(netip.MustParsePrefix(text)); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
@@ -119,20 +120,21 @@ func TestCutPort(t *testing.T) {
 
 func TestNoTwoDefaultsCollide(t *testing.T) {
 	for _, ipv6 := range []bool{false, true} {
-		var all []netip.Prefix
+		var networks []netip.Prefix
 		links := &links{}
 		for index := range 8 {
 			d := defaultsOf(index, ipv6)
-			if !contains(d.generator.Masked(), netip.PrefixFrom(d.dut.Addr(), d.dut.Addr().BitLen())) || !after(d.generator, 63).IsValid() {
+			if !contains(d.generator.Masked(), netip.PrefixFrom(d.dut.Addr(), d.dut.Addr().BitLen())) ||
+				!addressAfter(d.generator, 63).IsValid() {
 				t.Errorf("link %d: %s and %s don't suit each other", index, d.generator, d.dut)
 			}
-			all = append(append(all, d.generator.Masked()), d.networks(64)...)
+			networks = append(append(networks, d.generator.Masked()), d.networks(64)...)
 		}
-		for i, a := range all {
+		for i, a := range networks {
 			if !links.allowed(a) {
 				t.Errorf("%s is outside the networks made for measuring", a)
 			}
-			for _, b := range all[:i] {
+			for _, b := range networks[:i] {
 				if a.Overlaps(b) {
 					t.Errorf("%s overlaps %s", a, b)
 				}

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,32 +22,38 @@ type procedureReader struct {
 	traffic traffic
 }
 
-// The bounds of a procedure: each step is a window in the Report.
+// The bounds of a procedure, of which each step is a window in the Report.
 const (
 	maxSteps = 5000
 	maxLoads = 1000 // of a frame loss curve
 )
 
-// withDefaults fills in the defaults of a missing member for the procedure's type. The schema can't set them,
-// or they would appear in procedures of every type. The default rate of a held load depends on the kind of
-// traffic.
+// withDefaults fills in the defaults of a missing member for the procedure's type. The schema has the defaults of a
+// member's fields, and can't set a missing member, or it would appear in procedures of every type.
+// TestAMissingMemberHasTheSchemasDefaults holds the two together. The default rate of a held load depends on the kind
+// of traffic.
 func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha1.ProcedureSpec {
 	switch {
 	case spec.Type == v1alpha1.ProcedureRamp && spec.Ramp == v1alpha1.RampSpec{}:
 		spec.Ramp = v1alpha1.RampSpec{
-			WarmupRate: "1kpps", WarmupDuration: "30s", TargetRate: "100%", RampDuration: "10m", StepDuration: "2s", Settle: "500ms",
+			WarmupRate: "1kpps", WarmupDuration: "30s", TargetRate: "100%", RampDuration: "10m", StepDuration: "2s",
+			Settle:   "500ms",
 			RefineTo: "0.5%", ConfirmDuration: "10s", HoldDuration: "30s",
 		}
 	case spec.Type == v1alpha1.ProcedureConstantLoad && spec.ConstantLoad == v1alpha1.ConstantLoadSpec{}:
-		spec.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: heldAt, WarmupDuration: "5s", Duration: "60s", Window: "10s"}
+		spec.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: heldAt, WarmupDuration: "5s", Duration: "60s",
+			Window: "10s"}
 	case spec.Type == v1alpha1.ProcedureFrameLoss && spec.FrameLoss == v1alpha1.FrameLossSpec{}:
 		spec.FrameLoss = v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s",
 			TrialDuration: "60s"}
-	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad && spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
-		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "60s",
-			Trials: 1}
+	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad &&
+		spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
+		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s",
+			TrialDuration: "60s",
+			Trials:        1}
 	case spec.Type == v1alpha1.ProcedureBackToBack && spec.BackToBack == v1alpha1.BackToBackSpec{}:
-		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "10s", Longest: "2s",
+		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "10s",
+			Longest:    "2s",
 			Resolution: "1%", Repetitions: 20}
 	case spec.Type == v1alpha1.ProcedureSoak && spec.Soak == v1alpha1.SoakSpec{}:
 		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.0000001", Duration: "30m", FirstTrial: "5.1s", TrialGrowth: "100ms",
@@ -63,11 +68,11 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 // what can't be read, and a curve without an end, count as 0. The rate of a held load doesn't matter, so
 // frames' default serves for any kind of traffic.
 func UsualDuration(spec *v1alpha1.LoadTestSpec) time.Duration {
-	return procedures.Of((&procedureReader{refusals: &refusals{}, spec: spec}).read(withDefaults(spec.Procedure,
+	return procedures.New((&procedureReader{refusals: &refusals{}, spec: spec}).read(withDefaults(spec.Procedure,
 		frames{}.defaultHeldRate()))).Usual()
 }
 
-// read reads the member of the procedure's type. A spec without a type, which no API server has seen, is a ramp.
+// read reads the member of the procedure's type.
 func (pr *procedureReader) read(spec v1alpha1.ProcedureSpec) plan.Procedure {
 	p := plan.Procedure{Type: string(spec.Type), Reset: pr.reset(spec.Reset)}
 	switch spec.Type {
@@ -79,7 +84,7 @@ func (pr *procedureReader) read(spec v1alpha1.ProcedureSpec) plan.Procedure {
 		p.MaximumOfferedLoad = member{pr.refusals, "maximumOfferedLoad"}.maximumOfferedLoad(spec.MaximumOfferedLoad)
 	case v1alpha1.ProcedureSearch:
 		p.Search = member{pr.refusals, "search"}.search(spec.Search)
-		p.Each = pr.each(spec, plan.Ramp{})
+		p.Each = pr.eachDirection(spec, plan.Ramp{})
 		p.Latency = pr.latency(spec.Latency, p.Search.Goals)
 		p.MaxLossRatio = p.Search.Goals[0].LossRatio // the first goal judges the result
 		return p
@@ -92,26 +97,22 @@ func (pr *procedureReader) read(spec v1alpha1.ProcedureSpec) plan.Procedure {
 		return p
 	default:
 		p.Ramp = member{pr.refusals, "ramp"}.ramp(spec.Ramp)
-		p.Each = pr.each(spec, p.Ramp)
+		p.Each = pr.eachDirection(spec, p.Ramp)
 	}
 	p.Latency = pr.latency(spec.Latency, nil)
 	p.MaxLossRatio = pr.ratio(specPath().Child("procedure", "maxLossRatio"), string(spec.MaxLossRatio))
 	return p
 }
 
-// latency is at which loads latency is measured after a procedure with these goals; nil: at none.
+// latency is at which loads latency is measured after a procedure with these goals. Nil means at none.
 func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal) *plan.Latency {
 	if spec == nil {
 		return nil
 	}
 	m := member{pr.refusals, "latency"}
-	l := &plan.Latency{Of: spec.Of, TrialDuration: m.duration("trialDuration",
-		v1alpha1.Duration(cmp.Or(spec.TrialDuration, "10s")))}
-	for _, at := range spec.At {
-		l.At = append(l.At, pr.ratio(m.path("at"), string(at)))
-	}
-	if len(spec.At) == 0 { // a spec that no API server has seen
-		l.At = []units.Ratio{0, units.One / 10, units.One / 2, units.One * 9 / 10}
+	l := &plan.Latency{Of: spec.Of, TrialDuration: m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration))}
+	for _, share := range spec.At {
+		l.At = append(l.At, pr.ratio(m.path("at"), string(share)))
 	}
 	if pr.traffic != nil {
 		if instead := pr.traffic.whyNotCounted(v1alpha1.MetricLatencyP50); instead != "" {
@@ -134,7 +135,7 @@ func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal
 	return l
 }
 
-// reset is the Plan's reset of the device before each trial; nil: it isn't reset.
+// reset is the Plan's reset of the device before each trial. Nil means that it isn't reset.
 func (pr *procedureReader) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
 	if spec == nil {
 		return nil
@@ -143,8 +144,9 @@ func (pr *procedureReader) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
 		v1alpha1.Duration(spec.Timeout)))}
 }
 
-// each is the Plan's part for a ramp or search of one direction after another; nil: all directions vary together.
-func (pr *procedureReader) each(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.Each {
+// eachDirection is the Plan's part for a ramp or search of one direction after another. Nil means that all directions
+// vary together.
+func (pr *procedureReader) eachDirection(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.Each {
 	if spec.Directions != v1alpha1.DirectionsEach {
 		return nil
 	}
@@ -158,16 +160,16 @@ func (pr *procedureReader) each(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *pl
 	}
 	n := len(e.Directions)
 	if n < 2 {
-		pr.refuse(path, spec.Directions, "there is only one direction, and no other to hold meanwhile: remove directions, "+
-			"or add one to traffic.directions")
+		pr.refuse(path, spec.Directions, "there is only one direction, and no other to hold meanwhile: remove "+
+			"directions, or add one to traffic.directions")
 	}
 	if steps := time.Duration(n) * ramp.RampDuration.Std(); ramp.StepDuration > 0 &&
 		steps > maxSteps*ramp.StepDuration.Std() && ramp.RampDuration.Std() <= maxSteps*ramp.StepDuration.Std() {
 		pr.refuse(specPath().Child("procedure", "ramp", "stepDuration"), spec.Ramp.StepDuration,
-			fmt.Sprintf("rampDuration %s in steps of %s for each of %d directions are %d steps, and %d is the most: make "+
-				"stepDuration at "+
-				"least %s",
-				ramp.RampDuration.Std(), ramp.StepDuration.Std(), n, steps/ramp.StepDuration.Std(), maxSteps, steps/maxSteps))
+			fmt.Sprintf("rampDuration %s in steps of %s for each of %d directions are %d steps, and %d is the most: "+
+				"make stepDuration at least %s",
+				ramp.RampDuration.Std(), ramp.StepDuration.Std(), n, steps/ramp.StepDuration.Std(), maxSteps,
+				steps/maxSteps))
 	}
 	return e
 }
@@ -187,8 +189,8 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 	}
 	if ramp, step := r.RampDuration.Std(), r.StepDuration.Std(); step > 0 && ramp > maxSteps*step {
 		m.refuse(m.path("stepDuration"), spec.StepDuration,
-			fmt.Sprintf("rampDuration %s in steps of %s are %d steps, and %d is the most: make stepDuration at least "+
-				"%s", ramp, step, ramp/step, maxSteps, ramp/maxSteps))
+			fmt.Sprintf("rampDuration %s in steps of %s are %d steps, and %d is the most: make "+
+				"stepDuration at least %s", ramp, step, ramp/step, maxSteps, ramp/maxSteps))
 	}
 	return r
 }
@@ -207,12 +209,12 @@ func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad 
 	switch {
 	case window > whole:
 		m.refuse(m.path("window"), spec.Window,
-			fmt.Sprintf("duration, %s, is divided into windows, and one of %s is longer than that: make window at most "+
-				"%s", whole, window, whole))
+			fmt.Sprintf("duration, %s, is divided into windows, and one of %s is longer than that: make window at "+
+				"most %s", whole, window, whole))
 	case window > 0 && whole > maxSteps*window:
 		m.refuse(m.path("window"), spec.Window,
-			fmt.Sprintf("duration %s in windows of %s are %d windows, and %d is the most: make window at least "+
-				"%s", whole, window, whole/window, maxSteps, whole/maxSteps))
+			fmt.Sprintf("duration %s in windows of %s are %d windows, and %d is the most: make window at least %s",
+				whole, window, whole/window, maxSteps, whole/maxSteps))
 	}
 	return l
 }
@@ -233,18 +235,19 @@ func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 	if f.From.IsZero() || f.To.IsZero() || f.Step.IsZero() {
 		return nil // one of them isn't a rate, and was refused
 	}
-	// All three are in one unit: the schema has a rule for that.
+	// The schema has a rule that all three are in one unit.
 	if f.To.Micros >= f.From.Micros {
-		m.refuse(m.path("to"), spec.To, fmt.Sprintf("the loads go down from %s: make to less than that, or from more than %s",
+		m.refuse(m.path("to"), spec.To, fmt.Sprintf("the loads go down from %s: make to less than that, or from more "+
+			"than %s",
 			f.From, f.To))
 		return nil
 	}
 	width := f.From.Micros - f.To.Micros
 	if loads := (width-1)/f.Step.Micros + 2; loads > maxLoads { // from, each step that ends above to, and to
-		least := units.Rate{Kind: f.Step.Kind, Micros: (width + maxLoads - 2) / (maxLoads - 1)} // rounded up
+		smallest := units.Rate{Kind: f.Step.Kind, Micros: (width + maxLoads - 2) / (maxLoads - 1)} // rounded up
 		m.refuse(m.path("step"), spec.Step,
-			fmt.Sprintf("from %s to %s in steps of %s are %d loads, and %d is the most: make step at least "+
-				"%s", f.From, f.To, f.Step, loads, maxLoads, least))
+			fmt.Sprintf("from %s to %s in steps of %s are %d loads, and %d is the most: make step at least %s", f.From,
+				f.To, f.Step, loads, maxLoads, smallest))
 		return nil
 	}
 	return f
@@ -273,14 +276,13 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 	}
 	if trial := b.TrialDuration.Std(); trial > 0 && trial <= b.Longest.Std() {
 		m.refuse(m.path("longest"), spec.Longest,
-			fmt.Sprintf("the trial before the bursts shows whether bursts can lose frames at all, and has to be longer than "+
-				"they: make "+
-				"longest less than trialDuration, %s", trial))
+			fmt.Sprintf("the trial before the bursts shows whether bursts can lose frames at all, and has to be "+
+				"longer than they: make longest less than trialDuration, %s", trial))
 	}
 	return b
 }
 
-// mostTrials is how many trials a soak may have: before each trial curves are fitted to all earlier ones, which
+// mostTrials is how many trials a soak may have. Before each trial, curves are fitted to all earlier trials, which
 // takes longer the more there are.
 const mostTrials = 500
 
@@ -296,22 +298,24 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	if s.MinRate = (units.Rate{Kind: s.MaxRate.Kind, Micros: max(1, s.MaxRate.Micros/100)}); spec.MinRate != "" {
 		s.MinRate = m.rate("minRate", spec.MinRate)
 	}
-	// in one unit: the schema has a rule for that
+	// The schema has a rule that both are in one unit.
 	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros {
-		m.refuse(m.path("minRate"), spec.MinRate, fmt.Sprintf("trials are between minRate and maxRate: make minRate less "+
-			"than %s, or maxRate more than %s", s.MaxRate, s.MinRate))
+		m.refuse(m.path("minRate"), spec.MinRate,
+			fmt.Sprintf("trials are between minRate and maxRate: make minRate less than %s, or maxRate more than %s",
+				s.MaxRate, s.MinRate))
 	}
 	switch first, whole := s.FirstTrial.Std(), s.Duration.Std(); {
 	case first <= 0 || whole <= 0: // one of them was refused
 	case first > whole:
-		m.refuse(m.path("firstTrial"), spec.FirstTrial, fmt.Sprintf("duration, %s, is that of all trials together: make "+
-			"firstTrial less, or duration more", whole))
+		m.refuse(m.path("firstTrial"), spec.FirstTrial,
+			fmt.Sprintf("duration, %s, is that of all trials together: make firstTrial less, or duration more", whole))
 	default:
-		if n := procedures.Of(plan.Procedure{Type: plan.TypeSoak, Soak: s}).Bound().Trials; n > mostTrials {
-			m.refuse(m.path("trialGrowth"), spec.TrialGrowth, fmt.Sprintf("trials from %s, each %s longer than the one "+
-				"before, are more than %d in %s: make firstTrial or trialGrowth longer, such as trialGrowth: %s",
-				first, s.TrialGrowth.Std(), mostTrials, whole,
-				(2*whole/(mostTrials*mostTrials)).Round(100*time.Millisecond)+100*time.Millisecond))
+		if n := procedures.New(plan.Procedure{Type: plan.TypeSoak, Soak: s}).Bound().Trials; n > mostTrials {
+			m.refuse(m.path("trialGrowth"), spec.TrialGrowth,
+				fmt.Sprintf("trials from %s, each %s longer than the one before, are more than %d in %s: make "+
+					"firstTrial or trialGrowth longer, such as trialGrowth: %s",
+					first, s.TrialGrowth.Std(), mostTrials, whole,
+					(2*whole/(mostTrials*mostTrials)).Round(100*time.Millisecond)+100*time.Millisecond))
 		}
 	}
 	return s
@@ -327,22 +331,21 @@ func (ft *fit) checkSoak(p *plan.Plan) {
 	for _, d := range p.Directions {
 		_, line := ft.slower(d)
 		rate, _ := overLine(s.MaxRate, d.Mix, line)
-		most := int64(float64(rate) / float64(units.PacketPerSecond) * s.Duration.Std().Seconds())
-		if needed := s.FramesNeeded(); rate > 0 && most < needed {
+		sendable := int64(float64(rate) / float64(units.PacketPerSecond) * s.Duration.Std().Seconds())
+		if needed := s.FramesNeeded(); rate > 0 && sendable < needed {
 			ft.refuse(specPath().Child("procedure", "soak", "duration"), ft.spec.Procedure.Soak.Duration,
-				fmt.Sprintf("at most %d frames are sent from %s to %s in that time, and it takes %d to say anything about a loss "+
-					"ratio of "+
-					"%s: make duration at least %s, or lossRatio at least %s",
-					most, d.From, d.To, needed, s.LossRatio, time.Duration(float64(s.Duration)/float64(max(1,
-						most))*float64(needed)).Round(time.Second)+time.Second,
-					units.RatioOf(plan.FramesWithoutLoss, max(1, most))+1))
+				fmt.Sprintf("at most %d frames are sent from %s to %s in that time, and it takes %d to say anything "+
+					"about a loss ratio of %s: make duration at least %s, or lossRatio at least %s",
+					sendable, d.From, d.To, needed, s.LossRatio, time.Duration(float64(s.Duration)/float64(max(1,
+						sendable))*float64(needed)).Round(time.Second)+time.Second,
+					units.RatioOf(plan.FramesWithoutLoss, max(1, sendable))+1))
 			return
 		}
 	}
 }
 
-// member reads the fields of one member of spec.procedure. Field paths are made only for refusals, since
-// UsualDuration reads procedures often.
+// member reads the fields of one member of spec.procedure. Field paths are made only for refusals, since UsualDuration
+// reads procedures often.
 type member struct {
 	*refusals
 	name string

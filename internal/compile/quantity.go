@@ -29,7 +29,7 @@ func (r *refusals) ratio(path *field.Path, text string) units.Ratio {
 	return ratio
 }
 
-// lineRate is a link's line rate; 0 where none is given.
+// lineRate is a link's line rate, and 0 where none is given.
 func (r *refusals) lineRate(path *field.Path, text v1alpha1.BitRate) units.BitRate {
 	if text == "" {
 		return 0

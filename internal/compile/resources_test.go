@@ -7,8 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-// on compiles a spec for a cluster, in namespace lab.
-func on(t *testing.T, spec string) *compile.Cluster {
+// clusterOf compiles a spec for a cluster, in namespace lab.
+func clusterOf(t *testing.T, spec string) *compile.Cluster {
 	t.Helper()
 	test := admit(t, newServer(t), spec)
 	test.Namespace = "lab"
@@ -29,7 +29,7 @@ func networked(n int) string {
 	return "  links:\n" + links + "  traffic: {directions: [" + directions + "]}\n"
 }
 
-func said(r compile.Resources) string {
+func text(r compile.Resources) string {
 	text := fmt.Sprintf("%d cores, %d CPUs, %s", r.Cores, r.CPUs, r.Memory.String())
 	if r.HugepageSize != "" {
 		text += fmt.Sprintf(", %s of %s", r.Hugepages.String(), r.HugepageSize)
@@ -45,24 +45,32 @@ func TestGeneratorPodsRequest(t *testing.T) {
 		devices, kernel string
 	}{
 		{"TRex as it comes", trex, 2, "4 cores, 6 CPUs, 4Gi, 4Gi of 1Gi", "1 cores, 0 CPUs, 4Gi"},
-		{"TRex with an odd number of cores", trex + ", coresPerPortPair: 3", 2, "3 cores, 6 CPUs, 4Gi, 4Gi of 1Gi", "1 cores, 4 CPUs, 4Gi"},
-		{"TRex with one core", trex + ", coresPerPortPair: 1", 2, "1 cores, 4 CPUs, 4Gi, 4Gi of 1Gi", "1 cores, 4 CPUs, 4Gi"},
+		{"TRex with an odd number of cores", trex + ", coresPerPortPair: 3", 2, "3 cores, 6 CPUs, 4Gi, 4Gi of 1Gi",
+			"1 cores, 4 CPUs, 4Gi"},
+		{"TRex with one core", trex + ", coresPerPortPair: 1", 2, "1 cores, 4 CPUs, 4Gi, 4Gi of 1Gi",
+			"1 cores, 4 CPUs, 4Gi"},
 		{"TRex on three links: two pairs", trex, 3, "4 cores, 10 CPUs, 4Gi, 4Gi of 1Gi", "1 cores, 0 CPUs, 4Gi"},
-		{"TRex on eight links", trex + ", coresPerPortPair: 2", 8, "2 cores, 10 CPUs, 4Gi, 4Gi of 1Gi", "1 cores, 6 CPUs, 4Gi"},
-		{"TRex with a pod per link: one pair", trex + ", layout: PerLink", 8, "4 cores, 6 CPUs, 4Gi, 4Gi of 1Gi", "1 cores, 0 CPUs, 4Gi"},
-		{"TRex with all of its memory said", trex + ", memory: 8Gi, hugepages: {pageSize: 2Mi, total: 1026Mi}", 2, "4 cores, 6 CPUs, 8Gi, 1026Mi of 2Mi", "1 cores, 0 CPUs, 8Gi"},
+		{"TRex on eight links", trex + ", coresPerPortPair: 2", 8, "2 cores, 10 CPUs, 4Gi, 4Gi of 1Gi",
+			"1 cores, 6 CPUs, 4Gi"},
+		{"TRex with a pod per link: one pair", trex + ", layout: PerLink", 8, "4 cores, 6 CPUs, 4Gi, 4Gi of 1Gi",
+			"1 cores, 0 CPUs, 4Gi"},
+		{"TRex with all of its memory said", trex + ", memory: 8Gi, hugepages: {pageSize: 2Mi, total: 1026Mi}", 2,
+			"4 cores, 6 CPUs, 8Gi, 1026Mi of 2Mi", "1 cores, 0 CPUs, 8Gi"},
 		{"the software engine as it comes", "engine: Software", 2, "1 cores, 0 CPUs, 512Mi", "1 cores, 0 CPUs, 512Mi"},
-		{"the software engine with cores of its own", "engine: Software, coresPerPortPair: 2, memory: 1Gi", 4, "2 cores, 6 CPUs, 1Gi", "2 cores, 6 CPUs, 1Gi"},
+		{"the software engine with cores of its own", "engine: Software, coresPerPortPair: 2, memory: 1Gi", 4,
+			"2 cores, 6 CPUs, 1Gi", "2 cores, 6 CPUs, 1Gi"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := on(t, "  generator: {"+c.generator+"}\n"+networked(c.links))
-			if said(got.Generator) != c.devices || said(got.Kernel) != c.kernel {
-				t.Errorf("on devices %s, want %s;\non the kernel %s, want %s", said(got.Generator), c.devices, said(got.Kernel), c.kernel)
+			got := clusterOf(t, "  generator: {"+c.generator+"}\n"+networked(c.links))
+			if text(got.Generator) != c.devices || text(got.Kernel) != c.kernel {
+				t.Errorf("on devices %s, want %s;\non the kernel %s, want %s", text(got.Generator), c.devices,
+					text(got.Kernel), c.kernel)
 			}
 		})
 	}
 	t.Run("an external generator is no pod", func(t *testing.T) {
-		got := on(t, "  dut: {type: Device}\n  generator: {engine: External, external: {servers: [trex.lab]}}\n"+links)
+		got := clusterOf(t, "  dut: {type: Device}\n  generator: {engine: External, external: {servers: [trex.lab]}}\n"+
+			links)
 		if got.Generator != (compile.Resources{}) || got.Kernel != (compile.Resources{}) {
 			t.Errorf("%+v", got.Generator)
 		}

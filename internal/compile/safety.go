@@ -10,7 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// checkAddresses checks one link: one IP version, a next hop in its network, and no network outside the lab.
+// checkAddresses refuses a link without a single IP version, without a next hop in its network, or with a network
+// outside the lab.
 func (ls *links) checkAddresses(l link) {
 	generator, networks, dut := l.path.Child("generator", "address"), l.path.Child("generator",
 		"networks"), l.path.Child("dut", "address")
@@ -18,8 +19,9 @@ func (ls *links) checkAddresses(l link) {
 	ls.checkHost(generator, l.addresses[0])
 	for _, network := range l.networks {
 		if network.Addr().Is6() != l.is6() {
-			ls.refuse(networks, network.String(), fmt.Sprintf("a link is all IPv4 or all IPv6, and generator.address is %s: "+
-				"write both of one kind", l.addresses[0]))
+			ls.refuse(networks, network.String(),
+				fmt.Sprintf("a link is all IPv4 or all IPv6, and generator.address is %s: write both of one "+
+					"kind", l.addresses[0]))
 			return
 		}
 		ls.allow(networks, network)
@@ -30,8 +32,8 @@ func (ls *links) checkAddresses(l link) {
 	ls.allow(dut, l.dut.Masked())
 	ls.checkHost(dut, l.dut)
 	if l.dut.Addr().Is6() != l.is6() || l.dut.Masked() != l.addresses[0].Masked() {
-		ls.refuse(dut, l.dut.String(), fmt.Sprintf("the next hop must be in generator.address' network %s: set dut.address "+
-			"to an address in it", l.addresses[0].Masked()))
+		ls.refuse(dut, l.dut.String(), fmt.Sprintf("the next hop must be in generator.address' network %s: set "+
+			"dut.address to an address in it", l.addresses[0].Masked()))
 	}
 	if slices.Contains(l.addresses, l.dut) {
 		ls.refuse(dut, l.dut.String(), fmt.Sprintf("generators have %s to %s, so the device needs another address",
@@ -42,29 +44,32 @@ func (ls *links) checkAddresses(l link) {
 // checkHost refuses the first and the last address of a network, which no machine can have.
 func (ls *links) checkHost(path *field.Path, a netip.Prefix) {
 	if isNetwork(a) || isBroadcast(a) {
-		ls.refuse(path, a.String(), fmt.Sprintf("the first and the last address of a network can't be one machine's: use "+
-			"another, such as %s", netip.PrefixFrom(a.Masked().Addr().Next(), a.Bits())))
+		ls.refuse(path, a.String(), fmt.Sprintf("the first and the last address of a network can't be one machine's: "+
+			"use another, such as %s", netip.PrefixFrom(a.Masked().Addr().Next(), a.Bits())))
 	}
 }
 
-// checkApart refuses two links whose networks overlap: a router couldn't tell which link an address belongs to.
-func (ls *links) checkApart(l, other link) {
+// checkApart refuses two links whose networks overlap, since a router couldn't tell which link an address belongs to.
+func (ls *links) checkApart(l, earlier link) {
 	for _, a := range l.networks {
-		for _, b := range other.networks {
+		for _, b := range earlier.networks {
 			if a.Overlaps(b) {
-				ls.refuse(l.path.Child("generator", "networks"), a.String(), fmt.Sprintf("overlaps %s of link %s: flows could "+
-					"belong to either; use networks apart from each other", b, other.name))
+				ls.refuse(l.path.Child("generator", "networks"), a.String(),
+					fmt.Sprintf("overlaps %s of link %s: flows could belong to either; use networks apart from each "+
+						"other", b, earlier.name))
 				return
 			}
 		}
 	}
-	if a, b := l.addresses[0].Masked(), other.addresses[0].Masked(); ls.device.forwarding() == plan.L3 && a.Overlaps(b) {
+	if a, b := l.addresses[0].Masked(), earlier.addresses[0].Masked(); ls.device.forwarding() == plan.L3 &&
+		a.Overlaps(b) {
 		ls.refuse(l.path.Child("generator", "address"), l.addresses[0].String(),
-			fmt.Sprintf("network %s overlaps %s of link %s: a router needs a network of its own on each link", a, b, other.name))
+			fmt.Sprintf("network %s overlaps %s of link %s: a router needs a network of its own on each link", a, b,
+				earlier.name))
 	}
 }
 
-// allow refuses a network that isn't made for measuring, unless the test allows it: so a typing error sends no
+// allow refuses a network that isn't made for measuring, unless the test allows it, so that a typing error sends no
 // load out of the lab.
 func (ls *links) allow(path *field.Path, network netip.Prefix) {
 	if !ls.allowed(network) {
@@ -72,23 +77,23 @@ func (ls *links) allow(path *field.Path, network netip.Prefix) {
 	}
 }
 
-// outside says what is wrong with a network that isn't allowed, and the way out. A network so wide that
-// nobody's lab has it is a mistake: allowing it would switch the check off.
+// outside says what is wrong with a network that isn't allowed, and the way out. A network so wide that nobody's lab
+// has it is a mistake, and allowing it would switch the check off.
 func outside(network netip.Prefix) string {
 	const widest4, widest6 = 8, 32
-	said := "outside the networks made for measuring (198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8, 2001:2::/48): "
-	if least := map[bool]int{true: widest4, false: widest6}[network.Addr().Is4()]; network.Bits() < least {
-		return said + "give fewer bits to what varies, or bounds (min_value, max_value) that stay within one of them"
+	text := "outside the networks made for measuring (198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8, 2001:2::/48): "
+	if widest := map[bool]int{true: widest4, false: widest6}[network.Addr().Is4()]; network.Bits() < widest {
+		return text + "give fewer bits to what varies, or bounds (min_value, max_value) that stay within one of them"
 	}
-	return said + "if it is your lab's, add it to spec.traffic.allowedPrefixes"
+	return text + "if it is your lab's, add it to spec.traffic.allowedPrefixes"
 }
 
 func (ls *links) allowed(network netip.Prefix) bool {
-	all := benchmarking()
+	networks := benchmarking()
 	for _, text := range ls.allowedPrefixes {
 		if p, err := netip.ParsePrefix(string(text)); err == nil {
-			all = append(all, p)
+			networks = append(networks, p)
 		}
 	}
-	return slices.ContainsFunc(all, func(p netip.Prefix) bool { return contains(p, network) })
+	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return contains(p, network) })
 }

@@ -1,9 +1,7 @@
 package compile
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -11,52 +9,47 @@ import (
 )
 
 // ndrAndPDR are the default goals of a search, as CSIT publishes them.
-var ndrAndPDR = []v1alpha1.SearchGoal{{Name: "NDR", LossRatio: "0"}, {Name: "PDR", LossRatio: "0.005"}}
+var ndrAndPDR = []v1alpha1.SearchGoal{
+	{Name: "NDR", LossRatio: "0", FinalTrialDuration: "1s", DurationSum: "21s", ExceedRatio: "50%", Width: "0.5%"},
+	{Name: "PDR", LossRatio: "0.005", FinalTrialDuration: "1s", DurationSum: "21s", ExceedRatio: "50%", Width: "0.5%"},
+}
 
-// presets are standards' goals, as in draft-ietf-bmwg-mlrsearch (section Compliance), but for TST009's
-// durationSum, which is 120 s there: one bad trial with its drain is more than half of that, and would decide a
-// load alone that two or three trials are to decide. Of 130 s it is less than half, unless drains take 5 s or
-// more.
+// presets are standards' goals, as in draft-ietf-bmwg-mlrsearch (section Compliance), but for TST009's durationSum,
+// which is 120 s there. One bad trial with its drain is more than half of that, and would decide a load alone that two
+// or three trials are to decide. Of 130 s it is less than half, unless drains take 5 s or more.
 var presets = map[v1alpha1.SearchPreset]v1alpha1.SearchGoal{
 	v1alpha1.PresetRFC2544: {Name: "RFC2544", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "60s",
-		ExceedRatio: "0%"},
+		ExceedRatio: "0%", Width: "0.5%"},
 	v1alpha1.PresetTST009: {Name: "TST009", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "130s",
-		ExceedRatio: "50%"},
+		ExceedRatio: "50%", Width: "0.5%"},
 }
 
 // rateRange is the ratio of the highest load to the default lowest load of a search.
 const rateRange = 1000
 
-// searchWithDefaults fills in a search's goals, from its preset where it has one, and the defaults that a spec
-// lacks which no API server has seen.
+// searchWithDefaults fills in the defaults of a missing member, and a search's goals, from its preset where it has one.
 func searchWithDefaults(spec v1alpha1.SearchSpec) v1alpha1.SearchSpec {
-	spec.Classification = cmp.Or(spec.Classification, v1alpha1.ClassifyRFC9971)
-	spec.MaxRate = cmp.Or(spec.MaxRate, "100%")
-	spec.WarmupDuration = cmp.Or(spec.WarmupDuration, "5s")
-	if preset, known := presets[spec.Preset]; known {
+	if spec.MaxRate == "" {
+		spec.Classification, spec.MaxRate, spec.WarmupDuration = v1alpha1.ClassifyRFC9971, "100%", "5s"
+	}
+	if preset, found := presets[spec.Preset]; found {
 		spec.Goals = []v1alpha1.SearchGoal{preset}
 	}
 	if len(spec.Goals) == 0 {
 		spec.Goals = ndrAndPDR
 	}
-	spec.Goals = slices.Clone(spec.Goals)
-	for i := range spec.Goals {
-		g := &spec.Goals[i]
-		g.LossRatio, g.ExceedRatio, g.Width = cmp.Or(g.LossRatio, "0"), cmp.Or(g.ExceedRatio, "50%"), cmp.Or(g.Width, "0.5%")
-		g.FinalTrialDuration, g.DurationSum = cmp.Or(g.FinalTrialDuration, "1s"), cmp.Or(g.DurationSum, "21s")
-	}
 	return spec
 }
 
-// leastMicros is the default lowest load of a search, in millionths of its unit; in packets it is at least one
-// per second, unless the highest load is less.
-func leastMicros(most units.Rate) int64 {
+// leastMicros is the default lowest load of a search, in millionths of its unit. In packets it is at least one per
+// second, unless the highest load is less.
+func leastMicros(highest units.Rate) int64 {
 	const packet = 1_000_000
-	least := max(1, most.Micros/rateRange)
-	if most.Kind == units.Packets && most.Micros > packet {
-		return max(least, packet)
+	lowest := max(1, highest.Micros/rateRange)
+	if highest.Kind == units.Packets && highest.Micros > packet {
+		return max(lowest, packet)
 	}
-	return least
+	return lowest
 }
 
 func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
@@ -84,24 +77,26 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 	return s
 }
 
-// checkSearch refuses what the schema can't: bounds that leave nothing to search, and goals that are the same.
+// checkSearch refuses what the schema can't, which is bounds that leave nothing to search, and goals that are the same.
 func (m member) checkSearch(spec v1alpha1.SearchSpec, s *plan.Search) {
-	// in one unit: the schema has a rule for that
+	// The schema has a rule that both are in one unit.
 	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros {
-		m.refuse(m.path("minRate"), spec.MinRate, fmt.Sprintf("the search is between minRate and maxRate: make minRate "+
-			"less than %s, or maxRate more than %s", s.MaxRate, s.MinRate))
+		m.refuse(m.path("minRate"), spec.MinRate,
+			fmt.Sprintf("the search is between minRate and maxRate: make minRate less than %s, or maxRate more than %s",
+				s.MaxRate, s.MinRate))
 	}
 	for i, g := range s.Goals {
 		if g.LossRatio >= units.One {
 			m.refuse(m.path("goals").Index(i).Child("lossRatio"), spec.Goals[i].LossRatio,
 				"a trial that may lose all its frames meets the goal at any load: make lossRatio less than 1")
 		}
-		for _, before := range s.Goals[:i] {
-			if before.LossRatio == g.LossRatio && before.ExceedRatio == g.ExceedRatio &&
-				before.FinalTrialDuration == g.FinalTrialDuration && before.DurationSum == g.DurationSum &&
-				before.Width == g.Width {
-				m.refuse(m.path("goals").Index(i), g.Name, fmt.Sprintf("the goal asks for the same as %s: remove it, or give it "+
-					"another lossRatio, exceedRatio, width or duration", before.Name))
+		for _, earlier := range s.Goals[:i] {
+			if earlier.LossRatio == g.LossRatio && earlier.ExceedRatio == g.ExceedRatio &&
+				earlier.FinalTrialDuration == g.FinalTrialDuration && earlier.DurationSum == g.DurationSum &&
+				earlier.Width == g.Width {
+				m.refuse(m.path("goals").Index(i), g.Name,
+					fmt.Sprintf("the goal asks for the same as %s: remove it, or give it another lossRatio, "+
+						"exceedRatio, width or duration", earlier.Name))
 			}
 		}
 	}

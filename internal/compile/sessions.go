@@ -20,12 +20,12 @@ type sessionReader struct {
 	spec *v1alpha1.LoadTestSpec
 }
 
-// sessions is the engine of sessions: linerate's own program as an end of connections on each link, in pods of
+// sessions is the engine of sessions. It is linerate's own program as an end of connections on each link, in pods of
 // the test's own or on one machine.
 type sessions struct{ inPods }
 
-// The sizes that sessions may have. A window smaller than leastWindow can't hold two full segments; each
-// message takes as much of an end's memory.
+// The sizes that sessions may have. A window smaller than leastWindow can't hold two full segments. Each message takes
+// as much of an end's memory.
 const (
 	defaultMessage  = "128Ki"
 	defaultDatagram = "1460"
@@ -38,8 +38,8 @@ const (
 )
 
 func (sessions) whyNoInterfaceCounters() string {
-	return "the ends of sessions don't report the counters of their interfaces: remove this observer, or use traffic of " +
-		"type Frames"
+	return "the ends of sessions don't report the counters of their interfaces: remove this observer, or use traffic " +
+		"of type Frames"
 }
 
 // read are what traffic.sessions says, with its defaults.
@@ -53,20 +53,20 @@ func (sr *sessionReader) read() *plan.Sessions {
 		Parallel: int(cmp.Or(spec.Parallel, 4)), CongestionControl: spec.CongestionControl,
 		WindowBytes: sr.size("window", string(spec.Window), leastWindow, mostWindow),
 	}
-	message, least, most := defaultMessage, int64(1), int64(mostMessage)
+	message, minimum, maximum := defaultMessage, int64(1), int64(mostMessage)
 	switch {
 	case s.Protocol == plan.UDP:
 		s.Application = cmp.Or(s.Application, plan.ApplicationIperf3)
-		message, least, most = defaultDatagram, leastDatagram, mostDatagram
+		message, minimum, maximum = defaultDatagram, leastDatagram, mostDatagram
 	case s.Application == plan.ApplicationIperf3:
-		most = mostOfIperf3
+		maximum = mostOfIperf3
 	}
-	s.MessageBytes = sr.size("messageSize", cmp.Or(string(spec.MessageSize), message), least, most)
+	s.MessageBytes = sr.size("messageSize", cmp.Or(string(spec.MessageSize), message), minimum, maximum)
 	return s
 }
 
-// size reads a size between least and most; 0: none is given.
-func (sr *sessionReader) size(name, text string, least, most int64) int64 {
+// size reads a size between minimum and maximum. 0 means that none is given.
+func (sr *sessionReader) size(name, text string, minimum, maximum int64) int64 {
 	if text == "" {
 		return 0
 	}
@@ -76,9 +76,9 @@ func (sr *sessionReader) size(name, text string, least, most int64) int64 {
 		sr.refuse(path, text, "write a size in bytes, or with its unit, such as 1400, 128Ki or 1Mi")
 		return 0
 	}
-	if v := q.Value(); v < least || v > most {
-		in := func(v int64) string { return resource.NewQuantity(v, resource.BinarySI).String() }
-		sr.refuse(path, text, fmt.Sprintf("%s must be between %s and %s", name, in(least), in(most)))
+	if v := q.Value(); v < minimum || v > maximum {
+		formatted := func(v int64) string { return resource.NewQuantity(v, resource.BinarySI).String() }
+		sr.refuse(path, text, fmt.Sprintf("%s must be between %s and %s", name, formatted(minimum), formatted(maximum)))
 	}
 	return q.Value()
 }
@@ -96,13 +96,14 @@ func (sessions) check(es *engineSpec) {
 	case v1alpha1.ProcedureConstantLoad:
 		es.sessions.checkRate()
 	case v1alpha1.ProcedureMaximumOfferedLoad:
-		es.refuse(procedure, spec.Procedure.Type, "finite trials of sessions would be judged from their slow start to "+
-			"their last acknowledgement, which can't be told apart yet: "+
-			"use type ConstantLoad with constantLoad.rate Unlimited")
+		es.refuse(procedure, spec.Procedure.Type, "finite trials of sessions would be judged from their slow start "+
+			"to their last acknowledgement, which can't be told apart yet: use type ConstantLoad with "+
+			"constantLoad.rate Unlimited")
 	default:
-		es.refuse(procedure, spec.Procedure.Type, fmt.Sprintf("%s searches among loads of frames, and TCP finds its rate "+
-			"by itself: use type ConstantLoad with constantLoad.rate Unlimited",
-			cmp.Or(spec.Procedure.Type, v1alpha1.ProcedureRamp)))
+		es.refuse(procedure, spec.Procedure.Type,
+			fmt.Sprintf("%s searches among loads of frames, and TCP finds its rate by itself: use type ConstantLoad "+
+				"with constantLoad.rate Unlimited",
+				cmp.Or(spec.Procedure.Type, v1alpha1.ProcedureRamp)))
 	}
 	if spec.Generator.Replicas > 1 {
 		es.refuse(path.Child("generator", "replicas"), spec.Generator.Replicas,
@@ -110,31 +111,32 @@ func (sessions) check(es *engineSpec) {
 	}
 	if spec.Generator.Layout == v1alpha1.LayoutPaired {
 		es.refuse(path.Child("generator", "layout"), spec.Generator.Layout,
-			"in one pod the kernel would take a shorter way between its own two addresses than through the device: leave "+
-				"layout out, or set PerLink")
+			"in one pod the kernel would take a shorter way between its own two addresses than through the device: "+
+				"leave layout out, or set PerLink")
 	}
 	if f := es.device.forwarding(); f == plan.MACRewrite {
-		es.refuse(path.Child("dut", "forwarding"), f, "an end's kernel takes only frames that are addressed to it, and not "+
-			"what a device makes of MAC addresses: use L3 or L2")
+		es.refuse(path.Child("dut", "forwarding"), f,
+			"an end's kernel takes only frames that are addressed to it, and not what a device makes of MAC "+
+				"addresses: use L3 or L2")
 	}
 	if i := slices.IndexFunc(spec.Links, func(l v1alpha1.LinkSpec) bool {
 		return l.Generator != nil && len(l.Generator.Networks) > 0
 	}); i >= 0 {
 		es.refuse(path.Child("links").Index(i).Child("generator", "networks"), spec.Links[i].Generator.Networks[0],
-			"connections are between the ends' own addresses, and flows of frames between networks: remove networks, or use "+
-				"traffic.type Frames")
+			"connections are between the ends' own addresses, and flows of frames between networks: remove networks, "+
+				"or use traffic.type Frames")
 	}
-	for _, l := range es.links.all {
+	for _, l := range es.links.entries {
 		if l.vlan != 0 {
-			es.refuse(l.path.Child("vlan"), l.vlan, "sessions are sent without VLAN tags yet: remove vlan, and let the switch "+
-				"tag them")
+			es.refuse(l.path.Child("vlan"), l.vlan,
+				"sessions are sent without VLAN tags yet: remove vlan, and let the switch tag them")
 			break // the other links have the same fault
 		}
 	}
 }
 
-// checkRate refuses a rate that can't be held, and datagrams without a rate: without congestion control they
-// would overrun the sender's own sockets, and that loss isn't the device's.
+// checkRate refuses a rate that can't be held, and datagrams without a rate. Without congestion control they would
+// overrun the sender's own sockets, and that loss isn't the device's.
 func (sr *sessionReader) checkRate() {
 	rate, path := sr.spec.Procedure.ConstantLoad.Rate, specPath().Child("procedure", "constantLoad", "rate")
 	s := v1alpha1.SessionsSpec{}
@@ -142,24 +144,25 @@ func (sr *sessionReader) checkRate() {
 		s = *sr.spec.Traffic.Sessions
 	}
 	udp := s.Protocol == v1alpha1.ProtocolUDP
-	is, err := units.ParseRate(string(rate))
+	parsed, err := units.ParseRate(string(rate))
 	switch {
 	case rate == "" && !udp, rate == v1alpha1.Unlimited && !udp:
 	case rate == "" || rate == v1alpha1.Unlimited:
 		sr.refuse(path, cmp.Or(rate, v1alpha1.Unlimited), "datagrams need a rate, since without one the sender's own "+
-			"sockets would lose most of them: name the payload of each direction, such as 100mbps, or datagrams, such as 10kpps")
+			"sockets would lose most of them: name the payload of each direction, such as 100mbps, or datagrams, "+
+			"such as 10kpps")
 	case !udp && s.Application == "":
-		sr.refuse(path, rate, "TCP finds its rate by itself, and linerate's own transfer can't be held at another: set "+
-			"rate: Unlimited, or traffic.sessions.application: iperf3")
+		sr.refuse(path, rate, "TCP finds its rate by itself, and linerate's own transfer can't be held at another: "+
+			"set rate: Unlimited, or traffic.sessions.application: iperf3")
 	case err != nil: // it is refused elsewhere
-	case is.Kind == units.Packets && !udp:
+	case parsed.Kind == units.Packets && !udp:
 		sr.refuse(path, rate, "TCP makes its own packets: name payload in bits per second, such as 100mbps")
-	case is.Kind == units.LinePercent, is.Kind == units.Layer1Bits:
-		sr.refuse(path, rate, "the rate of sessions is of payload, whatever the line carries: name it in bits per second, "+
-			"such as 100mbps, or with UDP datagrams, such as 10kpps")
-	case is.Micros < 1_000_000*int64(cmp.Or(s.Parallel, 4)):
-		sr.refuse(path, rate, fmt.Sprintf("each of %d connections must have a bit per second, or a datagram, at least: ask "+
-			"for more", cmp.Or(s.Parallel, 4)))
+	case parsed.Kind == units.LinePercent, parsed.Kind == units.Layer1Bits:
+		sr.refuse(path, rate, "the rate of sessions is of payload, whatever the line carries: name it in bits per "+
+			"second, such as 100mbps, or with UDP datagrams, such as 10kpps")
+	case parsed.Micros < 1_000_000*int64(cmp.Or(s.Parallel, 4)):
+		sr.refuse(path, rate, fmt.Sprintf("each of %d connections must have a bit per second, or a datagram, at "+
+			"least: ask for more", cmp.Or(s.Parallel, 4)))
 	}
 }
 
@@ -180,25 +183,28 @@ func (sr *sessionReader) checkApplication(s *plan.Sessions, load *plan.ConstantL
 			fmt.Sprintf("iperf 2 reports its counts every half second: use %s or more, or 0s", leastWarmUpOfIperf2))
 	case s.Application == plan.ApplicationIperf3 && lasts > longestOfIperf3:
 		sr.refuse(member.Child("duration"), sr.spec.Procedure.ConstantLoad.Duration,
-			fmt.Sprintf("a test by iperf3's protocol lasts less than a day: use %s or less with the warm-up", longestOfIperf3))
+			fmt.Sprintf("a test by iperf3's protocol lasts less than a day: use %s or less with the warm-up",
+				longestOfIperf3))
 	case s.Application == plan.ApplicationIperf3 && int64(s.Parallel)*s.MessageBytes > mostMemoryOfIperf3:
 		sr.refuse(specPath().Child("traffic", "sessions", "messageSize"), s.MessageBytes,
-			fmt.Sprintf("%d connections with messages of that size take more than 64Mi of memory: use fewer, or smaller ones",
+			fmt.Sprintf("%d connections with messages of that size take more than 64Mi of memory: use fewer, or "+
+				"smaller ones",
 				s.Parallel))
 	}
 }
 
 // checkMetrics refuses criteria of the other protocol's metrics.
 func (sr *sessionReader) checkMetrics() {
-	of := map[v1alpha1.Metric]v1alpha1.SessionProtocol{v1alpha1.MetricRetransmitRatio: v1alpha1.ProtocolTCP,
+	protocols := map[v1alpha1.Metric]v1alpha1.SessionProtocol{v1alpha1.MetricRetransmitRatio: v1alpha1.ProtocolTCP,
 		v1alpha1.MetricRoundTripMicroseconds: v1alpha1.ProtocolTCP,
-		v1alpha1.MetricDatagramLossRatio:     v1alpha1.ProtocolUDP, v1alpha1.MetricJitterMicroseconds: v1alpha1.ProtocolUDP}
+		v1alpha1.MetricDatagramLossRatio:     v1alpha1.ProtocolUDP,
+		v1alpha1.MetricJitterMicroseconds:    v1alpha1.ProtocolUDP}
 	protocol := v1alpha1.ProtocolTCP
 	if s := sr.spec.Traffic.Sessions; s != nil {
 		protocol = cmp.Or(s.Protocol, protocol)
 	}
 	for i, criterion := range sr.spec.Criteria {
-		if needs, is := of[criterion.Metric]; is && needs != protocol {
+		if needs, found := protocols[criterion.Metric]; found && needs != protocol {
 			sr.refuse(specPath().Child("criteria").Index(i).Child("metric"), criterion.Metric,
 				fmt.Sprintf("this is counted with %s, and traffic.sessions.protocol is %s: set that to %s, or use "+
 					"GoodputBitsPerSecond", needs, protocol, needs))
@@ -206,30 +212,30 @@ func (sr *sessionReader) checkMetrics() {
 	}
 }
 
-// checkPods refuses connections that need more than half of an end's memory: the kernel kills a pod that uses
-// more than its limit, and drops segments that it has no memory for, which would look like loss in the device.
-// Buffers whose size the kernel chooses grow only as memory allows.
+// checkPods refuses connections that need more than half of an end's memory. The kernel kills a pod that uses more than
+// its limit, and drops segments that it has no memory for, which would look like loss in the device. Buffers whose size
+// the kernel chooses grow only as memory allows.
 func (e sessions) checkPods(es *engineSpec) {
 	if s := es.spec.Traffic.Sessions; s != nil && s.Application == v1alpha1.ApplicationIperf2 {
 		es.refuse(specPath().Child("traffic", "sessions", "application"), s.Application,
-			"iperf 2 is a program that linerate's image hasn't: use iperf3, or linerate run on a machine that has it (Debian: "+
-				"apt install iperf)")
+			"iperf 2 is a program that linerate's image hasn't: use iperf3, or linerate run on a machine that has it "+
+				"(Debian: apt install iperf)")
 	}
-	again := &refusals{} // what these readers refuse is refused already
-	p := (&sessionReader{refusals: again, spec: es.spec}).read()
-	_, r := e.resources(&engineSpec{refusals: again, spec: es.spec})
-	most := r.Memory.Value() / 2
+	discarded := &refusals{} // what these readers refuse is refused already
+	p := (&sessionReader{refusals: discarded, spec: es.spec}).read()
+	_, r := e.resources(&engineSpec{refusals: discarded, spec: es.spec})
+	available := r.Memory.Value() / 2
 	// a message's buffer, and the windows of an incoming and an outgoing connection
-	if len(again.errs) > 0 || int64(p.Parallel)*(p.MessageBytes+2*p.WindowBytes) <= most {
+	if len(discarded.errs) > 0 || int64(p.Parallel)*(p.MessageBytes+2*p.WindowBytes) <= available {
 		return
 	}
 	es.refuse(specPath().Child("traffic", "sessions", "parallel"), p.Parallel,
 		fmt.Sprintf("so many connections with messages of %d bytes and windows of %d need more than half of an end's "+
-			"memory, which is %s: "+
-			"use fewer, smaller ones, or give generator.memory more", p.MessageBytes, p.WindowBytes, &r.Memory))
+			"memory, which is %s: use fewer, smaller ones, or give generator.memory "+
+			"more", p.MessageBytes, p.WindowBytes, &r.Memory))
 }
 
-// resources are the software engine's: an end is the same program.
+// resources are the software engine's, since an end is the same program.
 func (sessions) resources(es *engineSpec) (devices, kernel Resources) {
 	return software{}.resources(es)
 }
@@ -239,13 +245,13 @@ var metricsOfSessions = []v1alpha1.Metric{v1alpha1.MetricGoodputBitsPerSecond, v
 	v1alpha1.MetricRoundTripMicroseconds,
 	v1alpha1.MetricDatagramLossRatio, v1alpha1.MetricJitterMicroseconds}
 
-// checkTraffic refuses what only the other kind of traffic has: an unlimited rate for frames, and criteria of
+// checkTraffic refuses what only the other kind of traffic has, which is an unlimited rate for frames, and criteria of
 // metrics that this traffic doesn't have.
 func (sr *sessionReader) checkTraffic(p *plan.Plan) {
-	if held := p.Procedure.ConstantLoad; held != nil && held.Unlimited && p.Sessions == nil {
+	if load := p.Procedure.ConstantLoad; load != nil && load.Unlimited && p.Sessions == nil {
 		sr.refuse(specPath().Child("procedure", "constantLoad", "rate"), v1alpha1.Unlimited,
-			"frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that the "+
-				"generators can send")
+			"frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that "+
+				"the generators can send")
 	}
 	if p.Sessions != nil && p.Procedure.ConstantLoad != nil {
 		sr.checkApplication(p.Sessions, p.Procedure.ConstantLoad)

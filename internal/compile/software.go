@@ -10,7 +10,7 @@ import (
 // software is linerate's own engine, in pods of the test's own or on one machine.
 type software struct{ inPods }
 
-// check has nothing to refuse: what the schema lets through it can send, in pods too.
+// check has nothing to refuse. The engine can send what the schema lets through, in pods too.
 func (software) check(*engineSpec)     {}
 func (software) checkPods(*engineSpec) {}
 
@@ -19,8 +19,8 @@ const (
 	leastSoftwareMemory = "128Mi"
 )
 
-// resources are the same on devices: the engine reaches them through the kernel. It has CPUs for itself where
-// it is told how many to use.
+// resources are the same on devices, which the engine reaches through the kernel. It has CPUs for itself where the spec
+// says how many to use.
 func (software) resources(es *engineSpec) (devices, kernel Resources) {
 	spec := es.spec.Generator
 	memory := es.quantity(memoryPath(), cmp.Or(spec.Memory, softwareMemory), leastSoftwareMemory,

@@ -13,12 +13,14 @@ func spread(t *testing.T, replicas, flows int, links string) (paired, perLink *p
 	t.Helper()
 	server := newServer(t)
 	spec := func(layout string) string {
-		return fmt.Sprintf("  generator: {engine: Software, replicas: %d, layout: %s}\n  traffic: {flows: {count: %d, vary: [SourceAddress, SourcePort]}}\n%s", replicas, layout, flows, links)
+		return fmt.Sprintf("  generator: {engine: Software, replicas: %d, layout: %s}\n  traffic: {flows: {count: "+
+			"%d, vary: [SourceAddress, SourcePort]}}\n%s", replicas, layout, flows, links)
 	}
 	return compiled(t, admit(t, server, spec("Paired"))), compiled(t, admit(t, server, spec("PerLink")))
 }
 
-// How ports are spread over pods changes nothing of what is sent: the same ports have the same addresses, streams and shares.
+// How ports are spread over pods changes nothing of what is sent: the same ports have the same addresses,
+// streams and shares.
 func TestALayoutSpreadsTheSamePorts(t *testing.T) {
 	for _, replicas := range []int{1, 2, 3, 7, 64} {
 		for _, flows := range []int{64, 254, 1000} {
@@ -34,7 +36,8 @@ func TestALayoutSpreadsTheSamePorts(t *testing.T) {
 				if !reflect.DeepEqual(got, want) {
 					t.Error("the ports differ between the layouts")
 				}
-				if !reflect.DeepEqual(perLink.Directions, paired.Directions) || !reflect.DeepEqual(perLink.Links, paired.Links) {
+				if !reflect.DeepEqual(perLink.Directions, paired.Directions) ||
+					!reflect.DeepEqual(perLink.Links, paired.Links) {
 					t.Error("directions or links differ between the layouts")
 				}
 			})
@@ -50,7 +53,8 @@ func TestSharesOfPodsPerLinkAreExact(t *testing.T) {
 			for _, g := range p.Generators {
 				port := g.Ports[0]
 				if len(g.Ports) != 1 || port.ShareOf != int64(flows) || port.Share < 1 {
-					t.Errorf("%s has %d ports, and share %d of %d, %d flows", g.Name, len(g.Ports), port.Share, port.ShareOf, flows)
+					t.Errorf("%s has %d ports, and share %d of %d, %d flows", g.Name, len(g.Ports), port.Share,
+						port.ShareOf, flows)
 				}
 				sum[port.Link] += port.Share
 			}
@@ -63,7 +67,8 @@ func TestSharesOfPodsPerLinkAreExact(t *testing.T) {
 
 func TestPodsPerLinkAreNamedAfterReplicaAndLink(t *testing.T) {
 	_, p := spread(t, 2, 64, "  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n")
-	want := map[string]string{"generator-0-west": "west", "generator-0-east": "east", "generator-1-west": "west", "generator-1-east": "east"}
+	want := map[string]string{"generator-0-west": "west", "generator-0-east": "east", "generator-1-west": "west",
+		"generator-1-east": "east"}
 	got := map[string]string{}
 	for _, g := range p.Generators {
 		got[g.Name] = g.Ports[0].Link
@@ -74,7 +79,8 @@ func TestPodsPerLinkAreNamedAfterReplicaAndLink(t *testing.T) {
 }
 
 func TestAPodOnALinkThatSendsNothingHasNoStreams(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, layout: PerLink}\n"+links+"  traffic: {directions: [{from: east, to: west}]}\n"))
+	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, layout: PerLink}\n"+links+
+		"  traffic: {directions: [{from: east, to: west}]}\n"))
 	west, east := p.Generators[0].Ports[0], p.Generators[1].Ports[0]
 	if west.Link != "west" || west.Streams != nil || west.Share != 0 || west.ShareOf != 1 {
 		t.Errorf("%s has %d streams and share %d/%d", west.Link, len(west.Streams), west.Share, west.ShareOf)

@@ -19,7 +19,7 @@ type stamps struct {
 	engine engine
 }
 
-// stamped says that each frame is to carry its number and sending time: because the test asks for that, or for
+// stamped reports whether each frame is to carry its number and sending time, because the test asks for that, or for
 // latency from an engine that times every frame.
 func (st *stamps) stamped() bool {
 	return st.spec.Traffic.Stamps == v1alpha1.StampsEveryFrame || st.spec.Procedure.Latency != nil && !st.sampled()
@@ -28,24 +28,27 @@ func (st *stamps) stamped() bool {
 // sampled says that latency is to be measured by latency streams beside the load, because the engine times no
 // other frames.
 func (st *stamps) sampled() bool {
-	return st.spec.Procedure.Latency != nil && st.spec.Traffic.Stamps != v1alpha1.StampsEveryFrame && st.engine != nil &&
+	return st.spec.Procedure.Latency != nil && st.spec.Traffic.Stamps != v1alpha1.StampsEveryFrame &&
+		st.engine != nil &&
 		st.engine.timesSamplesOnly()
 }
 
 // refuseStamps refuses stamps, at the field that asks for them.
-func (st *stamps) refuseStamps(why, instead string) {
+func (st *stamps) refuseStamps(reason, instead string) {
 	if st.spec.Traffic.Stamps == v1alpha1.StampsEveryFrame {
-		st.refuse(specPath().Child("traffic", "stamps"), st.spec.Traffic.Stamps, why+": "+instead+", or leave stamps out")
+		st.refuse(specPath().Child("traffic", "stamps"), st.spec.Traffic.Stamps, reason+": "+instead+
+			", or leave stamps out")
 		return
 	}
-	st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, why+": "+instead+", or leave latency out")
+	st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, reason+": "+instead+
+		", or leave latency out")
 }
 
 // check refuses stamps that are written on one machine and read on another, whose clock differs.
 func (st *stamps) check() {
 	if (st.stamped() || st.sampled()) && PerLink(st.spec) {
-		st.refuseStamps("with layout PerLink one machine sends a frame and another receives it, and their clocks differ by "+
-			"more than latency", "use layout Paired")
+		st.refuseStamps("with layout PerLink one machine sends a frame and another receives it, and their clocks "+
+			"differ by more than latency", "use layout Paired")
 	}
 }
 
@@ -60,13 +63,14 @@ func (st *stamps) stamp(ports []plan.GeneratorPort) {
 		for i := range p.Streams {
 			s := &p.Streams[i]
 			if s.FlowStats.Enabled {
-				st.refuseStamps(fmt.Sprintf("stream %d is counted by a flow id of its own (flow_stats), and a frame has room for "+
-					"one", i+1), "take flow_stats out of it")
+				st.refuseStamps(fmt.Sprintf("stream %d is counted by a flow id of its own (flow_stats), and a frame "+
+					"has room for one", i+1), "take flow_stats out of it")
 				return
 			}
-			if slices.ContainsFunc(s.VM.Instructions, func(i stream.Instruction) bool { return i.Type == "trim_pkt_size" }) {
-				st.refuseStamps(fmt.Sprintf("stream %d has frames of varying length (trim_pkt_size), in which a stamp may find "+
-					"no room", i+1), "send a stream for each length")
+			if slices.ContainsFunc(s.VM.Instructions,
+				func(i stream.Instruction) bool { return i.Type == "trim_pkt_size" }) {
+				st.refuseStamps(fmt.Sprintf("stream %d has frames of varying length (trim_pkt_size), in which a "+
+					"stamp may find no room", i+1), "send a stream for each length")
 				return
 			}
 			if id++; id > mostStamped {
@@ -74,18 +78,19 @@ func (st *stamps) stamp(ports []plan.GeneratorPort) {
 					"use fewer streams")
 				return
 			}
-			s.FlowStats.Enabled, s.FlowStats.RuleType, s.FlowStats.StreamID, s.FlowStats.Stamped = true, "stats", id, true
+			s.FlowStats.Enabled, s.FlowStats.RuleType, s.FlowStats.StreamID, s.FlowStats.Stamped = true, "stats", id,
+				true
 		}
 	}
 }
 
-// samplePerSecond is how many frames per second each latency stream sends: enough for p99.9 in a trial of 10 s.
+// samplePerSecond is how many frames per second each latency stream sends, enough for p99.9 in a trial of 10 s.
 const samplePerSecond = 1000
 
 // mostSamples is how many latency streams a TRex has.
 const mostSamples = 128
 
-// sample adds to each sending port a latency stream for each frame size: one flow at a rate of its own. A
+// sample adds to each sending port a latency stream for each frame size, which is one flow at a rate of its own. A
 // profile that already has latency streams stays as it is, and these are the sample.
 func (st *stamps) sample(ports []plan.GeneratorPort) {
 	var used []uint32
@@ -105,19 +110,21 @@ func (st *stamps) sample(ports []plan.GeneratorPort) {
 				sizes = append(sizes, size)
 				for id++; slices.Contains(used, id); id++ {
 				}
-				one, err := profile.LatencyStream(s, id, samplePerSecond)
+				sample, err := profile.LatencyStream(s, id, samplePerSecond)
 				if err != nil {
 					st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{},
-						fmt.Sprintf("a latency stream ends with a stamp, and %v: use larger frames, or leave latency out", err))
+						fmt.Sprintf("a latency stream ends with a stamp, and %v: use larger frames, or leave latency "+
+							"out", err))
 					return
 				}
-				ports[i].Streams = append(ports[i].Streams, one)
+				ports[i].Streams = append(ports[i].Streams, sample)
 			}
 		}
 	}
 	if int(id) > mostSamples {
 		st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{},
-			fmt.Sprintf("%d frame sizes and directions are as many latency streams, and TRex has %d: use fewer sizes", id,
+			fmt.Sprintf("%d frame sizes and directions are as many latency streams, and TRex has %d: use fewer sizes",
+				id,
 				mostSamples))
 	}
 }

@@ -10,9 +10,11 @@ import (
 
 const latencySpec = "  procedure: {type: ConstantLoad, latency: {at: [50%]}}\n"
 
-// TestTRexTimesLatencyStreams: one of each frame size in each direction, at a rate of its own, beside the load's streams, which bear no stamps.
+// TestTRexTimesLatencyStreams: one of each frame size in each direction, at a rate of its own, beside the
+// load's streams, which bear no stamps.
 func TestTRexTimesLatencyStreams(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  generator: {engine: External, external: {servers: [trex.lab]}}\n  traffic: {profile: IMIX}\n"+latencySpec+links))
+	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  generator: {engine: External, external: "+
+		"{servers: [trex.lab]}}\n  traffic: {profile: IMIX}\n"+latencySpec+links))
 	ids := map[uint32]bool{}
 	for _, port := range p.Generators[0].Ports {
 		sizes := map[int]bool{}
@@ -23,7 +25,8 @@ func TestTRexTimesLatencyStreams(t *testing.T) {
 			if s.FlowStats.RuleType != "latency" {
 				continue
 			}
-			if ids[s.FlowStats.StreamID] || sizes[len(s.Packet.Binary)] || s.Mode.Rate.Type != "pps" || s.Mode.Rate.Value != 1000 {
+			if ids[s.FlowStats.StreamID] || sizes[len(s.Packet.Binary)] || s.Mode.Rate.Type != "pps" ||
+				s.Mode.Rate.Value != 1000 {
 				t.Errorf("%s: %+v", port.Link, s)
 			}
 			ids[s.FlowStats.StreamID], sizes[len(s.Packet.Binary)] = true, true
@@ -47,8 +50,10 @@ func refusal(test *v1alpha1.LoadTest) string {
 }
 
 func TestTRexStampsNotEveryFrame(t *testing.T) {
-	const onNetworks = "  links: [{name: west, network: w, lineRate: 1gbps}, {name: east, network: e, lineRate: 1gbps}]\n"
-	if got := refusal(admit(t, newServer(t), "  generator: {engine: TRex, trex: {image: lab/trex:3}}\n  traffic: {stamps: EveryFrame}\n"+latencySpec+onNetworks)); !strings.Contains(got, "traffic.stamps") {
+	const onNetworks = "  links: [{name: west, network: w, lineRate: 1gbps}, {name: east, network: e, lineRate: " +
+		"1gbps}]\n"
+	if got := refusal(admit(t, newServer(t), "  generator: {engine: TRex, trex: {image: lab/trex:3}}\n  traffic: "+
+		"{stamps: EveryFrame}\n"+latencySpec+onNetworks)); !strings.Contains(got, "traffic.stamps") {
 		t.Errorf("%q", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// checkStreams refuses streams that can't be sent by several replicas or in both directions: their frames'
+// checkStreams refuses streams that can't be sent by several replicas or in both directions, since their frames'
 // addresses are fixed.
 func (lo *loads) checkStreams() {
 	if lo.spec.Streams == nil {
@@ -25,13 +25,15 @@ func (lo *loads) checkStreams() {
 		lo.refuse(specPath().Child("generator", "replicas"), lo.replicas,
 			"profile Streams can't be divided: every replica would send the same flows; use 1")
 	}
-	if lo.device.forwarding() == plan.L3 && len(lo.directions.all) > 1 {
+	if lo.device.forwarding() == plan.L3 && len(lo.directions.entries) > 1 {
 		lo.errs = append(lo.errs, field.Invalid(traffic.Child("directions"), field.OmitValueType{},
-			fmt.Sprintf("the same streams can't be routed both ways: choose one direction, such as [{from: %s, to: %s}]",
-				lo.directions.all[0].From, lo.directions.all[0].To)))
+			fmt.Sprintf("the same streams can't be routed both ways: choose one direction, such as [{from: %s, to: "+
+				"%s}]",
+				lo.directions.entries[0].From, lo.directions.entries[0].To)))
 	}
 	if text := lo.spec.Streams.JSON; !json.Valid([]byte(text)) {
-		lo.errs = append(lo.errs, field.Invalid(traffic.Child("streams", "json"), field.OmitValueType{}, explainJSON(text)))
+		lo.errs = append(lo.errs, field.Invalid(traffic.Child("streams", "json"), field.OmitValueType{},
+			explainJSON(text)))
 	}
 }
 
@@ -47,11 +49,12 @@ func explainJSON(text string) string {
 // blameStreams are an error for each fault of the streams.
 func blameStreams(err error) (errs field.ErrorList) {
 	faults := profile.Faults{err}
-	if all, ok := errors.AsType[profile.Faults](err); ok {
-		faults = all
+	if several, ok := errors.AsType[profile.Faults](err); ok {
+		faults = several
 	}
-	for _, one := range faults.First(mostStreamFaults) {
-		errs = append(errs, field.Invalid(specPath().Child("traffic", "streams", "json"), field.OmitValueType{}, one.Error()))
+	for _, fault := range faults.First(mostStreamFaults) {
+		errs = append(errs, field.Invalid(specPath().Child("traffic", "streams", "json"), field.OmitValueType{},
+			fault.Error()))
 	}
 	return errs
 }
@@ -66,18 +69,19 @@ func (lo *loads) allowStreams(streams []stream.Stream) {
 	for i, s := range streams {
 		if rate := s.Mode.Rate.Type; rate != "pps" && lo.procedure == v1alpha1.ProcedureBackToBack {
 			lo.errs = append(lo.errs, field.Invalid(path, field.OmitValueType{},
-				fmt.Sprintf("streams[%d].mode.rate.type is %s, so how many frames of a burst that stream has isn't known: use "+
-					"pps with procedure.type BackToBack", i, rate)))
+				fmt.Sprintf("streams[%d].mode.rate.type is %s, so how many frames of a burst that stream has isn't "+
+					"known: use pps with procedure.type BackToBack", i, rate)))
 		}
 		if ttl, routers := profile.TTL(s), lo.dut.Routers(); routers > 0 && ttl <= routers {
 			lo.errs = append(lo.errs, field.Invalid(path, field.OmitValueType{},
-				fmt.Sprintf("streams[%d].packet.binary: the frames leave with TTL %d, and each router under test takes 1 (%d in "+
-					"all), so none comes back: use at least %d", i, ttl, routers, routers+1)))
+				fmt.Sprintf("streams[%d].packet.binary: the frames leave with TTL %d, and each router under test "+
+					"takes 1 (%d in all), so none comes back: use at least %d", i, ttl, routers, routers+1)))
 		}
 		for side, reached := range profile.Reach(s) {
 			if !lo.links.allowed(reached) {
 				lo.errs = append(lo.errs, field.Invalid(path, field.OmitValueType{},
-					fmt.Sprintf("streams[%d]: its %s addresses, all within %s, are %s", i, [...]string{"source", "destination"}[side],
+					fmt.Sprintf("streams[%d]: its %s addresses, all within %s, are %s", i,
+						[...]string{"source", "destination"}[side],
 						reached, outside(reached))))
 			}
 		}

@@ -18,7 +18,7 @@ type templates struct {
 	namespace string
 }
 
-// dut reads the template of the pod under test, and the index of the container that forwards; nil: the device
+// dut reads the template of the pod under test, and the index of the container that forwards. Nil means that the device
 // isn't a pod of the user's.
 func (ts *templates) dut() (*corev1.PodTemplateSpec, int) {
 	pod := ts.spec.DUT.Pod
@@ -34,23 +34,23 @@ func (ts *templates) dut() (*corev1.PodTemplateSpec, int) {
 	return template, ts.forwarder(path.Child("container"), pod.Container, template.Spec.Containers)
 }
 
-// forwarder is the index of the container of this name; without a name, of the first.
+// forwarder is the index of the container of this name, and without a name that of the first container.
 func (ts *templates) forwarder(path *field.Path, name string, containers []corev1.Container) int {
 	if name == "" {
 		return 0
 	}
-	at := slices.IndexFunc(containers, func(container corev1.Container) bool { return container.Name == name })
-	if at < 0 {
+	index := slices.IndexFunc(containers, func(container corev1.Container) bool { return container.Name == name })
+	if index < 0 {
 		var names []string
 		for _, container := range containers {
 			names = append(names, container.Name)
 		}
 		ts.refuse(path, name, "no container of the template has this name: use one of "+strings.Join(names, ", "))
 	}
-	return max(at, 0)
+	return max(index, 0)
 }
 
-// hook reads the template of a setup or teardown pod; nil: there is none.
+// hook reads the template of a setup or teardown pod. Nil means that there is none.
 func (ts *templates) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTemplateSpec {
 	if spec == nil {
 		return nil

@@ -19,7 +19,8 @@ type traffic interface {
 	// throughput is the metric by which such tests are compared where the user names none.
 	// internal/result/figures.ThroughputOf is the same for a Report.
 	throughput() v1alpha1.Metric
-	// whyNotCounted is why this traffic doesn't have a metric, and which to use instead; empty: it has.
+	// whyNotCounted is why this traffic doesn't have a metric, and which to use instead. Empty means that it has the
+	// metric.
 	whyNotCounted(metric v1alpha1.Metric) string
 	// perLink says that each replica has an end on each link, whatever its layout says.
 	perLink() bool
@@ -27,14 +28,14 @@ type traffic interface {
 	defaultHeldRate() v1alpha1.HeldRate
 	// toleratesQueue says that figures stay right even if frames wait in the Reference's queue at a window's edge.
 	toleratesQueue() bool
-	// whyNoEndpoint is why a device can't be an end of this traffic; empty: it can.
+	// whyNoEndpoint is why a device can't be an end of this traffic. Empty means that it can.
 	whyNoEndpoint() string
-	// whyNotThrough is why this traffic isn't measured through a Reference of this mode, and what to use instead;
-	// empty: it is.
+	// whyNotThrough is why this traffic isn't measured through a Reference of this mode, and what to use instead. Empty
+	// means that it is.
 	whyNotThrough(mode *plan.Mode) string
-	// loads are what each direction carries, by its sending link; nil: generators' ports have no streams.
+	// loads are what each direction carries, by its sending link. Nil means that generators' ports have no streams.
 	loads(lo *loads) map[string]load
-	// sessions is the Plan's member of this name; nil: the traffic is frames.
+	// sessions is the Plan's member of this name. Nil means that the traffic is frames.
 	sessions(sr *sessionReader) *plan.Sessions
 }
 
@@ -44,8 +45,8 @@ var kinds = map[string]traffic{
 	plan.TrafficSessions: transfers{},
 }
 
-// PerLink says that each replica has a pod, or an end, on each link: where the layout asks for that, and always
-// of traffic that is between ends.
+// PerLink reports whether each replica has a pod, or an end, on each link. So it is where the layout asks for that, and
+// always of traffic that is between ends.
 func PerLink(spec *v1alpha1.LoadTestSpec) bool {
 	return spec.Generator.Layout == v1alpha1.LayoutPerLink || AlwaysPerLink(spec)
 }
@@ -53,8 +54,8 @@ func PerLink(spec *v1alpha1.LoadTestSpec) bool {
 // AlwaysPerLink says that each replica has an end on each link whatever its layout says, so that layout PerLink
 // changes nothing.
 func AlwaysPerLink(spec *v1alpha1.LoadTestSpec) bool {
-	k, known := kinds[SenderOf(spec).Traffic]
-	return known && k.perLink()
+	k, found := kinds[SenderOf(spec).Traffic]
+	return found && k.perLink()
 }
 
 // ThroughputOf is the metric by which tests with traffic of a type (spec.traffic.type) are compared where the
@@ -63,16 +64,16 @@ func ThroughputOf(trafficType string) v1alpha1.Metric {
 	return trafficOf(trafficType).throughput()
 }
 
-// trafficOf is the traffic of a type; of a type that isn't known here, the schema's default.
+// trafficOf is the traffic of a type, and of an unknown type the schema's default.
 func trafficOf(trafficType string) traffic {
-	if k, known := kinds[trafficType]; known {
+	if k, found := kinds[trafficType]; found {
 		return k
 	}
 	return frames{}
 }
 
-// CheckMetrics refuses criteria of metrics that traffic of a type (spec.traffic.type; "" is the schema's
-// default) doesn't have. A suite calls it, too, for criteria on all its cells.
+// CheckMetrics refuses criteria of metrics that traffic of a type doesn't have. The type is a spec.traffic.type, or ""
+// for the schema's default. A suite calls it, too, for criteria on all its cells.
 func CheckMetrics(path *field.Path, criteria []v1alpha1.Criterion, trafficType string) (wrong field.ErrorList) {
 	for i, criterion := range criteria {
 		if criterion.Metric == v1alpha1.MetricObserved {
@@ -97,8 +98,8 @@ func (frames) defaultLabel(spec *v1alpha1.TrafficSpec) string {
 
 func (frames) whyNotCounted(metric v1alpha1.Metric) string {
 	if slices.Contains(metricsOfSessions, metric) {
-		return "this is counted for traffic of type Sessions only: use PacketsPerSecond, Layer2BitsPerSecond or another " +
-			"metric of frames"
+		return "this is counted for traffic of type Sessions only: use PacketsPerSecond, Layer2BitsPerSecond or " +
+			"another metric of frames"
 	}
 	return ""
 }
@@ -108,21 +109,21 @@ func (frames) perLink() bool                      { return false }
 func (frames) defaultHeldRate() v1alpha1.HeldRate { return "100%" }
 func (frames) toleratesQueue() bool               { return false }
 func (frames) whyNoEndpoint() string {
-	return "linerate can't count the frames that a device receives: set traffic.type: Sessions, or leave role out, for " +
-		"a device that forwards"
+	return "linerate can't count the frames that a device receives: set traffic.type: Sessions, or leave role out, " +
+		"for a device that forwards"
 }
 func (frames) whyNotThrough(*plan.Mode) string        { return "" }
 func (frames) loads(lo *loads) map[string]load        { return lo.read() }
 func (frames) sessions(*sessionReader) *plan.Sessions { return nil }
 
-// transfers are sessions: bulk transfers over TCP or UDP, between programs that count their payload. TCP finds
-// its rate by itself, unless it is asked for less.
+// transfers are sessions, which are bulk transfers over TCP or UDP, between programs that count their payload. TCP
+// finds its rate by itself, unless it is asked for less.
 type transfers struct{}
 
 func (transfers) whyNotCounted(metric v1alpha1.Metric) string {
 	if !slices.Contains(metricsOfSessions, metric) {
-		return "sessions don't count frames: use GoodputBitsPerSecond, with TCP RetransmitRatio or RoundTripMicroseconds, " +
-			"with UDP DatagramLossRatio or JitterMicroseconds"
+		return "sessions don't count frames: use GoodputBitsPerSecond, with TCP RetransmitRatio or " +
+			"RoundTripMicroseconds, with UDP DatagramLossRatio or JitterMicroseconds"
 	}
 	return ""
 }
@@ -142,11 +143,11 @@ func (transfers) whyNoEndpoint() string              { return "" }
 func (transfers) whyNotThrough(m *plan.Mode) string {
 	switch {
 	case m.Router == nil && m.Bridge == nil && m.Filter == nil && m.NAT == nil:
-		return "sessions are measured through a router, a bridge, a filter or NAT yet: use one of these, or traffic.type " +
-			"Frames"
+		return "sessions are measured through a router, a bridge, a filter or NAT yet: use one of these, or " +
+			"traffic.type Frames"
 	case m.Routes() > 1:
-		return "sessions go between the ends' own addresses, which one route leads to: remove routes, or use traffic.type " +
-			"Frames"
+		return "sessions go between the ends' own addresses, which one route leads to: remove routes, or use " +
+			"traffic.type Frames"
 	}
 	return ""
 }

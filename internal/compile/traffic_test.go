@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// TestEachKindOfTrafficIsInTheList: an engine whose traffic nobody knows would have no load, and one that no engine sends is never measured.
+// TestEachKindOfTrafficIsInTheList: an engine whose traffic nobody knows would have no load, and one that no
+// engine sends is never measured.
 func TestEachKindOfTrafficIsInTheList(t *testing.T) {
 	sent := map[string]bool{}
 	for _, s := range Senders() {
@@ -35,7 +36,8 @@ func TestWhatDependsOnTheKindOfTraffic(t *testing.T) {
 			t.Errorf("%q is compared by %s, want %s", kind, got, want.throughput)
 		}
 		if PerLink(spec) != want.perLink || AlwaysPerLink(spec) != want.perLink {
-			t.Errorf("%q has an end on each link: %v, %v, want %v", kind, PerLink(spec), AlwaysPerLink(spec), want.perLink)
+			t.Errorf("%q has an end on each link: %v, %v, want %v", kind, PerLink(spec), AlwaysPerLink(spec),
+				want.perLink)
 		}
 		if spec.Generator.Layout = v1alpha1.LayoutPerLink; !PerLink(spec) || AlwaysPerLink(spec) != want.perLink {
 			t.Errorf("%q with layout PerLink: %v, and always so: %v", kind, PerLink(spec), AlwaysPerLink(spec))

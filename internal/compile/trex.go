@@ -14,7 +14,7 @@ import (
 // trex is TRex in stateless mode, started in pods of the test's own.
 type trex struct{ inPods }
 
-// What TRex has on devices unless the spec says otherwise: what its own guide starts from.
+// What TRex has on devices unless the spec says otherwise. These are what its own guide starts from.
 const (
 	trexCores        = 4
 	trexMemory       = "4Gi"
@@ -32,7 +32,8 @@ const (
 // TRex has exclusive CPUs only if the spec says how many cores to use.
 func (e trex) resources(es *engineSpec) (devices, kernel Resources) {
 	spec := es.spec.Generator
-	memory := es.quantity(memoryPath(), cmp.Or(spec.Memory, trexMemory), leastTRexMemory, "TRex doesn't start with less")
+	memory := es.quantity(memoryPath(), cmp.Or(spec.Memory, trexMemory), leastTRexMemory,
+		"TRex doesn't start with less")
 	kernel = Resources{Cores: 1, Memory: memory} // AF_PACKET gives it one queue
 	if spec.CoresPerPortPair > 0 {
 		kernel.CPUs = es.exclusive(kernel.Cores)
@@ -49,13 +50,13 @@ func (trex) hugepages(es *engineSpec) (size string, total resource.Quantity) {
 		return trexHugepageSize, resource.MustParse(trexHugepages)
 	}
 	path := specPath().Child("generator", "hugepages", "total")
-	before := len(es.errs)
+	errorsBefore := len(es.errs)
 	total = es.quantity(path, spec.Total, leastHugepages, "TRex doesn't start with less")
 	page, err := resource.ParseQuantity(string(spec.PageSize))
-	if len(es.errs) == before && err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
-		up := resource.NewQuantity((total.Value()/page.Value()+1)*page.Value(), resource.BinarySI)
+	if len(es.errs) == errorsBefore && err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
+		roundedUp := resource.NewQuantity((total.Value()/page.Value()+1)*page.Value(), resource.BinarySI)
 		es.refuse(path, spec.Total, fmt.Sprintf("pages of %s can't be divided: ask for a multiple of it, such as %s",
-			spec.PageSize, up))
+			spec.PageSize, roundedUp))
 	}
 	return string(spec.PageSize), total
 }
@@ -78,25 +79,26 @@ func ownedArguments() map[string]string {
 	const mode = "linerate drives TRex's stateless interactive mode"
 	return map[string]string{
 		"-i": mode, "--stl": mode, "--astf": mode, "--astf-server-only": mode, "-f": mode, "-d": mode, "-m": mode,
-		"-c": "generator.coresPerPortPair says how many cores there are", "--cfg": "generator.trex.config is merged into " +
-			"the file that linerate writes",
-		"--prefix": "it keeps two TRex on one node apart", "--iom": "nobody looks at the console", "--no-key": "nobody " +
-			"looks at the console",
+		"-c":       "generator.coresPerPortPair says how many cores there are",
+		"--cfg":    "generator.trex.config is merged into the file that linerate writes",
+		"--prefix": "it keeps two TRex on one node apart", "--iom": "nobody looks at the console",
+		"--no-key": "nobody looks at the console",
 	}
 }
 
-// check has nothing to refuse: what the schema lets through TRex can send.
+// check refuses stamps on every frame. TRex can send all else that the schema lets through.
 func (trex) check(es *engineSpec) {
 	if es.stamps.stamped() {
-		es.stamps.refuseStamps("TRex stamps only frames of streams with a rate of their own (flow_stats with rule_type "+
-			"latency, in profile Streams)", "use engine Software")
+		es.stamps.refuseStamps("TRex stamps only frames of streams with a rate of their own (flow_stats with "+
+			"rule_type latency, in profile Streams)", "use engine Software")
 	}
 }
 
 func (trex) timesSamplesOnly() bool { return true }
 
 func (trex) whyNoInterfaceCounters() string {
-	return "TRex has the ports to itself, and no kernel counts their frames: use engine Software, or remove this observer"
+	return "TRex has the ports to itself, and no kernel counts their frames: use engine Software, or remove this " +
+		"observer"
 }
 
 // checkPods refuses settings that would keep linerate from controlling TRex.
@@ -108,8 +110,8 @@ func (e trex) checkPods(es *engineSpec) {
 	path := specPath().Child("generator", "trex")
 	for i, argument := range spec.Args {
 		name, _, _ := strings.Cut(argument, "=")
-		if why := ownedArguments()[name]; why != "" {
-			es.refuse(path.Child("args").Index(i), argument, why+": remove it")
+		if reason := ownedArguments()[name]; reason != "" {
+			es.refuse(path.Child("args").Index(i), argument, reason+": remove it")
 		}
 	}
 	e.checkConfig(es, path.Child("config"), spec.Config)
@@ -117,8 +119,8 @@ func (e trex) checkPods(es *engineSpec) {
 
 func (trex) checkConfig(es *engineSpec, path *field.Path, settings v1alpha1.Freeform) {
 	for _, key := range sortedKeys(settings) {
-		if why := ownedSettings()[key]; why != "" {
-			es.errs = append(es.errs, field.Invalid(path.Child(key), field.OmitValueType{}, why+": remove it"))
+		if reason := ownedSettings()[key]; reason != "" {
+			es.errs = append(es.errs, field.Invalid(path.Child(key), field.OmitValueType{}, reason+": remove it"))
 		}
 	}
 }

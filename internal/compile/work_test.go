@@ -36,7 +36,8 @@ spec: {dut: {type: Pod, pod: {template: {spec: {}}}}, links: [{name: west, netwo
 	return objects[0].LoadTest, nil
 })
 
-// ofTemplate is a LoadTest whose device is a pod of this template, in JSON; false: the API server would take no such template.
+// ofTemplate is a LoadTest whose device is a pod of this template, in JSON; false: the API server would take no
+// such template.
 func ofTemplate(t testing.TB, template string) (*v1alpha1.LoadTest, bool) {
 	form := v1alpha1.Freeform{}
 	if json.Unmarshal([]byte(template), &form) != nil {
@@ -63,19 +64,19 @@ func env(variable string) string {
 
 // hostileTemplates are what people who mean ill make of a template, of about so many bytes.
 func hostileTemplates(bytes int) map[string]string {
-	nested := func(open, inside, closed string, each int) string {
-		n := bytes / each
+	nested := func(open, inside, closed string, count int) string {
+		n := bytes / count
 		return strings.Repeat(open, n) + inside + strings.Repeat(closed, n)
 	}
-	many := func(element string) string {
+	repeat := func(element string) string {
 		return strings.TrimSuffix(strings.Repeat(element+",", bytes/(len(element)+1)), ",")
 	}
 	keys := func(form string) string {
-		var all []string
-		for i := 0; len(all)*(len(form)+3) < bytes; i++ {
-			all = append(all, fmt.Sprintf(form, i))
+		var elements []string
+		for i := 0; len(elements)*(len(form)+3) < bytes; i++ {
+			elements = append(elements, fmt.Sprintf(form, i))
 		}
-		return strings.Join(all, ",")
+		return strings.Join(elements, ",")
 	}
 	return map[string]string{
 		"lists in lists":            env(nested("[", "", "]", 2)),
@@ -83,23 +84,31 @@ func hostileTemplates(bytes int) map[string]string {
 		"both in turns":             env(nested(`[{"a":`, "1", "}]", 8)),
 		"lists in a quantity":       `{"spec": {"containers": [{"name": "vpp", "image": "vpp:1", "resources": {"limits": {"cpu": ` + nested("[", "", "]", 2) + `}}}]}}`,
 		"lists where none is known": `{"nobody": ` + nested("[", "", "]", 2) + `}`,
-		"empty variables":           env("[" + many("{}") + "]"),
-		"empty lists":               env("[" + many("[]") + "]"),
-		"numbers for variables":     env("[" + many("1") + "]"),
-		"a wrong one, the last":     env("[" + many(`{"name":"a"}`) + `,1]`),
-		"a wrong amount, the last":  `{"spec": {"containers": [{"name": "vpp", "image": "vpp:1", "resources": {"limits": {` + keys(`"x.y/%d":"1"`) + `,"cpu":"4 GB"}}}]}}`,
-		"containers of one name":    `{"spec": {"containers": [` + many(`{"name":"a","image":"a"}`) + `]}}`,
-		"containers without names":  `{"spec": {"containers": [` + many(`{}`) + `]}}`,
-		"fields nobody knows":       `{"spec": {"containers": [{"name": "vpp", "image": "vpp:1"}], ` + keys(`"x%d":1`) + `}}`,
-		"a field again and again":   `{"spec": {"containers": [{"name": "vpp", "image": "vpp:1"}], ` + many(`"hostname":"a"`) + `}}`,
-		"labels that aren't valid":  `{"metadata": {"labels": {` + keys(`"-%d":"-"`) + `}}, "spec": {"containers": [{"name": "vpp", "image": "vpp:1"}]}}`,
-		"brackets in a text":        env(`[{"name": "a", "value": "` + strings.Repeat("[{", bytes/2) + `"}]`),
-		"networks in a short form":  `{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": "` + strings.Repeat("a,", bytes/2) + `"}}, "spec": {"containers": [{"name": "vpp", "image": "vpp:1"}]}}`,
-		"networks in brackets":      `{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": "` + strings.Repeat("[", bytes) + `"}}, "spec": {"containers": [{"name": "vpp", "image": "vpp:1"}]}}`,
+		"empty variables":           env("[" + repeat("{}") + "]"),
+		"empty lists":               env("[" + repeat("[]") + "]"),
+		"numbers for variables":     env("[" + repeat("1") + "]"),
+		"a wrong one, the last":     env("[" + repeat(`{"name":"a"}`) + `,1]`),
+		"a wrong amount, the " +
+			"last": `{"spec": {"containers": [{"name": "vpp", "image": "vpp:1", "resources": {"limits": {` +
+			keys(`"x.y/%d":"1"`) + `,"cpu":"4 GB"}}}]}}`,
+		"containers of one name":   `{"spec": {"containers": [` + repeat(`{"name":"a","image":"a"}`) + `]}}`,
+		"containers without names": `{"spec": {"containers": [` + repeat(`{}`) + `]}}`,
+		"fields nobody knows": `{"spec": {"containers": [{"name": "vpp", "image": "vpp:1"}], ` + keys(`"x%d":1`) +
+			`}}`,
+		"a field again and again": `{"spec": {"containers": [{"name": "vpp", "image": "vpp:1"}], ` +
+			repeat(`"hostname":"a"`) + `}}`,
+		"labels that aren't valid": `{"metadata": {"labels": {` + keys(`"-%d":"-"`) +
+			`}}, "spec": {"containers": [{"name": "vpp", "image": "vpp:1"}]}}`,
+		"brackets in a text": env(`[{"name": "a", "value": "` + strings.Repeat("[{", bytes/2) + `"}]`),
+		"networks in a short form": `{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": "` +
+			strings.Repeat("a,", bytes/2) + `"}}, "spec": {"containers": [{"name": "vpp", "image": "vpp:1"}]}}`,
+		"networks in brackets": `{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": "` +
+			strings.Repeat("[", bytes) + `"}}, "spec": {"containers": [{"name": "vpp", "image": "vpp:1"}]}}`,
 	}
 }
 
-// The most that compiling may allocate: for any test, and for each byte of its template. A decoder that is asked again at each level allocates megabytes for each byte.
+// The most that compiling may allocate: for any test, and for each byte of its template. A decoder that is
+// asked again at each level allocates megabytes for each byte.
 const (
 	mostForATest = 1 << 20
 	mostForAByte = 512
@@ -107,25 +116,27 @@ const (
 
 // workOf is how many bytes compiling a test allocates. Unlike time, that doesn't depend on what else the machine does.
 func workOf(test *v1alpha1.LoadTest) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
+	var start, end runtime.MemStats
+	runtime.ReadMemStats(&start)
 	compile.ForCluster(test)
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
+	runtime.ReadMemStats(&end)
+	return end.TotalAlloc - start.TotalAlloc
 }
 
 func holdWork(t *testing.T, template string) {
-	test, is := ofTemplate(t, template)
-	if !is {
+	test, ok := ofTemplate(t, template)
+	if !ok {
 		return
 	}
-	most := uint64(mostForATest + mostForAByte*len(template))
-	if work := workOf(test); work > most {
-		t.Errorf("compiling a template of %d bytes allocates %d bytes, and %d is the most: %.200s", len(template), work, most, template)
+	budget := uint64(mostForATest + mostForAByte*len(template))
+	if work := workOf(test); work > budget {
+		t.Errorf("compiling a template of %d bytes allocates %d bytes, and %d is the most: %.200s", len(template), work,
+			budget, template)
 	}
 }
 
-// A LoadTest of 6 kB took ten seconds of the operator, and one of 16 kB 22 s: the field that can't be read was looked for by decoding again at each level.
+// A LoadTest of 6 kB took ten seconds of the operator, and one of 16 kB 22 s: the field that can't be read was
+// looked for by decoding again at each level.
 func TestATemplateThatIsMadeToTakeLongTakesNotMuchMoreThanOthersOfItsSize(t *testing.T) {
 	for _, bytes := range []int{6 << 10, 16 << 10, 250 << 10} {
 		for name, template := range hostileTemplates(bytes) {
@@ -144,16 +155,19 @@ func FuzzTheWorkOfATemplate(f *testing.F) {
 
 func TestDeepAndWideTemplatesAreRefusedBeforeTheyAreDecoded(t *testing.T) {
 	wide := `[` + strings.TrimSuffix(strings.Repeat(`{"name":"A"},`, 2100), ",") + `]`
-	for name, c := range map[string]struct{ template, why string }{
-		"3000 lists in each other": {env(strings.Repeat("[", 3000) + strings.Repeat("]", 3000)), "levels of lists and mappings in each other, and 32 is the most"},
-		"as deep, in mappings":     {env(strings.Repeat(`{"a":`, 3000) + "1" + strings.Repeat("}", 3000)), "levels of lists and mappings in each other, and 32 is the most"},
-		"2100 mappings":            {env(wide), "lists and mappings, and 2048 is the most"},
-		"20000 texts":              {env(`[{"name": "A", "command": [` + strings.TrimSuffix(strings.Repeat(`"",`, 20000), ",") + `]}]`), "values, and 16384 is the most"},
+	for name, c := range map[string]struct{ template, reason string }{
+		"3000 lists in each other": {env(strings.Repeat("[", 3000) + strings.Repeat("]", 3000)),
+			"levels of lists and mappings in each other, and 32 is the most"},
+		"as deep, in mappings": {env(strings.Repeat(`{"a":`, 3000) + "1" + strings.Repeat("}", 3000)),
+			"levels of lists and mappings in each other, and 32 is the most"},
+		"2100 mappings": {env(wide), "lists and mappings, and 2048 is the most"},
+		"20000 texts": {env(`[{"name": "A", "command": [` +
+			strings.TrimSuffix(strings.Repeat(`"",`, 20000), ",") + `]}]`), "values, and 16384 is the most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test, _ := ofTemplate(t, c.template)
 			_, errs := compile.ForCluster(test)
-			if len(errs) != 1 || errs[0].Field != "spec" || !strings.Contains(errs[0].Detail, c.why) {
+			if len(errs) != 1 || errs[0].Field != "spec" || !strings.Contains(errs[0].Detail, c.reason) {
 				t.Errorf("%.300v", errs)
 			}
 		})
@@ -172,7 +186,8 @@ func TestAScriptInATemplateIsNotTakenForStructure(t *testing.T) {
 	}
 }
 
-// The value that can't be read is named, also in lists and where a type reads its own JSON, and by the decoder's own words.
+// The value that can't be read is named, also in lists and where a type reads its own JSON, and by the
+// decoder's own words.
 func TestTheFaultOfATemplateIsNamed(t *testing.T) {
 	for template, want := range map[string]string{
 		env(`[{"name": "A"}, {"name": "B", "value": 1}]`):                                                                          `spec.dut.pod.template.spec.containers[0].env[1].value: Invalid value: a number stands where Kubernetes wants a string`,
@@ -204,21 +219,21 @@ func TestTheBoundOfDepthLeavesRoomForAllThatKubernetesReads(t *testing.T) {
 }
 
 // depthOf is how many lists and mappings are in each other in a type's JSON, at most.
-func depthOf(of reflect.Type, above map[reflect.Type]bool) (deepest int) {
-	switch of.Kind() {
+func depthOf(goType reflect.Type, ancestors map[reflect.Type]bool) (deepest int) {
+	switch goType.Kind() {
 	case reflect.Pointer:
-		return depthOf(of.Elem(), above)
+		return depthOf(goType.Elem(), ancestors)
 	case reflect.Slice, reflect.Map:
-		return 1 + depthOf(of.Elem(), above)
+		return 1 + depthOf(goType.Elem(), ancestors)
 	case reflect.Struct:
-		if above[of] || reflect.PointerTo(of).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		if ancestors[goType] || reflect.PointerTo(goType).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 			return 0
 		}
-		above[of] = true
-		defer delete(above, of)
-		for i := range of.NumField() {
-			inside := depthOf(of.Field(i).Type, above)
-			if of.Field(i).Anonymous {
+		ancestors[goType] = true
+		defer delete(ancestors, goType)
+		for i := range goType.NumField() {
+			inside := depthOf(goType.Field(i).Type, ancestors)
+			if goType.Field(i).Anonymous {
 				inside--
 			}
 			deepest = max(deepest, inside)

@@ -8,9 +8,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// ClaimAsked is the reason of an answer at a load that was asked for. Where a direction was offered less, the generator was the limit, whatever was lost: what came back of a load with pauses may
-// be less than the device carries, and its loss is not that of the load asked for. Otherwise, where frames were surely lost above the limit, what came back is what the device makes of that load,
-// and the reason is the procedure's own. Otherwise the device may do more.
+// ClaimAsked is the reason of an answer at a load that was asked for. Where a direction was offered less, the generator
+// was the limit, whatever was lost. What came back of a load with pauses may be less than the device carries, and its
+// loss is not that of the load asked for. Otherwise, where frames were surely lost above the limit, what came back is
+// what the device makes of that load, and the reason is lossy, the procedure's own. Otherwise the device may do more.
 func ClaimAsked(answer []report.Direction, limit units.Ratio, lossy report.Reason) report.Reason {
 	switch {
 	case slices.ContainsFunc(answer, report.Direction.UnderOffered):
@@ -21,7 +22,8 @@ func ClaimAsked(answer []report.Direction, limit units.Ratio, lossy report.Reaso
 	return report.ReachedTarget
 }
 
-// ClaimOffered is the same where the load is whatever the generators reach: they are the limit only where nothing was lost.
+// ClaimOffered is the reason where the load is whatever the generators reach. They are the limit only where nothing was
+// lost.
 func ClaimOffered(answer []report.Direction, limit units.Ratio, lossy report.Reason) report.Reason {
 	if LostAbove(answer, limit) {
 		return lossy
@@ -29,13 +31,15 @@ func ClaimOffered(answer []report.Direction, limit units.Ratio, lossy report.Rea
 	return ClaimAsked(answer, limit, lossy)
 }
 
-// mostVoid is the part of what was asked for that may say nothing about the device, and the rest still is the answer to it.
+// mostVoid bounds the part of what was asked for that may say nothing about the device, as a tenth, while the rest
+// still is the answer to it.
 const mostVoid = 10
 
-// TooMuchVoid says that more than a tenth of what was asked for, trials or their time, says nothing about the device, however often it was repeated: the rest is not what was asked for.
-func TooMuchVoid[T int | time.Duration](void, of T) bool { return void*mostVoid > of }
+// TooMuchVoid reports whether more than a tenth of what was asked for, trials or their time, says nothing about the
+// device, however often it was repeated. The rest is not what was asked for then.
+func TooMuchVoid[T int | time.Duration](void, total T) bool { return void*mostVoid > total }
 
-// LostAbove says that some direction surely lost more than a limit.
+// LostAbove reports whether some direction surely lost more than a limit.
 func LostAbove(answer []report.Direction, limit units.Ratio) bool {
 	return slices.ContainsFunc(answer, func(d report.Direction) bool { return d.LossRatioMin > limit })
 }

@@ -1,11 +1,12 @@
-// Package procedure says what a procedure is: the part of a measurement that decides which load comes next, and what the windows mean in the end. Each procedure is a package of its own that
-// implements Procedure, as a pure function of its Plan and of the windows measured so far: a run can be replayed from its Report, and a decision can be tested without a generator. Package
-// procedures chooses one by its type.
+// Package procedure defines procedures. A procedure is the part of a measurement that decides which load comes next,
+// and what the windows mean in the end. Each procedure is a package of its own that implements Procedure, as a pure
+// function of its Plan and of the windows measured so far. A run can be replayed from its Report, and a decision can be
+// tested without a generator. Package procedures chooses a procedure by its type.
 //
 //	       ┌────────────── history: one window for each step ◀─────────────┐
 //	       ▼                                                               │
 //	Procedure.Next ──▶ Step ──▶ runner: sets loads, waits, reads ──▶ measure.Window
-//	       │ Done
+//	       │ End
 //	       ▼
 //	Procedure.Conclude ──▶ Conclusion ──▶ analysis: Result, verdict
 //

@@ -7,19 +7,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Procedure is one way to vary the load, with the figures of one Plan. Its methods are pure, and safe for concurrent use. History has one window for each step that was carried out, in order.
+// Procedure is one way to vary the load, with the figures of one Plan. Its methods are pure, and safe for concurrent
+// use. history has one window for each step that was carried out, in order.
 type Procedure interface {
 	// Rates are the rates that steps' loads are shares of.
 	Rates() Rates
-	// Next is the step after the windows measured so far. Steps of both kinds may follow each other: traffic that was Held is stopped and drained before a Trial, and started anew after it.
+	// Next is the step after the windows measured so far. Steps of all kinds may follow each other. Traffic of a Hold
+	// is stopped and drained before a Trial, and started anew after it.
 	Next(history []report.Window) Step
 	// Bound is the most that the procedure may take, whatever it finds.
 	Bound() Bound
-	// Usual is how long the procedure takes if nothing surprises it: every step once, without what a search adds.
+	// Usual is how long the procedure takes if nothing surprises it. It counts every step once, without what a search
+	// adds.
 	Usual() time.Duration
 	// Remaining is how much longer the procedure will probably take.
 	Remaining(history []report.Window) time.Duration
-	// Conclude says what the windows measured so far show: of a whole run the answer, of a part of it what can be said of that.
+	// Conclude returns what the windows measured so far show. Of a whole run it is the answer.
 	Conclude(history []report.Window) Conclusion
 	// Describe says what the procedure does, for people.
 	Describe() Description
@@ -30,16 +33,18 @@ type Kind string
 
 // The kinds of step.
 const (
-	// Held changes the load of running traffic without a gap, lets it settle, and judges a stretch of it.
+	// Hold changes the load of running traffic without a gap, lets it settle, and judges a stretch of it.
 	//
 	//	load ───┐ settle ├──── judge ────┤
 	//	        └────────────────────────┘ and on with the next step's load
-	Held Kind = "Held"
-	// Trial starts traffic that ends by itself, waits until the counters stand still, and judges all of it: no frame is on its way at either edge.
+	Hold Kind = "Hold"
+	// Trial starts traffic that ends by itself, waits until the counters stand still, and judges all of the traffic. No
+	// frame is under way at either edge.
 	//
 	//	read ├── judge: frames leave ──┤ drain │ read      nothing leaves between two trials
 	Trial Kind = "Trial"
-	// Burst sends an exact number of frames in each direction, as fast as the step's load lets them, waits until the counters stand still, and judges all of it, as a Trial does.
+	// Burst sends an exact number of frames in each direction, as fast as the step's load lets them, waits until the
+	// counters stand still, and judges all of the frames, as a Trial does.
 	Burst Kind = "Burst"
 )
 
@@ -47,34 +52,40 @@ const (
 type Step struct {
 	Kind  Kind
 	Phase report.Phase
-	// Load is the share of the procedure's full rate, in each direction; in WarmUp of the warm-up's rate, which has a rate of its own.
+	// Load is the share of the procedure's full rate in each direction. In WarmUp it is the share of the warm-up's
+	// rate.
 	Load units.Ratio
-	// Loads are the shares by direction, in the Plan's order; nil: each direction has Load.
+	// Loads are the shares by direction, in the Plan's order. Nil means that each direction has Load.
 	Loads []units.Ratio
-	// Varied is the direction that alone is judged, "west→east": the others are held beside it, and their loss is reported. Empty: all are judged.
+	// Varied is the only direction that is judged, "west→east". The other directions are held meanwhile, and their loss
+	// is reported. Empty means that all directions are judged.
 	Varied string
-	// Few makes the step send single frames instead of Load, which is 0 then: a thousand a second in each direction, or a hundredth of this share of the procedure's full rate where that is less.
-	Few units.Ratio
-	// StopAbove ends a Trial as soon as more than this share of all frames planned for it (rate × Judge) is surely lost, in a direction that is judged; nil: never. The window of such a trial says so
-	// (report.Window.Decided).
+	// SingleFrames makes the step send single frames instead of Load, which is 0 then. A thousand a second are sent in
+	// each direction, or a hundredth of this share of the procedure's full rate where that is less.
+	SingleFrames units.Ratio
+	// StopAbove ends a Trial as soon as more than this share of all frames planned for it (rate × Judge) is surely lost
+	// in a direction that is judged. Nil means never. The window of such a trial has report.Window.Decided.
 	StopAbove *units.Ratio
-	// Frames are how many frames a Burst has in each direction, in the Plan's order; 0: nothing is sent there. Judge is then the longest that sending them may take. Nil: the step is no Burst.
+	// Frames are how many frames a Burst has in each direction, in the Plan's order. 0 means that nothing is sent
+	// there. Judge is then the longest that sending them may take. Nil means that the step is no Burst.
 	Frames []int64
-	// Rested stops the traffic before a Held step until nothing more comes back, and starts it anew: the device held frames of an earlier load, which came back with this one's.
+	// Rested stops the traffic before a Hold until nothing more comes back, and starts it anew, since the device held
+	// frames of an earlier load, which came back with this step's.
 	Rested bool
-	// Settle is not judged; Judge becomes one window. A Trial has no Settle.
+	// Settle is not judged. Judge becomes one window. A Trial has no Settle.
 	Settle, Judge time.Duration
 	// Reason says why this step comes next, where that is not obvious.
 	Reason string
-	// Number and Of count the planned steps, repeats included; 0: they are not counted.
-	Number, Of int
-	// Optional: the procedure has an answer, and looks for a better one. A run that is interrupted before this step has that answer.
+	// Number and Total count the planned steps, repeats included. 0 means that they are not counted.
+	Number, Total int
+	// Optional means that the procedure has an answer, and looks for a better one. A run that is interrupted before
+	// this step has that answer.
 	Optional bool
-	// Done ends the procedure; nothing but Reason is set then.
-	Done bool
+	// End ends the procedure. Nothing but Reason is set then.
+	End bool
 }
 
-// LoadOf is the load of a direction, by its place in the Plan.
+// LoadOf is the load of a direction, by its index in the Plan.
 func (s Step) LoadOf(direction int) units.Ratio {
 	if direction < len(s.Loads) {
 		return s.Loads[direction]
@@ -82,20 +93,21 @@ func (s Step) LoadOf(direction int) units.Ratio {
 	return s.Load
 }
 
-// Intended is what each direction is asked to send in the step: its share of the direction's full rate, or of its rate in WarmUp.
+// Intended is the intended rate of each direction in the step, as its share of the direction's full rate, or of its
+// rate in WarmUp.
 func (s Step) Intended(full, warmUp []units.PacketRate) []units.PacketRate {
-	of := full
+	base := full
 	if s.Phase == report.WarmUp {
-		of = warmUp
+		base = warmUp
 	}
-	rates := make([]units.PacketRate, len(of))
+	rates := make([]units.PacketRate, len(base))
 	for i := range rates {
-		if s.Few > 0 {
-			rates[i] = max(1, min(fewFrames, of[i].Mul(s.Few/100)))
+		if s.SingleFrames > 0 {
+			rates[i] = max(1, min(fewFrames, base[i].Mul(s.SingleFrames/100)))
 			continue
 		}
 		if load := s.LoadOf(i); load > 0 { // else nothing is sent in this direction
-			rates[i] = max(1, of[i].Mul(load))
+			rates[i] = max(1, base[i].Mul(load))
 		}
 	}
 	return rates
@@ -108,11 +120,11 @@ const fewFrames = 1000 * units.PacketPerSecond
 type Rates struct {
 	// Full is what a load of one means.
 	Full Rate
-	// WarmUp is that of a warm-up; its field is empty where there is none.
+	// WarmUp is the rate of a warm-up. Its field is empty where there is no warm-up.
 	WarmUp Rate
 }
 
-// Rate is a rate of the procedure's, and the field of spec.procedure that it comes from.
+// Rate is a rate of the procedure, and the field of spec.procedure that it comes from.
 type Rate struct {
 	Field string // "ramp.targetRate"
 	units.Rate
@@ -120,27 +132,30 @@ type Rate struct {
 
 // Bound is the most that a procedure may take.
 type Bound struct {
-	// Steps is how many there are at most, Time what all of them take together, without what passes between two of them.
+	// Steps is the largest number of steps, and Time what all of them take together, without what passes between two
+	// steps.
 	Steps int
 	Time  time.Duration
-	// Trials is how many of the steps may be Trials or Bursts, and Trial the longest single one. The other steps are Held, and traffic flows through those that follow each other.
+	// Trials is how many of the steps may be Trials or Bursts, and Trial the longest single one. The other steps are
+	// Holds, and traffic flows through Holds that follow each other.
 	Trials int
 	Trial  time.Duration
-	// Rests is how many of the Held steps may be Rested.
+	// Rests is how many of the Holds may be Rested.
 	Rests int
-	// Held is the longest that Held traffic goes on between trials, where most steps are trials; 0: it may be the whole procedure.
-	Held time.Duration
-	// BeforeTrial is the time that may pass before each trial, such as the device's reset; 0: none.
+	// LongestHold is the longest that Holds go on between trials, where most steps are trials. 0 means that they may go
+	// on through the whole procedure.
+	LongestHold time.Duration
+	// BeforeTrial is the time that may pass before each trial, such as the device's reset. 0 means none.
 	BeforeTrial time.Duration
 }
 
-// What may pass between two steps: a change of load, or a drain and the next start.
+// What may pass between two steps, which is a change of load, or a drain and the next start.
 const (
 	betweenHeld   = 200 * time.Millisecond
 	betweenTrials = 5 * time.Second
 )
 
-// startMargin is what Held traffic may take longer than its steps, for starting, stopping and reading late.
+// startMargin is what Holds may take longer than their steps, for starting, stopping and reading late.
 const startMargin = 15 * time.Second
 
 // Whole is the most that all steps take, with what passes between them.
@@ -148,19 +163,21 @@ func (b Bound) Whole() time.Duration {
 	if b.OnlyTrials() {
 		return b.Time + time.Duration(b.Steps)*(betweenTrials+b.BeforeTrial)
 	}
-	return b.Time + time.Duration(b.Trials)*(betweenTrials+b.BeforeTrial) + time.Duration(b.Rests)*betweenTrials + time.Duration(b.Steps-b.Trials)*betweenHeld + startMargin
+	return b.Time + time.Duration(b.Trials)*(betweenTrials+b.BeforeTrial) + time.Duration(b.Rests)*betweenTrials +
+		time.Duration(b.Steps-b.Trials)*betweenHeld + startMargin
 }
 
-// OnlyTrials says that no step is Held: whatever is sent ends by itself with its trial.
+// OnlyTrials reports whether no step is a Hold. All that is sent ends by itself with its trial then.
 func (b Bound) OnlyTrials() bool { return b.Trials > 0 && b.Trials == b.Steps }
 
-// EndsByTrial says that whatever is sent ends by itself with its trial, or with the few loads that are held after trials.
-func (b Bound) EndsByTrial() bool { return b.OnlyTrials() || b.Held > 0 }
+// EndsByTrial reports whether all that is sent ends by itself with its trial, or with the few loads that are held after
+// trials.
+func (b Bound) EndsByTrial() bool { return b.OnlyTrials() || b.LongestHold > 0 }
 
 // Unattended is how long a generator sends on at most if its driver dies just after a start.
 func (b Bound) Unattended() time.Duration {
 	if b.EndsByTrial() {
-		return max(b.Trial, b.Held)
+		return max(b.Trial, b.LongestHold)
 	}
 	return b.Whole()
 }
@@ -169,15 +186,17 @@ func (b Bound) Unattended() time.Duration {
 type Description struct {
 	// Sentence is for a list of facts: "ramp to 100% per direction in 10m, a step each 2s".
 	Sentence string
-	// Parts are what Usual adds up, and OnTop is what may be added to that, for a sentence: "warm-up, ramp, confirmation and hold", "refinement".
+	// Parts are what Usual adds up, and OnTop is what may be added to that, as parts of a sentence: "warm-up, ramp,
+	// confirmation and hold", "refinement".
 	Parts, OnTop string
 }
 
-// None is the index of no window.
-const None = -1
+// NoWindow is the index of no window.
+const NoWindow = -1
 
 // WhyUnproven is why no load is known to be clean.
-const WhyUnproven = "the edges of windows that looked clean may hide more loss than the limit allows, and such a load lost frames when it was held"
+const WhyUnproven = "the edges of windows that looked clean may hide more loss than the limit allows, and such a " +
+	"load lost frames when it was held"
 
 // WayOutOfUnproven is the way out where no load is known to be clean, and MaxLossRatio the field that it sets.
 const (
@@ -191,49 +210,67 @@ type Conclusion struct {
 	Saturated    bool // the window is at the device's limit, within Resolution
 	Confirmed    bool
 	NonMonotonic bool // above the first saturation some load was clean again
-	// Unattributed says that frames were lost just above the answer, but that it is the limit of no direction by itself, as far as is known: the answer is a lower bound.
+	// Unattributed means that frames were lost just above the answer, but that it is not known to be the limit of any
+	// direction by itself. The answer is a lower bound.
 	Unattributed bool
-	// Unproven says that there is no answer, as no load is known to be clean (WhyUnproven).
+	// Unproven means that there is no answer, as no load is known to be clean (WhyUnproven).
 	Unproven bool
-	// ShownFor is for how long the device was seen to do what the answer claims, where a limit could not be shown to hold for longer: a device that saves up unused rate, as a policer does in its bucket, may have spent it then; 0: it was shown, or the answer is no limit.
+	// ShownFor is for how long the device was seen to do what the answer claims, where a limit could not be shown to
+	// hold for longer. A device that saves up unused rate, as a policer does in its bucket, may have spent it in that
+	// time. 0 means that the limit was shown to hold, or that the answer is no limit.
 	ShownFor time.Duration
-	// NotHeld is why less was judged than was asked for, with the way out, as windows say nothing about the device and were not repeated; empty: all of it was.
+	// NotHeld is why less was judged than was asked for, with the way out, as windows say nothing about the device and
+	// were not repeated. Empty means that all of it was judged.
 	NotHeld string
-	// Window and Lossy index the history: the answer, and the lowest load above it that lost frames. None where there is no such window.
+	// Window and Lossy are indexes into the history, of the answer and of the lowest load above it that lost frames.
+	// NoWindow means that there is no such window.
 	Window, Lossy int
 	// Resolution is how far the answer may lie below the lossy load, as a share of that.
 	Resolution units.Ratio
-	// Outvoted are the held loads, the answer's and lower ones, lowest first, at which some window lost frames that others outvoted, or that could not be
-	// judged again.
+	// Outvoted are the held loads, the answer's and lower ones, lowest first, at which some window lost frames that
+	// others outvoted, or that could not be judged again.
 	Outvoted []report.Outvoted
-	// Whole is several windows combined, where they are the answer together; nil: Window is.
+	// Whole is several windows combined, where they are the answer together. Nil means that Window is the answer.
 	Whole *report.Window
-	// Together is what came back of all directions' answers at once, where they were found one after another; nil: they were not held at once, or were found together.
-	Together *Together
-	// Bursts is what bursts show of each direction, in the Plan's order, nil where they show nothing; nil: the procedure sends none.
+	// AllAtOnce is what came back of all directions' answers at once, where they were found one after another. Nil
+	// means that they were not held at once, or were found together.
+	AllAtOnce *AllAtOnce
+	// Bursts is what bursts show of each direction, in the Plan's order, nil where they show nothing. Nil means that
+	// the procedure sends none.
 	Bursts []*report.BackToBackFrames
-	// CriticalLoads is what a soak's trials show of each direction, in the Plan's order; nil: the procedure is another.
+	// CriticalLoads is what a soak's trials show of each direction, in the Plan's order. Nil means that the procedure
+	// is another.
 	CriticalLoads []*report.CriticalLoad
-	// Curve indexes the windows of a curve, one for each load, the highest first; nil: the procedure measures none.
+	// Curve is the indexes of a curve's windows, one for each load, the highest first. Nil means that the procedure
+	// measures none.
 	Curve []int
-	// Directions is what the windows show of each direction by itself, in the Plan's order; nil: the procedure concludes for all directions together, and that holds for each.
+	// Directions is what the windows show of each direction by itself, in the Plan's order. Nil means that the
+	// procedure concludes for all directions together, and that the conclusion holds for each.
 	Directions []DirectionConclusion
-	// Goals is what the windows show of each goal, where the procedure has several; the conclusion itself is that of the first. nil: it has none.
+	// Goals is what the windows show of each goal, where the procedure has several. The conclusion itself is that of
+	// the first goal. Nil means that there are none.
 	Goals []GoalConclusion
-	// Latency is the trials after the answer, by the loads that the Plan names; nil: it names none, or there is no answer to take shares of.
+	// Latency is the trials after the answer, by the loads that the Plan names. Nil means that the Plan names none, or
+	// that there is no answer to take shares of.
 	Latency []LatencyAt
-	// Sentence is the answer in words, with its figures; empty: the windows say it.
+	// Sentence is the answer in words, with its figures. Empty means that the windows say it.
 	Sentence string
-	// Finished says that the procedure had come to its end, and Ending how.
+	// Finished means that the procedure had come to its end, and Ending says how.
 	Finished bool
 	Ending   string
 }
 
+// Unanswered is a conclusion without an answer.
+func Unanswered() Conclusion {
+	return Conclusion{Reason: report.NotMeasured, Window: NoWindow, Lossy: NoWindow}
+}
+
 // LatencyAt is the trial that latency at one load is measured in.
 type LatencyAt struct {
-	// At is the load as a share of the answer's, Load the same as a share of the full rate.
-	At, Load units.Ratio
-	// Window indexes the history; None: no trial counted, or none was made yet. Void is the last one then that did not count, None: none was made.
+	// Share is the load as a share of the answer's, and Load the load as a share of the full rate.
+	Share, Load units.Ratio
+	// Window is an index into the history. NoWindow means that no trial counted, or that none was made yet. Void is the
+	// last trial then that did not count, and NoWindow where none was made.
 	Window, Void int
 }
 
@@ -242,19 +279,22 @@ type GoalConclusion struct {
 	Conclusion
 
 	Name string
-	// Irregular is why the goal has no two bounds that are near enough to each other; empty: it has.
+	// Irregular is why the goal has no two bounds that are near enough to each other. Empty means that it has them.
 	Irregular string
-	// Lower is the highest load that met the goal with none below it that didn't, Upper the lowest that didn't; nil: there is none.
+	// Lower is the highest load that met the goal with none below it that didn't, and Upper the lowest load that
+	// didn't. Nil means that there is none.
 	Lower, Upper *GoalBound
-	// Throughput is the conditional throughput, a share of the full rate: the rate at which frames come back at Lower in the least of those trials that the goal asks for. 0: there is none.
+	// Throughput is the conditional throughput, as a share of the full rate. It is the rate at which frames come back
+	// at Lower in the worst of those trials that the goal asks for. 0 means that there is none.
 	Throughput units.Ratio
-	// InitialTrial is how long the shortest trials are, and WrongClass the chance that one load is put on the wrong side, as report.GoalResult has it; 0: there is none.
+	// InitialTrial is how long the shortest trials are, and WrongClass the chance that one load is put on the wrong
+	// side, as in report.GoalResult. 0 means that there is none.
 	InitialTrial time.Duration
 	WrongClass   units.Ratio
 }
 
-// GoalBound is a load with the windows of all its trials, as indexes into the history, and how many of them were good. Open are those that were ended early for another goal and show nothing for
-// this one.
+// GoalBound is a load with the windows of all its trials, as indexes into the history, and how many of them were good.
+// Open counts the trials that were ended early for another goal and show nothing for this goal.
 type GoalBound struct {
 	Load       units.Ratio
 	Windows    []int
@@ -263,20 +303,22 @@ type GoalBound struct {
 
 // DirectionConclusion is what the windows show of one direction.
 type DirectionConclusion struct {
-	// Reason is LossAboveLimit where the direction lost frames itself, OtherDirection where another direction set the load of all, else the whole's, or a procedure's own reason for this direction.
+	// Reason is LossAboveLimit where the direction lost frames itself, and OtherDirection where another direction set
+	// the load of all. Otherwise it is the whole's, or a procedure's own reason for this direction.
 	Reason               report.Reason
 	Saturated, Confirmed bool
-	// Window and Lossy index the history: the direction's answer, and the lowest load above it, of those that are believed, at which the direction itself lost frames. None where there
-	// is no such window.
+	// Window and Lossy are indexes into the history, of the direction's answer and of the lowest load above it, of
+	// those that are believed, at which the direction itself lost frames. NoWindow means that there is no such window.
 	Window, Lossy int
 	// Resolution is how far the direction's answer may lie below the lossy load, as a share of that.
 	Resolution units.Ratio
 }
 
-// Together is what came back of all directions' answers at once.
-type Together struct {
-	// Window indexes the history: the window that says what came of it.
+// AllAtOnce is what came back of all directions' answers at once.
+type AllAtOnce struct {
+	// Window is the index in the history of the window that shows the verdict.
 	Window int
-	// Verdict is Good or Short where it lost nothing, Lossy where it repeatedly lost frames, Invalid where no window could be judged.
+	// Verdict is Good or Short where the window lost nothing, Lossy where windows repeatedly lost frames, and Invalid
+	// where no window could be judged.
 	Verdict report.Quality
 }

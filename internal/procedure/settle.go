@@ -12,7 +12,8 @@ const (
 	MostSettle  = 5 * time.Second
 )
 
-// SettleAfterTrials is how long a load that is held after trials settles before it is judged: longer than the frames of any trial were under way, which a trial waits for beyond its duration.
+// SettleAfterTrials is how long a load that is held after trials settles before it is judged. That is longer than the
+// frames of any trial were under way, which a trial waits for beyond its duration.
 func SettleAfterTrials(trials []report.Window) time.Duration {
 	settle := leastSettle
 	for _, w := range trials {

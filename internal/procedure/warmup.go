@@ -8,13 +8,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// WarmUp is the traffic before anything counts: one step, or none if it takes no time. It proves that traffic passes, and nothing else.
+// WarmUp is the traffic before anything counts. It is one step, or none if it takes no time. It proves that traffic
+// passes, and nothing else.
 type WarmUp struct {
 	Kind  Kind
 	Lasts time.Duration
 }
 
-// Steps is how many steps it takes: one or none.
+// Steps is one, or none if the warm-up takes no time.
 func (w WarmUp) Steps() int {
 	if w.Lasts > 0 {
 		return 1
@@ -22,15 +23,15 @@ func (w WarmUp) Steps() int {
 	return 0
 }
 
-// Rates are the rates of a procedure that begins with the warm-up: own is the rate of the warm-up, if there is one.
-func (w WarmUp) Rates(full, own Rate) Rates {
+// Rates are the rates of a procedure that begins with the warm-up, where warmUp is the warm-up's rate.
+func (w WarmUp) Rates(full, warmUp Rate) Rates {
 	if w.Steps() == 0 {
-		own = Rate{}
+		warmUp = Rate{}
 	}
-	return Rates{Full: full, WarmUp: own}
+	return Rates{Full: full, WarmUp: warmUp}
 }
 
-// Due says that the warm-up is the next step.
+// Due reports whether the warm-up is the next step.
 func (w WarmUp) Due(history []report.Window) bool { return len(history) < w.Steps() }
 
 // Step is the warm-up's step.
@@ -38,26 +39,29 @@ func (w WarmUp) Step() Step {
 	return Step{Kind: w.Kind, Phase: report.WarmUp, Load: units.One, Judge: w.Lasts}
 }
 
-// Left is how much of the warm-up is still to come.
-func (w WarmUp) Left(history []report.Window) time.Duration {
+// Remaining is how much of the warm-up is still to come.
+func (w WarmUp) Remaining(history []report.Window) time.Duration {
 	if w.Due(history) {
 		return w.Lasts
 	}
 	return 0
 }
 
-// After are the windows after the warm-up.
-func (w WarmUp) After(history []report.Window) []report.Window {
+// WindowsAfter are the windows after the warm-up.
+func (w WarmUp) WindowsAfter(history []report.Window) []report.Window {
 	return history[min(w.Steps(), len(history)):]
 }
 
-// Bound is that of the warm-up and so many trials at the most, which together take span, and the longest of which takes longest.
+// Bound is the bound of the warm-up and of so many trials, which together take span, and the longest of which takes
+// longest.
 func (w WarmUp) Bound(trials int, span, longest time.Duration) Bound {
 	steps := w.Steps() + trials
 	return Bound{Steps: steps, Time: w.Lasts + span, Trials: steps, Trial: max(w.Lasts, longest)}
 }
 
-// NothingCameBack says in which direction every frame of the warm-up was lost, so that nothing can be measured; empty: in none.
+// NothingCameBack says in which direction every frame of a warm-up was lost, so that nothing can be measured. Empty
+// means in none. Sessions whose receiver reported nothing may still pass, since iperf 2 reports each half second, and
+// later on a busy machine.
 func (w WarmUp) NothingCameBack(history []report.Window) string {
 	if w.Steps() == 0 || len(history) == 0 {
 		return ""
@@ -65,12 +69,14 @@ func (w WarmUp) NothingCameBack(history []report.Window) string {
 	return NothingCameBack(history[0])
 }
 
-// NothingCameBack says in which direction every frame of a warm-up was lost, so that nothing can be measured; empty: in none. Sessions whose receiver reported nothing may still pass: iperf 2
-// reports each half second, and later on a busy machine.
+// NothingCameBack says in which direction every frame of a warm-up was lost, so that nothing can be measured;
+// empty: in none. Sessions whose receiver reported nothing may still pass: iperf 2 reports each half second,
+// and later on a busy machine.
 func NothingCameBack(warmUp report.Window) string {
 	for _, d := range warmUp.Directions {
 		if d.Sessions != nil && d.Sessions.ReceivedBytes == 0 && d.Sessions.ReceivedIn > 0 {
-			return fmt.Sprintf("warm-up: no payload came from %s to %s, of %d bytes that were sent", d.From, d.To, d.Sessions.SentBytes)
+			return fmt.Sprintf("warm-up: no payload came from %s to %s, of %d bytes that were sent", d.From, d.To,
+				d.Sessions.SentBytes)
 		}
 		if d.Sent.Packets > 0 && d.Returned.Packets == 0 {
 			return fmt.Sprintf("warm-up: none of %d frames came back from %s to %s", d.Sent.Packets, d.From, d.To)

@@ -314,7 +314,7 @@ func facts(r *report.Report) []fact {
 	if frames := framesText(r); frames != "" {
 		facts = append(facts, fact{Term: "traffic", Text: frames})
 	}
-	if sentence := procedures.Of(p.Procedure).Describe().Sentence; sentence != "" {
+	if sentence := procedures.New(p.Procedure).Describe().Sentence; sentence != "" {
 		// a search's goals say it, each for itself, and a soak asks where it is so
 		if p.Sessions == nil && p.Procedure.Search == nil && p.Procedure.Soak == nil {
 			sentence += "; more than " + wording.Ratio(p.Procedure.MaxLossRatio) + " lost is too much"

@@ -31,8 +31,8 @@ func (c *cluster) readObjects(stdin io.Reader, stderr io.Writer, files []string)
 	for _, name := range files {
 		objects, err := server.LoadFile(stdin, name)
 		wrong = append(wrong, err)
-		if len(objects) > 0 && len(objects[0].Beside) > 0 {
-			fmt.Fprintf(stderr, "note: %s: %s beside it is left: apply it with kubectl\n", name, strings.Join(objects[0].Beside, ", "))
+		if len(objects) > 0 && len(objects[0].OtherObjects) > 0 {
+			fmt.Fprintf(stderr, "note: %s: %s beside it is left: apply it with kubectl\n", name, strings.Join(objects[0].OtherObjects, ", "))
 		}
 		for _, object := range objects {
 			wrong = append(wrong, c.place(server, object))

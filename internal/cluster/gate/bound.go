@@ -59,7 +59,7 @@ func (s *Subject) longestTest(server *admission.Server, cell int) time.Duration 
 // longestRun is how long a run may take with every repeat and every step of its search. The runner ends it at its
 // deadline in any case.
 func longestRun(p *plan.Plan) time.Duration {
-	longest := outsideProcedure + procedures.Of(p.Procedure).Bound().Whole()
+	longest := outsideProcedure + procedures.New(p.Procedure).Bound().Whole()
 	if deadline := p.ActiveDeadline.Std(); deadline > 0 {
 		longest = min(longest, deadline+outsideProcedure)
 	}

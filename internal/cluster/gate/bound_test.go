@@ -34,7 +34,7 @@ func TestAGateWaitsAsLongAsARunMayTake(t *testing.T) {
 		}
 		deadline := p.ActiveDeadline.Std()
 		p.ActiveDeadline = 0
-		if got, unattended := longestRun(p), procedures.Of(p.Procedure).Bound().Unattended(); got < unattended {
+		if got, unattended := longestRun(p), procedures.New(p.Procedure).Bound().Unattended(); got < unattended {
 			t.Errorf("%s: a gate waits %v for a run whose traffic alone may take %v", name, got, unattended)
 		}
 		p.ActiveDeadline = plan.Duration(deadline)

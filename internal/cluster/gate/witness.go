@@ -145,7 +145,7 @@ func (s *Subject) usual(server *admission.Server) (shortest time.Duration, err e
 		if p.Sessions != nil || p.Procedure.Type != plan.TypeRamp {
 			return 0, fmt.Errorf("--witness is for searches of frames (spec.procedure.type: Ramp), but cell %s has another procedure: leave --witness out, or put the cell into a file of its own", cell.Name)
 		}
-		if usual := procedures.Of(p.Procedure).Usual(); shortest == 0 || usual < shortest {
+		if usual := procedures.New(p.Procedure).Usual(); shortest == 0 || usual < shortest {
 			shortest = usual
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// maxFile is how much of a file is read: an API server takes no larger request.
+// maxFile is how much of a file is read. An API server takes no larger request.
 const maxFile = 3 << 20
 
 // document is one YAML document of a file.
@@ -19,13 +19,14 @@ type document struct {
 	text   []byte
 }
 
-// split reads a file and parts it at its "---" lines. Documents without content, such as a comment before the first "---", are not
-// counted.
+// split reads a file and parts it at its "---" lines. Documents without content, such as a comment before the
+// first "---", are not counted.
 func split(r io.Reader) ([]document, error) {
 	data, err := intake.Text(r, maxFile)
 	switch _, large := errors.AsType[intake.Exceeded](err); {
 	case large:
-		return nil, fmt.Errorf("larger than %d MiB, which no API server takes: split it into several files", maxFile>>20)
+		return nil, fmt.Errorf("larger than %d MiB, which no API server takes: split it into several files",
+			maxFile>>20)
 	case err != nil:
 		return nil, err
 	}
@@ -53,14 +54,14 @@ func separates(line []byte) bool {
 }
 
 func withContent(documents []document) []document {
-	kept := documents[:0]
+	remaining := documents[:0]
 	for _, d := range documents {
 		if hasContent(d.text) {
-			d.number = len(kept) + 1
-			kept = append(kept, d)
+			d.number = len(remaining) + 1
+			remaining = append(remaining, d)
 		}
 	}
-	return kept
+	return remaining
 }
 
 func hasContent(text []byte) bool {

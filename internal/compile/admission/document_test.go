@@ -60,8 +60,9 @@ func TestLineOfAPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]int{
-		"spec": 1, "spec.links": 2, "spec.links[0].vlan": 4, "spec.links[1]": 5, "spec.links[1].vlan": 5, "spec.other.b": 7,
-		"nowhere": 1, "again": 8, "again.links[0].vlan": 4, "spec.links[9]": 2, "spec.links[x]": 2, "": 1,
+		"spec": 1, "spec.links": 2, "spec.links[0].vlan": 4, "spec.links[1]": 5, "spec.links[1].vlan": 5,
+		"spec.other.b": 7,
+		"nowhere":      1, "again": 8, "again.links[0].vlan": 4, "spec.links[9]": 2, "spec.links[x]": 2, "": 1,
 	} {
 		if got := parsePath(path).line(&root); got != want {
 			t.Errorf("%q is on line %d, want %d", path, got, want)
@@ -72,7 +73,8 @@ func TestLineOfAPath(t *testing.T) {
 func TestNearest(t *testing.T) {
 	fields := []string{"warmupRate", "targetRate", "rampDuration", "settle"}
 	for name, want := range map[string]string{
-		"targetrate": "targetRate", "targtRate": "targetRate", "rampduraton": "rampDuration", "setle": "settle", "hold": "", "x": "", "": "",
+		"targetrate": "targetRate", "targtRate": "targetRate", "rampduraton": "rampDuration", "setle": "settle",
+		"hold": "", "x": "", "": "",
 	} {
 		if got := nearest(name, fields); got != want {
 			t.Errorf("%q resembles %q, want %q", name, got, want)

@@ -50,7 +50,7 @@ func (f Faults) Unwrap() []error {
 	return errs
 }
 
-// OrNil is the faults, sorted, as an error; nil: there are none.
+// OrNil is the faults, sorted, as an error. Nil means that there are none.
 func (f Faults) OrNil() error {
 	if len(f) == 0 {
 		return nil

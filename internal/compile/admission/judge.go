@@ -23,12 +23,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
-// admit takes one decoded document through what an API server does on create, in its order: prune, default, validate.
+// admit takes one decoded document through what an API server does on create, in its order, which is to prune, to set
+// defaults and to validate.
 func (s *Server) admit(src source, content map[string]any) (Object, Faults) {
 	if faults := kindFaults(src, content); len(faults) > 0 {
 		return Object{}, faults
 	}
-	r, err := s.of(content["kind"])
+	r, err := s.resourceOf(content["kind"])
 	if err != nil {
 		return Object{}, Faults{src.fault("", err.Error())}
 	}
@@ -37,7 +38,7 @@ func (s *Server) admit(src source, content map[string]any) (Object, Faults) {
 	faults = append(faults, r.prune(src, content)...)
 	defaulting.Default(content, r.structural)
 	faults = append(faults, r.faults(src, content, r.validate(content, meta))...)
-	faults = append(faults, unquoted.unless(faults)...)
+	faults = append(faults, unquoted.excluding(faults)...)
 	if len(faults) > 0 {
 		return Object{}, faults
 	}
@@ -58,10 +59,11 @@ func (o *Object) convert() error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(o.content, o.LoadTest)
 }
 
-// limits are what a document may take once it is decoded: an API server takes no object of more than 3 MiB of text.
+// limits are what a document may take once it is decoded. An API server takes no object of more than 3 MiB of text.
 var limits = intake.Limits{Bytes: 64 << 20, Memory: 256 << 20}
 
-// decode reads YAML as kubectl does (YAML 1.1 into JSON), and refuses keys that appear twice. A key that is merged in (<<) and written as well isn't one.
+// decode reads YAML as kubectl does (YAML 1.1 into JSON), and refuses keys that appear twice. A key that is merged in
+// (<<) and written as well isn't one.
 func decode(src source, text []byte) (map[string]any, Faults) {
 	if _, large := errors.AsType[intake.Exceeded](src.unread); large {
 		return nil, Faults{src.fault("", src.unread.Error())}
@@ -82,25 +84,28 @@ func decode(src source, text []byte) (map[string]any, Faults) {
 	}
 	object, ok := content.(map[string]any)
 	if !ok {
-		return nil, Faults{src.fault("", "a LoadTest is a mapping of apiVersion, kind, metadata and spec, not "+quoted(content))}
+		return nil, Faults{src.fault("", "a LoadTest is a mapping of apiVersion, kind, metadata and spec, not "+
+			quoted(content))}
 	}
 	return object, nil
 }
 
 func kindFaults(src source, content map[string]any) Faults {
 	var faults Faults
-	for _, is := range []struct {
+	for _, member := range []struct {
 		name string
 		want []string
 	}{
 		{"apiVersion", []string{v1alpha1.GroupVersion.String()}},
 		{"kind", []string{v1alpha1.LoadTestKind, v1alpha1.LoadTestSuiteKind}},
 	} {
-		switch value, ok := content[is.name]; {
+		switch value, ok := content[member.name]; {
 		case !ok:
-			faults = append(faults, src.fault(is.name, fmt.Sprintf("%s is missing: write %s: %s", is.name, is.name, is.want[0])))
-		case !slices.ContainsFunc(is.want, func(want string) bool { return value == want }):
-			faults = append(faults, src.fault(is.name, fmt.Sprintf("%s is %s: only %s is understood here", is.name, quoted(value), strings.Join(is.want, " or "))))
+			faults = append(faults, src.fault(member.name, fmt.Sprintf("%s is missing: write %s: %s", member.name,
+				member.name, member.want[0])))
+		case !slices.ContainsFunc(member.want, func(want string) bool { return value == want }):
+			faults = append(faults, src.fault(member.name, fmt.Sprintf("%s is %s: only %s is understood here",
+				member.name, quoted(value), strings.Join(member.want, " or "))))
 		}
 	}
 	return faults
@@ -111,7 +116,8 @@ const GeneratedSuffix = "local"
 
 // metadata reads the object's metadata strictly, and gives a name to an object that asks for one.
 func (s *resource) metadata(src source, content map[string]any) (*metav1.ObjectMeta, Faults) {
-	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(content, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(content,
+		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
 		return nil, Faults{misreadMetadata(src, err)}
 	}
@@ -134,7 +140,8 @@ func (s *resource) metadata(src source, content map[string]any) (*metav1.ObjectM
 // prune removes what a create doesn't store, and reports the fields that the schema doesn't know.
 func (s *resource) prune(src source, content map[string]any) Faults {
 	delete(content, "status") // a create can't set it
-	unknown := pruning.PruneWithOptions(content, s.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	unknown := pruning.PruneWithOptions(content, s.structural, true,
+		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	var faults Faults
 	for _, name := range unknown {
 		faults = append(faults, src.fault(name, s.unknownField(name)))
@@ -143,7 +150,8 @@ func (s *resource) prune(src source, content map[string]any) Faults {
 	return faults
 }
 
-// validate checks metadata, schema and list types, and the rules unless the schema's errors, or metadata that can't be read (nil), make them pointless.
+// validate checks metadata, schema and list types, and the rules unless the schema's errors, or metadata that
+// can't be read (nil), make them pointless.
 func (s *resource) validate(content map[string]any, meta *metav1.ObjectMeta) field.ErrorList {
 	var errs field.ErrorList
 	if meta != nil {
@@ -158,11 +166,13 @@ func (s *resource) validate(content map[string]any, meta *metav1.ObjectMeta) fie
 	return append(errs, broken...)
 }
 
-// blocksRules says that an object is too far from its schema for rules to be evaluated. An API server decides the same way.
+// blocksRules says that an object is too far from its schema for rules to be evaluated. An API server decides
+// the same way.
 func blocksRules(errs field.ErrorList) bool {
 	for _, e := range errs {
 		switch e.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
+			field.ErrorTypeTypeInvalid:
 			return true
 		default:
 		}

@@ -17,15 +17,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake/yamltree"
 )
 
-// Object is a LoadTest or a LoadTestSuite that an API server would accept, with all defaults, and the place where it was found. Exactly one of the two is
-// set. A suite's template isn't judged here: internal/cluster/suite (Read) judges its cells.
+// Object is a LoadTest or a LoadTestSuite that an API server would accept, with all defaults, and the place where it
+// was found. Exactly one of the two is set. A suite's template isn't judged here, since internal/cluster/suite (Read)
+// judges its cells.
 type Object struct {
 	LoadTest *v1alpha1.LoadTest
 	Suite    *v1alpha1.LoadTestSuite
 	File     string
 	Document int // from 1; 0 where the file has one document
-	// Beside are the objects of other kinds in the same file, which nobody reads here: "ConfigMap routes".
-	Beside []string
+	// OtherObjects are the objects of other kinds in the same file, which aren't read here, such as "ConfigMap routes".
+	OtherObjects []string
 
 	resource *resource
 	source   source
@@ -63,22 +64,24 @@ func (s *Server) LoadFile(stdin io.Reader, name string) ([]Object, error) {
 	return s.Load(name, f)
 }
 
-// Load reads a file's documents and judges each. It returns the objects that would be accepted and, as error (Faults), everything that is wrong with
-// the others.
+// Load reads a file's documents and judges each. It returns the objects that would be accepted and, as error
+// (Faults), everything that is wrong with the others.
 func (s *Server) Load(file string, r io.Reader) ([]Object, error) {
 	documents, err := split(r)
 	switch {
 	case errors.Is(err, syscall.EISDIR):
-		return nil, fmt.Errorf("%s is a directory: name the files in it, such as %s", file, strings.TrimRight(file, "/")+"/*.yaml")
+		return nil, fmt.Errorf("%s is a directory: name the files in it, such as %s", file,
+			strings.TrimRight(file, "/")+"/*.yaml")
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if len(documents) == 0 {
-		return nil, Faults{{File: file, Message: "there is nothing in it: write a LoadTest (apiVersion: linerate.dev/v1alpha1, kind: LoadTest)"}}
+		return nil, Faults{{File: file, Message: "there is nothing in it: write a LoadTest (apiVersion: " +
+			"linerate.dev/v1alpha1, kind: LoadTest)"}}
 	}
 	var objects []Object
 	var faults Faults
-	var beside []unread
+	var foreign []unread
 	for _, d := range documents {
 		src := newSource(file, d, len(documents))
 		content, wrong := decode(src, d.text)
@@ -86,14 +89,14 @@ func (s *Server) Load(file string, r io.Reader) ([]Object, error) {
 		if len(wrong) > 0 {
 			continue
 		}
-		all, wrong := unpack(src, content)
+		unpacked, wrong := unpack(src, content)
 		faults = append(faults, wrong...)
-		for _, one := range all {
-			if other, is := one.other(); is {
-				beside = append(beside, other)
+		for _, item := range unpacked {
+			if skipped, ok := item.foreign(); ok {
+				foreign = append(foreign, skipped)
 				continue
 			}
-			object, wrong := s.admit(one.source, one.content)
+			object, wrong := s.admit(item.source, item.content)
 			faults = append(faults, wrong...)
 			if len(wrong) == 0 {
 				objects = append(objects, object)
@@ -101,12 +104,12 @@ func (s *Server) Load(file string, r io.Reader) ([]Object, error) {
 		}
 	}
 	if len(objects) == 0 && len(faults) == 0 { // nobody meant this file
-		for _, other := range beside {
-			faults = append(faults, other.faults...)
+		for _, skipped := range foreign {
+			faults = append(faults, skipped.faults...)
 		}
 	}
 	for i := range objects {
-		objects[i].Beside = namesOf(beside)
+		objects[i].OtherObjects = namesOf(foreign)
 	}
 	faults = append(faults, repeated(objects)...)
 	return objects, faults.OrNil()
@@ -131,7 +134,8 @@ func (s source) fault(fieldPath, message string) Fault {
 	return Fault{File: s.file, Document: s.document, Line: line, Field: fieldPath, Message: message}
 }
 
-// Faults converts further errors of the object, such as the compiler's, to Faults with lines and in the same style; nil: there are none.
+// Faults converts further errors of the object, such as the compiler's, to Faults with lines and in the same style. Nil
+// means that there are none.
 func (o Object) Faults(errs field.ErrorList) error {
 	return o.resource.faults(o.source, o.content, errs).OrNil()
 }
@@ -156,23 +160,24 @@ func repeated(objects []Object) Faults {
 		key := o.resource.kind + "/" + meta.Namespace + "/" + meta.Name
 		if n, ok := first[key]; ok && meta.GenerateName == "" {
 			faults = append(faults, o.source.fault("metadata.name",
-				fmt.Sprintf("metadata.name is %q, as in document %d: every %s needs a name of its own", meta.Name, n, o.resource.kind)))
+				fmt.Sprintf("metadata.name is %q, as in document %d: every %s needs a name of its own", meta.Name, n,
+					o.resource.kind)))
 		}
 		first[key] = o.Document
 	}
 	return faults
 }
 
-// Admit judges an object that a program made as an API server would: it returns the object with all defaults, or everything that is wrong with it. It changes
-// content: it prunes unknown fields and adds defaults.
+// Admit judges an object that a program made as an API server would. It returns the object with all defaults, or
+// everything that is wrong with it. It changes content, as it prunes unknown fields and adds defaults.
 func (s *Server) Admit(content map[string]any) (Object, Faults) {
 	return s.admit(source{}, content)
 }
 
-// Fill is the object as a server would store it: with all defaults, and without fields that the definitions don't know. It judges nothing, so that it also fills objects
-// that were accepted under another release's definitions. It changes content.
+// Fill is the object as a server would store it, with all defaults, and without fields that the definitions don't know.
+// It judges nothing. It changes content.
 func (s *Server) Fill(content map[string]any) (Object, error) {
-	r, err := s.of(content["kind"])
+	r, err := s.resourceOf(content["kind"])
 	if err != nil {
 		return Object{}, err
 	}

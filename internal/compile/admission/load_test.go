@@ -18,7 +18,8 @@ import (
 
 const (
 	head    = "apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\n"
-	minimal = head + "metadata: {name: x}\nspec:\n  dut: {type: Reference}\n  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"
+	minimal = head + "metadata: {name: x}\nspec:\n  dut: {type: Reference}\n  links: [{name: west, lineRate: 1gbps}, " +
+		"{name: east, lineRate: 1gbps}]\n"
 )
 
 func newServer(tb testing.TB) *admission.Server {
@@ -73,11 +74,14 @@ func TestAProcedureGetsTheDefaultsOfItsTypeAlone(t *testing.T) {
 	two := int32(2)
 	for text, want := range map[string]v1alpha1.ProcedureSpec{
 		"{type: ConstantLoad, constantLoad: {}}": {Type: "ConstantLoad", MaxLossRatio: "0.001",
-			ConstantLoad: v1alpha1.ConstantLoadSpec{Rate: "100%", WarmupDuration: "5s", Duration: "60s", Window: "10s"}},
+			ConstantLoad: v1alpha1.ConstantLoadSpec{Rate: "100%", WarmupDuration: "5s", Duration: "60s",
+				Window: "10s"}},
 		"{type: FrameLoss, frameLoss: {}}": {Type: "FrameLoss", MaxLossRatio: "0.001",
-			FrameLoss: v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s", TrialDuration: "60s", StopAfterClean: &two}},
+			FrameLoss: v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s",
+				TrialDuration: "60s", StopAfterClean: &two}},
 		"{type: MaximumOfferedLoad, maximumOfferedLoad: {}}": {Type: "MaximumOfferedLoad", MaxLossRatio: "0.001",
-			MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "60s", Trials: 1}},
+			MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s",
+				TrialDuration: "60s", Trials: 1}},
 		"{type: FrameLoss}": {Type: "FrameLoss", MaxLossRatio: "0.001"},
 	} {
 		objects, err := newServer(t).Load("x.yaml", strings.NewReader(minimal+"  procedure: "+text+"\n"))
@@ -110,7 +114,8 @@ func TestMetadata(t *testing.T) {
 	})
 	t.Run("an object as kubectl prints it can be run again", func(t *testing.T) {
 		_, err := newServer(t).Load("x.yaml", strings.NewReader(head+
-			"metadata: {name: x, namespace: lab, uid: 1-2, resourceVersion: '7', generation: 1, creationTimestamp: '2026-01-02T03:04:05Z'}\n"+
+			"metadata: {name: x, namespace: lab, uid: 1-2, resourceVersion: '7', generation: 1, creationTimestamp: "+
+			"'2026-01-02T03:04:05Z'}\n"+
 			spec+"status: {observedGeneration: 1, summary: anything}\n"))
 		if err != nil {
 			t.Fatal(err)
@@ -130,32 +135,58 @@ func TestFaults(t *testing.T) {
 		{"an empty file", "", "x.yaml: there is nothing in it"},
 		{"a file of comments", "# nothing\n---\n# at all\n", "x.yaml: there is nothing in it"},
 		{"broken YAML names its line", head + "metadata: {name: x\nspec: {}\n", "x.yaml:"},
-		{"a tab as indentation", head + "spec:\n\tlinks: []\n", "x.yaml:4: not YAML: found character that cannot start any token"},
+		{"a tab as indentation", head + "spec:\n\tlinks: []\n",
+			"x.yaml:4: not YAML: found character that cannot start any token"},
 		{"a list instead of an object", "- a\n- b\n", "x.yaml:1: a LoadTest is a mapping"},
 		{"a key twice, in the second document", second + "  activeDeadline: 1h\n  activeDeadline: 1h\n",
 			`x.yaml:15 (document 2): key "activeDeadline" appears twice: remove one`},
-		{"an unknown field, in the second document", second + "  trafic: {}\n", "x.yaml:14 (document 2): spec.trafic is not a field of LoadTest: did you mean traffic?"},
-		{"a field in the wrong place", minimal + "  targetRate: 1kpps\n", "spec.targetRate is not a field of LoadTest: did you mean spec.procedure.ramp.targetRate?"},
-		{"a field that resembles none", minimal + "  colour: blue\n", "here can be activeDeadline, baseline, criteria, dut, generator, keepPods, links, observers, procedure, reportRetention, schedulingDeadline, sharedPort, stop, suspend, traffic, ttlAfterFinished"},
-		{"an unknown field of the metadata", strings.Replace(minimal, "{name: x}", "{name: x, lables: {}}", 1), "x.yaml:3: metadata.lables is not a field"},
-		{"metadata of the wrong type", strings.Replace(minimal, "{name: x}", "{name: [x]}", 1), "x.yaml:3: metadata.name is no text: such as {name: router"},
-		{"a list for metadata", strings.Replace(minimal, "{name: x}", "[x]", 1), "x.yaml:3: metadata is no mapping: such as {name: router"},
-		{"a label's value with spaces", strings.Replace(minimal, "{name: x}", "{name: x, labels: {team: a, linerate.dev/product: VPP 25.06}}", 1),
+		{"an unknown field, in the second document", second + "  trafic: {}\n",
+			"x.yaml:14 (document 2): spec.trafic is not a field of LoadTest: did you mean traffic?"},
+		{"a field in the wrong place", minimal + "  targetRate: 1kpps\n",
+			"spec.targetRate is not a field of LoadTest: did you mean spec.procedure.ramp.targetRate?"},
+		{"a field that resembles none", minimal + "  colour: blue\n",
+			"here can be activeDeadline, baseline, criteria, dut, generator, keepPods, links, observers, procedure, " +
+				"reportRetention, schedulingDeadline, sharedPort, stop, suspend, traffic, ttlAfterFinished"},
+		{"an unknown field of the metadata", strings.Replace(minimal, "{name: x}", "{name: x, lables: {}}", 1),
+			"x.yaml:3: metadata.lables is not a field"},
+		{"metadata of the wrong type", strings.Replace(minimal, "{name: x}", "{name: [x]}", 1),
+			"x.yaml:3: metadata.name is no text: such as {name: router"},
+		{"a list for metadata", strings.Replace(minimal, "{name: x}", "[x]", 1),
+			"x.yaml:3: metadata is no mapping: such as {name: router"},
+		{"a label's value with spaces", strings.Replace(minimal, "{name: x}",
+			"{name: x, labels: {team: a, linerate.dev/product: VPP 25.06}}", 1),
 			`x.yaml:3: metadata.labels[linerate.dev/product] is "VPP 25.06": a label's value has at most 63 letters, digits, dashes, underscores and dots`},
-		{"a label's name with spaces", strings.Replace(minimal, "{name: x}", "{name: x, labels: {my team: a}}", 1), `x.yaml:3: metadata.labels[my team] is "a": a label's name`},
-		{"a field of another part, of several such", minimal + "  traffic: {directions: [{from: west, to: east, rate: 5mbps}]}\n", "spec.traffic.directions[0].rate is not a field of LoadTest: here can be from, to"},
-		{"a field of which there is one", minimal + "  traffic: {maxLossRatio: 1%}\n", "spec.traffic.maxLossRatio is not a field of LoadTest: did you mean spec.procedure.maxLossRatio?"},
-		{"a label that YAML reads as a number", strings.Replace(minimal, "{name: x}", "{name: x, labels: {build: 1e3, on: yes}}", 1), `x.yaml:3: metadata.labels[build] is 1000: YAML reads 1e3 as a number, and only text can stand here: write it in quotes, "1e3"`},
-		{"a label that YAML reads as true", strings.Replace(minimal, "{name: x}", "{name: x, labels: {linerate.dev/product: on}}", 1), `metadata.labels[linerate.dev/product] is true: YAML reads on as true or false, and only text can stand here: write it in quotes, "on"`},
-		{"a merge key behind others", strings.Replace(minimal, "{name: x}", "{name: x, <<: &m {name: y}}", 1), "x.yaml:3: a merge key (<<) stands behind other keys, which it may replace: write it first"},
-		{"a misspelt kind of linerate's", minimal + "---\n" + strings.Replace(minimal, "LoadTest", "LoadTset", 1), `kind is "LoadTset": only LoadTest`},
-		{"another kind", strings.Replace(minimal, "LoadTest", "Pod", 1), `x.yaml:2: kind is "Pod": only LoadTest or LoadTestSuite is understood here`},
-		{"an empty List", "apiVersion: v1\nkind: List\nitems: []\n", "x.yaml:3: the List has no items: write LoadTests there"},
-		{"a List of words", "apiVersion: v1\nkind: List\nitems:\n- router\n", `x.yaml:4: items[0] is "router": an item is a whole object, such as a LoadTest`},
-		{"a fault in a List in a List", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: linerate.dev/v1alpha1, kind: LoadTest, metadata: {name: x}, spec: {trafic: {}}}\n",
+		{"a label's name with spaces", strings.Replace(minimal, "{name: x}", "{name: x, labels: {my team: a}}", 1),
+			`x.yaml:3: metadata.labels[my team] is "a": a label's name`},
+		{"a field of another part, of several such", minimal +
+			"  traffic: {directions: [{from: west, to: east, rate: 5mbps}]}\n",
+			"spec.traffic.directions[0].rate is not a field of LoadTest: here can be from, to"},
+		{"a field of which there is one", minimal + "  traffic: {maxLossRatio: 1%}\n",
+			"spec.traffic.maxLossRatio is not a field of LoadTest: did you mean spec.procedure.maxLossRatio?"},
+		{"a label that YAML reads as a number", strings.Replace(minimal, "{name: x}",
+			"{name: x, labels: {build: 1e3, on: yes}}", 1),
+			`x.yaml:3: metadata.labels[build] is 1000: YAML reads 1e3 as a number, and only text can stand here: write it in quotes, "1e3"`},
+		{"a label that YAML reads as true", strings.Replace(minimal, "{name: x}",
+			"{name: x, labels: {linerate.dev/product: on}}", 1),
+			`metadata.labels[linerate.dev/product] is true: YAML reads on as true or false, and only text can stand here: write it in quotes, "on"`},
+		{"a merge key behind others", strings.Replace(minimal, "{name: x}", "{name: x, <<: &m {name: y}}", 1),
+			"x.yaml:3: a merge key (<<) stands behind other keys, which it may replace: write it first"},
+		{"a misspelt kind of linerate's", minimal + "---\n" + strings.Replace(minimal, "LoadTest", "LoadTset", 1),
+			`kind is "LoadTset": only LoadTest`},
+		{"another kind", strings.Replace(minimal, "LoadTest", "Pod", 1),
+			`x.yaml:2: kind is "Pod": only LoadTest or LoadTestSuite is understood here`},
+		{"an empty List", "apiVersion: v1\nkind: List\nitems: []\n",
+			"x.yaml:3: the List has no items: write LoadTests there"},
+		{"a List of words", "apiVersion: v1\nkind: List\nitems:\n- router\n",
+			`x.yaml:4: items[0] is "router": an item is a whole object, such as a LoadTest`},
+		{"a fault in a List in a List", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  " +
+			"items:\n  - {apiVersion: linerate.dev/v1alpha1, kind: LoadTest, metadata: {name: x}, spec: {trafic: " +
+			"{}}}\n",
 			"x.yaml:7: spec.trafic is not a field of LoadTest: did you mean traffic?"},
-		{"two of one name", minimal + "---\n" + minimal, `x.yaml:10 (document 2): metadata.name is "x", as in document 1`},
-		{"a null where a default is", minimal + "  procedure: {ramp: {targetRate: 5}}\n", `spec.procedure.ramp.targetRate is "5": write a rate`},
+		{"two of one name", minimal + "---\n" + minimal,
+			`x.yaml:10 (document 2): metadata.name is "x", as in document 1`},
+		{"a null where a default is", minimal + "  procedure: {ramp: {targetRate: 5}}\n",
+			`spec.procedure.ramp.targetRate is "5": write a rate`},
 		{"a value of another case", minimal + "  traffic: {profile: imix}\n", "did you mean IMIX?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -167,7 +198,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestWordsThatYAMLReadsAsNumbersOrTruth are told with the quotes that mend them, wherever text has to stand, and beside all else that is wrong.
+// TestWordsThatYAMLReadsAsNumbersOrTruth are told with the quotes that mend them, wherever text has to stand,
+// and beside all else that is wrong.
 func TestWordsThatYAMLReadsAsNumbersOrTruth(t *testing.T) {
 	text := head + `metadata:
   name: 1e3
@@ -226,7 +258,8 @@ spec:
 }
 
 func TestGoodDocumentsAreReturnedBesideBadOnes(t *testing.T) {
-	objects, err := newServer(t).Load("x.yaml", strings.NewReader(minimal+"---\n"+head+"metadata: {name: bad}\nspec: {}\n"))
+	objects, err := newServer(t).Load("x.yaml", strings.NewReader(minimal+"---\n"+head+
+		"metadata: {name: bad}\nspec: {}\n"))
 	if len(objects) != 1 || objects[0].LoadTest.Name != "x" || objects[0].Document != 1 {
 		t.Errorf("objects %v", objects)
 	}
@@ -295,17 +328,25 @@ func FuzzLoad(f *testing.F) {
 // TestAListIsUnpacked: as kubectl get writes it, with what a server added; what else is in a file is named and left.
 func TestAListIsUnpacked(t *testing.T) {
 	item := strings.ReplaceAll(strings.TrimSpace(minimal), "\n", "\n  ")
-	item = strings.Replace(item, "{name: x}", "{name: x, namespace: lab, uid: u, resourceVersion: \"7\", generation: 1, creationTimestamp: \"2026-11-20T08:00:00Z\"}", 1)
-	list := "apiVersion: v1\nkind: List\nmetadata: {resourceVersion: \"\"}\nitems:\n- " + item + "\n  status: {attempt: 1}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: routes}}\n"
-	objects, err := newServer(t).Load("x.yaml", strings.NewReader(list+"---\napiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: west}\n"))
+	item = strings.Replace(item, "{name: x}",
+		"{name: x, namespace: lab, uid: u, resourceVersion: \"7\", generation: 1, creationTimestamp: "+
+			"\"2026-11-20T08:00:00Z\"}", 1)
+	list := "apiVersion: v1\nkind: List\nmetadata: {resourceVersion: \"\"}\nitems:\n- " + item +
+		"\n  status: {attempt: 1}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: routes}}\n"
+	objects, err := newServer(t).Load("x.yaml",
+		strings.NewReader(list+"---\napiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: "+
+			"{name: west}\n"))
 	if err != nil || len(objects) != 1 || objects[0].LoadTest.Name != "x" {
 		t.Fatalf("%v, %v", objects, err)
 	}
-	if want := []string{"ConfigMap routes", "NetworkAttachmentDefinition west"}; !slices.Equal(objects[0].Beside, want) {
-		t.Errorf("%q beside, want %q", objects[0].Beside, want)
+	if want := []string{"ConfigMap routes", "NetworkAttachmentDefinition west"}; !slices.Equal(objects[0].OtherObjects,
+		want) {
+		t.Errorf("%q beside, want %q", objects[0].OtherObjects, want)
 	}
 	wrong := strings.Replace(list, "  status:", "  trafic: {}\n  status:", 1)
-	if _, err := newServer(t).Load("x.yaml", strings.NewReader(wrong)); err == nil || !strings.Contains(err.Error(), "x.yaml:"+strconv.Itoa(strings.Count(wrong[:strings.Index(wrong, "trafic")], "\n")+1)+": trafic is not a field of LoadTest") {
+	if _, err := newServer(t).Load("x.yaml", strings.NewReader(wrong)); err == nil ||
+		!strings.Contains(err.Error(), "x.yaml:"+strconv.Itoa(strings.Count(wrong[:strings.Index(wrong, "trafic")],
+			"\n")+1)+": trafic is not a field of LoadTest") {
 		t.Errorf("a fault in an item: %v", err)
 	}
 }

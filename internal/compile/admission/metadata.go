@@ -16,42 +16,47 @@ import (
 )
 
 func validateMetadata(meta *metav1.ObjectMeta) field.ErrorList {
-	at := field.NewPath("metadata")
-	errs := validateLabels(meta.Labels, at.Child("labels"))
+	fieldPath := field.NewPath("metadata")
+	errs := validateLabels(meta.Labels, fieldPath.Child("labels"))
 	meta.Labels = nil
 	if meta.Namespace == "" {
 		meta.Namespace = metav1.NamespaceDefault // as a request to a namespace has it
 	}
-	return append(errs, metavalidation.ValidateObjectMeta(meta, true, anyName, at)...)
+	return append(errs, metavalidation.ValidateObjectMeta(meta, true, anyName, fieldPath)...)
 }
 
 // validateLabels is the server's own check, which doesn't say which label it means, nor in words what one looks like.
-func validateLabels(labels map[string]string, at *field.Path) field.ErrorList {
+func validateLabels(labels map[string]string, fieldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if len(validation.IsQualifiedName(name)) > 0 {
-			errs = append(errs, field.Invalid(at.Key(name), field.OmitValueType{},
-				"a label's name has at most 63 letters, digits, dashes, underscores and dots, if need be after a domain and a slash, such as example.com/team"))
+			errs = append(errs, field.Invalid(fieldPath.Key(name), field.OmitValueType{},
+				"a label's name has at most 63 letters, digits, dashes, underscores and dots, if need be after a "+
+					"domain and a slash, such as example.com/team"))
 		}
 		if len(validation.IsValidLabelValue(labels[name])) > 0 {
-			errs = append(errs, field.Invalid(at.Key(name), labels[name],
-				"a label's value has at most 63 letters, digits, dashes, underscores and dots, and begins and ends with a letter or digit, such as VPP-25.06"))
+			errs = append(errs, field.Invalid(fieldPath.Key(name), labels[name],
+				"a label's value has at most 63 letters, digits, dashes, underscores and dots, and begins and ends "+
+					"with a letter or digit, such as VPP-25.06"))
 		}
 	}
 	return errs
 }
 
-// anyName leaves the name to the schema's rule, which lets less through than the server's own check and says so in fewer words.
+// anyName leaves the name to the schema's rule, which lets less through than the server's own check and says so
+// in fewer words.
 func anyName(string, bool) []string { return nil }
 
-// misreadMetadata is the fault of metadata in which a value has a shape that it can't have: a mapping for a name.
+// misreadMetadata is the fault of metadata in which a value has a shape that it can't have, such as a mapping for a
+// name.
 func misreadMetadata(src source, err error) Fault {
-	mismatch, is := errors.AsType[*json.UnmarshalTypeError](err)
-	if !is {
+	mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
 		return src.fault("metadata", "metadata is not understood: "+err.Error())
 	}
 	place := strings.TrimSuffix("metadata."+mismatch.Field, ".")
-	return src.fault(place, fmt.Sprintf("%s is no %s: such as {name: router, labels: {team: core}}", place, shapeOf(mismatch.Type)))
+	return src.fault(place, fmt.Sprintf("%s is no %s: such as {name: router, labels: {team: core}}", place,
+		shapeOf(mismatch.Type)))
 }
 
 // shapeOf is what a file writes for a Go type of metadata.

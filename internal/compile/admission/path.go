@@ -8,7 +8,7 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// path is a field path in pieces: field names, and list indices or map keys from brackets.
+// path is a field path in pieces, which are field names, and list indices or map keys from brackets.
 //
 //	spec.links[1].lineRate → spec, links, 1, lineRate
 type path []string
@@ -57,7 +57,7 @@ func (p path) value(object any) (any, bool) {
 	return object, true
 }
 
-// schema is what the schema says of the path; nil where it says nothing.
+// schema is what the schema says of the path, and nil where it says nothing.
 func (p path) schema(s *structuralschema.Structural) *structuralschema.Structural {
 	for _, piece := range p {
 		if property, ok := s.Properties[piece]; ok {
@@ -72,18 +72,18 @@ func (p path) schema(s *structuralschema.Structural) *structuralschema.Structura
 	return s
 }
 
-// line is where the path stands in a YAML document, or the deepest part of it that does; from 1.
+// line is where the path stands in a YAML document, or the deepest part of it that does, from 1.
 func (p path) line(node *yaml.Node) int {
 	line := node.Line
 	if node.Kind == yaml.DocumentNode && len(node.Content) > 0 {
 		node = node.Content[0]
 	}
 	for _, piece := range p {
-		at, next := child(node, piece)
+		childLine, next := child(node, piece)
 		if next == nil {
 			break
 		}
-		line, node = at, next
+		line, node = childLine, next
 	}
 	return max(line, 1)
 }

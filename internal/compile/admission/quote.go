@@ -10,13 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// unquoted collects the scalars that stand without quotes where only text can, and that YAML reads as something else: no, 1e3, 1.5.
+// unquoted collects the scalars that stand without quotes where only text can, and that YAML reads as something else,
+// such as no, 1e3 and 1.5.
 type unquoted struct {
 	src    source
 	faults Faults
 }
 
-// quote makes such scalars the text that their author wrote, so that the rules judge that, and all that is wrong with the object is found at once. The faults are those of the missing quotes.
+// quote makes such scalars the text that their author wrote, so that the rules judge that, and all that is
+// wrong with the object is found at once. The faults are those of the missing quotes.
 func (s *resource) quote(src source, content map[string]any) Faults {
 	q := unquoted{src: src}
 	q.texts(field.NewPath("metadata"), metadataTexts(), content["metadata"])
@@ -38,10 +40,10 @@ func (q *unquoted) texts(place *field.Path, schema *structuralschema.Structural,
 	switch v := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if property, has := schema.Properties[name]; has {
+			if property, found := schema.Properties[name]; found {
 				v[name] = q.texts(place.Child(name), &property, v[name])
-			} else if others := schema.AdditionalProperties; others != nil && others.Structural != nil {
-				v[name] = q.texts(place.Key(name), others.Structural, v[name])
+			} else if additional := schema.AdditionalProperties; additional != nil && additional.Structural != nil {
+				v[name] = q.texts(place.Key(name), additional.Structural, v[name])
 			}
 		}
 	case []any:
@@ -60,29 +62,31 @@ func (q *unquoted) texts(place *field.Path, schema *structuralschema.Structural,
 
 func (q *unquoted) text(place string, value any) string {
 	written := q.src.written(place, fmt.Sprint(value))
-	q.faults = append(q.faults, q.src.fault(place, fmt.Sprintf("%s is %v: YAML reads %s as %s, and only text can stand here: write it in quotes, %q", place, value, written, typeName(value), written)))
+	q.faults = append(q.faults, q.src.fault(place,
+		fmt.Sprintf("%s is %v: YAML reads %s as %s, and only text can stand here: write it in quotes, %q", place, value,
+			written, typeName(value), written)))
 	return written
 }
 
-// unless are the faults at whose places there is no other: what is wrong in quotes, too, isn't mended by them.
-func (f Faults) unless(others Faults) Faults {
+// excluding are the faults at whose places there is no other fault. What is wrong in quotes, too, isn't mended by them.
+func (f Faults) excluding(excluded Faults) Faults {
 	return slices.DeleteFunc(f, func(fault Fault) bool {
-		return slices.ContainsFunc(others, func(other Fault) bool { return other.Field == fault.Field })
+		return slices.ContainsFunc(excluded, func(e Fault) bool { return e.Field == fault.Field })
 	})
 }
 
 // typeName is what YAML takes an unquoted scalar for.
 func typeName(value any) string {
-	if _, is := value.(bool); is {
+	if _, ok := value.(bool); ok {
 		return "true or false"
 	}
 	return "a number"
 }
 
-// written is a scalar as it stands in the file; otherwise where that isn't known.
-func (s source) written(place, otherwise string) string {
-	if node := s.at(parsePath(place)...).root; node != nil && node.Kind == yaml.ScalarNode {
+// written is a scalar as it stands in the file, and fallback where that isn't known.
+func (s source) written(place, fallback string) string {
+	if node := s.part(parsePath(place)...).root; node != nil && node.Kind == yaml.ScalarNode {
 		return node.Value
 	}
-	return otherwise
+	return fallback
 }

@@ -10,32 +10,36 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// BenchmarkRules tells what the rules cost an API server when a status is written: it evaluates those of the spec as well, which is what it was.
+// BenchmarkRules tells what the rules cost an API server when a status is written: it evaluates those of the
+// spec as well, which is what it was.
 func BenchmarkRules(b *testing.B) {
 	server, err := NewServer()
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, sample := range []string{"imix-reference", "criteria", "regression", "loadtest_four_links", "loadtest_generator_pod"} {
+	for _, sample := range []string{"imix-reference", "criteria", "regression", "loadtest_four_links",
+		"loadtest_generator_pod"} {
 		b.Run(sample, func(b *testing.B) {
 			objects, err := server.LoadFile(nil, "../../../config/samples/"+sample+".yaml")
 			if err != nil {
 				b.Fatal(err)
 			}
-			before, after := running(objects[0].content, 41), running(objects[0].content, 42)
+			oldContent, newContent := running(objects[0].content, 41), running(objects[0].content, 42)
 			b.ReportAllocs()
 			for b.Loop() {
-				server.tests.written(b, before, after)
+				server.tests.written(b, oldContent, newContent)
 			}
 		})
 	}
 }
 
 // written judges an update as an API server does: a fault of what stays as it was counts only where a rule compares.
-func (s *resource) written(b *testing.B, before, after map[string]any) {
+func (s *resource) written(b *testing.B, oldContent, newContent map[string]any) {
 	b.Helper()
-	ratcheting := cel.WithRatcheting(common.NewCorrelatedObject(after, before, &model.Structural{Structural: s.structural}))
-	errs, _ := s.rules.Validate(b.Context(), nil, s.structural, after, before, celconfig.RuntimeCELCostBudget, ratcheting)
+	ratcheting := cel.WithRatcheting(common.NewCorrelatedObject(newContent, oldContent,
+		&model.Structural{Structural: s.structural}))
+	errs, _ := s.rules.Validate(b.Context(), nil, s.structural, newContent, oldContent, celconfig.RuntimeCELCostBudget,
+		ratcheting)
 	if len(errs) > 0 {
 		b.Fatal(errs)
 	}

@@ -15,23 +15,28 @@ type choice struct{ name, text string }
 var (
 	engines = []choice{
 		{"default", ""}, {"none", "generator: {replicas: 1}"}, {"Software", "generator: {engine: Software}"},
-		{"TRex", "generator: {engine: TRex, trex: {image: a}}"}, {"External", "generator: {engine: External, external: {servers: [a]}}"},
+		{"TRex", "generator: {engine: TRex, trex: {image: a}}"},
+		{"External", "generator: {engine: External, external: {servers: [a]}}"},
 	}
 	devices = []choice{
-		{"none", ""}, {"Reference", "dut: {type: Reference}"}, {"Device", "dut: {type: Device}"}, {"Loopback", "dut: {type: Loopback}"},
+		{"none", ""}, {"Reference", "dut: {type: Reference}"}, {"Device", "dut: {type: Device}"},
+		{"Loopback", "dut: {type: Loopback}"},
 		{"Pod", "dut: {type: Pod, pod: {template: {}}}"},
 	}
 	ramps = []choice{
-		{"percent by default", ""}, {"percent without a ramp", "procedure: {type: Ramp}"}, {"percent to warm up", "procedure: {ramp: {targetRate: 1kpps, warmupRate: 1%}}"},
+		{"percent by default", ""}, {"percent without a ramp", "procedure: {type: Ramp}"},
+		{"percent to warm up", "procedure: {ramp: {targetRate: 1kpps, warmupRate: 1%}}"},
 		{"packets", "procedure: {ramp: {targetRate: 10kpps}}"},
 	}
 	criteria = []choice{
-		{"none", ""}, {"LineRatePercent", "criteria: [{name: p, metric: PacketsPerSecond, min: '1'}, {name: l, metric: LineRatePercent, min: '95'}]"},
+		{"none", ""}, {"LineRatePercent", "criteria: [{name: p, metric: PacketsPerSecond, min: '1'}, {name: l, " +
+			"metric: LineRatePercent, min: '95'}]"},
 		{"PacketsPerSecond", "criteria: [{name: p, metric: PacketsPerSecond, min: '1'}]"},
 	}
 	lineRates = []choice{
 		{"both", "links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]"},
-		{"one", "links: [{name: west, lineRate: 1gbps}, {name: east}]"}, {"none", "links: [{name: west}, {name: east}]"},
+		{"one", "links: [{name: west, lineRate: 1gbps}, {name: east}]"},
+		{"none", "links: [{name: west}, {name: east}]"},
 	}
 )
 
@@ -40,8 +45,10 @@ func TestRulesOnSeveralPartsOfASpec(t *testing.T) {
 	tier.Plain(t)
 	refused := map[string]int{}
 	forEach(func(parts []choice) {
-		engine, device, ramp, criterion, lineRate := parts[0].name, parts[1].name, parts[2].name, parts[3].name, parts[4].name
-		unknownSpeed := (engine == "Software" || engine == "default") && !slices.Contains([]string{"none", "Device"}, device) && lineRate != "both"
+		engine, device, ramp, criterion, lineRate := parts[0].name, parts[1].name, parts[2].name, parts[3].name,
+			parts[4].name
+		unknownSpeed := (engine == "Software" || engine == "default") && !slices.Contains([]string{"none", "Device"},
+			device) && lineRate != "both"
 		err := fmt.Sprint(judged(t, parts))
 		for message, want := range map[string]bool{
 			"say what is tested":                        device == "none",
@@ -65,22 +72,23 @@ func TestRulesOnSeveralPartsOfASpec(t *testing.T) {
 
 // forEach calls with each combination of one of each kind.
 func forEach(call func(parts []choice), kinds ...[]choice) {
-	all := [][]choice{nil}
+	combinations := [][]choice{nil}
 	for _, kind := range kinds {
-		var more [][]choice
-		for _, parts := range all {
+		var extended [][]choice
+		for _, parts := range combinations {
 			for _, c := range kind {
-				more = append(more, append(slices.Clone(parts), c))
+				extended = append(extended, append(slices.Clone(parts), c))
 			}
 		}
-		all = more
+		combinations = extended
 	}
-	for _, parts := range all {
+	for _, parts := range combinations {
 		call(parts)
 	}
 }
 
-// judged is what is said of a LoadTest of these parts. Nothing but rules may refuse it: errors of evaluation are none of ours.
+// judged is what is said of a LoadTest of these parts. Nothing but rules may refuse it: errors of evaluation
+// are none of ours.
 func judged(t *testing.T, parts []choice) error {
 	t.Helper()
 	text := head + "metadata: {name: x}\nspec:\n"
@@ -97,7 +105,8 @@ func judged(t *testing.T, parts []choice) error {
 func TestANetworkOfTheDevicesOwnIsForADeviceInAPod(t *testing.T) {
 	for _, device := range devices {
 		for _, end := range []choice{{"none", ""}, {"empty", ", dut: {}"}, {"network", ", dut: {network: other}"}} {
-			err := judged(t, []choice{device, {"links", "links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps" + end.text + "}]"}})
+			err := judged(t, []choice{device,
+				{"links", "links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps" + end.text + "}]"}})
 			want := end.name == "network" && (device.name == "Device" || device.name == "Loopback")
 			if got := strings.Contains(fmt.Sprint(err), "dut.network is for a device in a pod"); got != want {
 				t.Errorf("dut %s, the link's dut: %s: refused: %v (%v)", device.name, end.name, got, err)
@@ -106,9 +115,11 @@ func TestANetworkOfTheDevicesOwnIsForADeviceInAPod(t *testing.T) {
 	}
 }
 
-// A duration that is none, or out of its own bounds, is told of once: what compares it with another one says nothing more.
+// A duration that is none, or out of its own bounds, is told of once: what compares it with another one says
+// nothing more.
 func TestDurationsOfARampFitEachOther(t *testing.T) {
-	const settle, ramp = "settle must be at least 100ms shorter than stepDuration", "rampDuration must be at least stepDuration"
+	const settle, ramp = "settle must be at least 100ms shorter than stepDuration",
+		"rampDuration must be at least stepDuration"
 	for text, want := range map[string][]string{
 		"":                                        nil,
 		"stepDuration: 1s, settle: 900ms":         nil,
@@ -134,14 +145,14 @@ func TestDurationsOfARampFitEachOther(t *testing.T) {
 			if err == nil && want == nil {
 				return
 			}
-			said := faultsOf(t, err)
+			faults := faultsOf(t, err)
 			for _, message := range want {
 				if !strings.Contains(err.Error(), message) {
 					t.Errorf("nothing is said of %q: %v", message, err)
 				}
 			}
-			if len(said) != len(want) {
-				t.Errorf("%d faults, want %q: %v", len(said), want, err)
+			if len(faults) != len(want) {
+				t.Errorf("%d faults, want %q: %v", len(faults), want, err)
 			}
 		})
 	}

@@ -13,18 +13,19 @@ import (
 )
 
 // terms are the fields of a spec that may change in the life of a test or a suite, and don't affect what is measured.
-func terms(of any) []string {
-	if _, is := of.(*v1alpha1.LoadTestSuite); is {
+func terms(object any) []string {
+	if _, ok := object.(*v1alpha1.LoadTestSuite); ok {
 		return []string{"historyLimit", "parallelism", "stop", "suspend", "ttlAfterFinished"}
 	}
-	return []string{"activeDeadline", "keepPods", "reportRetention", "schedulingDeadline", "stop", "suspend", "ttlAfterFinished"}
+	return []string{"activeDeadline", "keepPods", "reportRetention", "schedulingDeadline", "stop", "suspend",
+		"ttlAfterFinished"}
 }
 
-// OtherSpec is the first field in which two LoadTests or LoadTestSuites measure something different, such as spec.links[0].name; false: there is none. Both must
-// have their defaults, and be of the same kind.
-func OtherSpec(want, is any) (field string, other bool) {
-	a, b := specOf(want), specOf(is)
-	for _, name := range terms(is) {
+// OtherSpec is the first field in which two LoadTests or LoadTestSuites measure something different, such as
+// spec.links[0].name. False means that there is none. Both must have their defaults, and be of the same kind.
+func OtherSpec(want, got any) (field string, differs bool) {
+	a, b := specOf(want), specOf(got)
+	for _, name := range terms(got) {
 		delete(a, name)
 		delete(b, name)
 	}
@@ -32,10 +33,10 @@ func OtherSpec(want, is any) (field string, other bool) {
 }
 
 // OtherTerms are the differing fields that don't affect what is measured.
-func OtherTerms(want, is any) string {
-	a, b := specOf(want), specOf(is)
+func OtherTerms(want, got any) string {
+	a, b := specOf(want), specOf(got)
 	var fields []string
-	for _, name := range terms(is) {
+	for _, name := range terms(got) {
 		if !reflect.DeepEqual(a[name], b[name]) {
 			fields = append(fields, "spec."+name)
 		}
@@ -59,34 +60,34 @@ func specOf(object any) map[string]any {
 }
 
 // difference is the first field, in the order of names, in which two documents differ.
-func difference(at string, a, b any) (field string, found bool) {
+func difference(fieldPath string, a, b any) (field string, found bool) {
 	if reflect.DeepEqual(a, b) {
 		return "", false
 	}
 	switch a := a.(type) {
 	case map[string]any:
 		if b, ok := b.(map[string]any); ok {
-			return differentMember(at, a, b)
+			return differentMember(fieldPath, a, b)
 		}
 	case []any:
 		if b, ok := b.([]any); ok && len(a) == len(b) {
 			for i := range a {
-				if field, found := difference(fmt.Sprintf("%s[%d]", at, i), a[i], b[i]); found {
+				if field, found := difference(fmt.Sprintf("%s[%d]", fieldPath, i), a[i], b[i]); found {
 					return field, true
 				}
 			}
 		}
 	}
-	return at, true
+	return fieldPath, true
 }
 
-func differentMember(at string, a, b map[string]any) (field string, found bool) {
+func differentMember(fieldPath string, a, b map[string]any) (field string, found bool) {
 	names := slices.Concat(slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b)))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if field, found := difference(at+"."+name, a[name], b[name]); found {
+		if field, found := difference(fieldPath+"."+name, a[name], b[name]); found {
 			return field, true
 		}
 	}
-	return at, true
+	return fieldPath, true
 }

@@ -14,18 +14,23 @@ func TestOtherSpec(t *testing.T) {
 		field  string
 		terms  string
 	}{
-		"nothing":              {func(*v1alpha1.LoadTestSpec) {}, "", ""},
-		"another profile":      {func(s *v1alpha1.LoadTestSpec) { s.Traffic.Profile = "FixedSize" }, "spec.traffic.profile", ""},
-		"a field more":         {func(s *v1alpha1.LoadTestSpec) { s.Procedure.MaxLossRatio = "0.1" }, "spec.procedure", ""},
-		"links in other order": {func(s *v1alpha1.LoadTestSpec) { s.Links = []v1alpha1.LinkSpec{links[1], links[0]} }, "spec.links[0].name", ""},
-		"a link less":          {func(s *v1alpha1.LoadTestSpec) { s.Links = links[:1] }, "spec.links", ""},
-		"another deadline":     {func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadline, s.Stop = "2h", true }, "", "spec.activeDeadline, spec.stop"},
-		"its Report is kept":   {func(s *v1alpha1.LoadTestSpec) { s.ReportRetention = "Keep" }, "", "spec.reportRetention"},
+		"nothing": {func(*v1alpha1.LoadTestSpec) {}, "", ""},
+		"another profile": {func(s *v1alpha1.LoadTestSpec) { s.Traffic.Profile = "FixedSize" },
+			"spec.traffic.profile", ""},
+		"a field more": {func(s *v1alpha1.LoadTestSpec) { s.Procedure.MaxLossRatio = "0.1" }, "spec.procedure",
+			""},
+		"links in other order": {func(s *v1alpha1.LoadTestSpec) { s.Links = []v1alpha1.LinkSpec{links[1], links[0]} },
+			"spec.links[0].name", ""},
+		"a link less": {func(s *v1alpha1.LoadTestSpec) { s.Links = links[:1] }, "spec.links", ""},
+		"another deadline": {func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadline, s.Stop = "2h", true }, "",
+			"spec.activeDeadline, spec.stop"},
+		"its Report is kept": {func(s *v1alpha1.LoadTestSpec) { s.ReportRetention = "Keep" }, "",
+			"spec.reportRetention"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			other := base
-			c.change(&other)
-			a, b := &v1alpha1.LoadTest{Spec: other}, &v1alpha1.LoadTest{Spec: base}
+			changed := base
+			c.change(&changed)
+			a, b := &v1alpha1.LoadTest{Spec: changed}, &v1alpha1.LoadTest{Spec: base}
 			field, differs := OtherSpec(a, b)
 			if differs != (c.field != "") || field != c.field && differs {
 				t.Errorf("got %q, %v, want %q", field, differs, c.field)
@@ -53,12 +58,12 @@ func TestAnotherSuite(t *testing.T) {
 		}, "spec.axes[0].values[0].name", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			other := base.DeepCopy()
-			c.change(&other.Spec)
-			if field, differs := OtherSpec(other, base); differs != (c.field != "") || differs && field != c.field {
+			changed := base.DeepCopy()
+			c.change(&changed.Spec)
+			if field, differs := OtherSpec(changed, base); differs != (c.field != "") || differs && field != c.field {
 				t.Errorf("got %q, %v, want %q", field, differs, c.field)
 			}
-			if terms := OtherTerms(other, base); terms != c.terms {
+			if terms := OtherTerms(changed, base); terms != c.terms {
 				t.Errorf("terms are %q, want %q", terms, c.terms)
 			}
 		})

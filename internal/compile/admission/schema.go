@@ -16,7 +16,8 @@ import (
 	"github.com/linerate-dev/linerate/config/crd"
 )
 
-// Server judges objects as an API server with our CustomResourceDefinitions would. It is safe for concurrent use, and keeps nothing of what it judges.
+// Server judges objects as an API server with our CustomResourceDefinitions would. It is safe for concurrent
+// use, and keeps nothing of what it judges.
 type Server struct {
 	tests  *resource
 	suites func() (*resource, error)
@@ -30,11 +31,12 @@ type resource struct {
 	rules      *cel.Validator
 }
 
-// NewServer is a Server by the embedded CustomResourceDefinitions. A process has one, which is made when it is first asked for: to compile every rule of a LoadTest takes some
-// tenths of a second. Those of a LoadTestSuite are compiled when the first is judged.
-func NewServer() (*Server, error) { return made() }
+// NewServer is a Server by the embedded CustomResourceDefinitions. A process has one, which is made at the first call,
+// since compiling every rule of a LoadTest takes some tenths of a second. The rules of a LoadTestSuite are compiled
+// when the first suite is judged.
+func NewServer() (*Server, error) { return sharedServer() }
 
-var made = sync.OnceValues(func() (*Server, error) {
+var sharedServer = sync.OnceValues(func() (*Server, error) {
 	tests, err := newResource(v1alpha1.LoadTestKind, crd.LoadTests())
 	if err != nil {
 		return nil, err
@@ -44,8 +46,8 @@ var made = sync.OnceValues(func() (*Server, error) {
 	})}, nil
 })
 
-// of is the resource of a kind; any kind but a suite is judged as a LoadTest.
-func (s *Server) of(kind any) (*resource, error) {
+// resourceOf is the resource of a kind. Any kind but a suite is judged as a LoadTest.
+func (s *Server) resourceOf(kind any) (*resource, error) {
 	if kind == v1alpha1.LoadTestSuiteKind {
 		return s.suites()
 	}
@@ -65,7 +67,8 @@ func newResource(kind string, manifest []byte) (*resource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare schema validation of %s: %w", kind, err)
 	}
-	return &resource{kind: kind, structural: structural, openAPI: openAPI, rules: cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
+	return &resource{kind: kind, structural: structural, openAPI: openAPI, rules: cel.NewValidator(structural, true,
+		celconfig.PerCallLimit)}, nil
 }
 
 // schemaOf takes the schema of the one version out of the manifest.
@@ -78,7 +81,8 @@ func schemaOf(manifest []byte) (*apiextensions.JSONSchemaProps, error) {
 		return nil, fmt.Errorf("%d versions in %s, one expected", len(v1.Spec.Versions), v1.Name)
 	}
 	var internal apiextensions.CustomResourceValidation
-	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v1.Spec.Versions[0].Schema, &internal, nil); err != nil {
+	convert := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation
+	if err := convert(v1.Spec.Versions[0].Schema, &internal, nil); err != nil {
 		return nil, err
 	}
 	return internal.OpenAPIV3Schema, nil

@@ -9,29 +9,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// sentence is a field error as a sentence: what the field is, what it has to be, and the schema's example if it has one.
+// sentence is a field error as a sentence. It says what the field is, what the field has to be, and the schema's
+// example if there is one.
 func (s *resource) sentence(e *field.Error, object any) string {
 	p := parsePath(e.Field)
 	switch e.Type {
 	case field.ErrorTypeRequired:
 		return e.Field + " is missing" + detail(": ", e.Detail) + s.example(p)
 	case field.ErrorTypeNotSupported:
-		return fmt.Sprintf("%s is %s: must be one of %s%s", e.Field, quoted(e.BadValue), supported(e.Detail), s.meantValue(p, e.BadValue))
+		return fmt.Sprintf("%s is %s: must be one of %s%s", e.Field, quoted(e.BadValue), supported(e.Detail),
+			s.meantValue(p, e.BadValue))
 	case field.ErrorTypeDuplicate:
 		return fmt.Sprintf("%s repeats %s: the list may have it only once", e.Field, quoted(e.BadValue))
 	default:
 		message, fromSchema := plain(e)
-		value, known := e.BadValue, isScalar(e.BadValue)
-		if fromSchema || !known {
-			value, known = p.value(object)
+		value, shown := e.BadValue, isScalar(e.BadValue)
+		if fromSchema || !shown {
+			value, shown = p.value(object)
 		}
 		if fromSchema {
 			message += s.example(p)
 		}
-		if text, is := value.(string); is && len(text) > longestShown && !fromSchema {
-			known = false
+		if text, ok := value.(string); ok && len(text) > longestShown && !fromSchema {
+			shown = false
 		}
-		if !known || !isScalar(value) {
+		if !shown || !isScalar(value) {
 			return s.subject(e.Field) + ": " + message
 		}
 		return s.subject(e.Field) + " is " + quoted(value) + ": " + message
@@ -41,7 +43,7 @@ func (s *resource) sentence(e *field.Error, object any) string {
 // longestShown is how long a text may be that a sentence repeats, unless its length may be what is wrong.
 const longestShown = 100
 
-// subject is what a sentence about a field begins with; rules of the whole object have no field.
+// subject is what a sentence about a field begins with. Rules of the whole object have no field.
 func (s *resource) subject(fieldPath string) string {
 	if fieldPath == "" || fieldPath == "<nil>" {
 		return "the " + s.kind
@@ -56,7 +58,8 @@ func detail(prefix, text string) string {
 	return prefix + text
 }
 
-// plain removes the schema validator's own words ("spec.x in body should be …") from a message, and says whether it had any.
+// plain removes the schema validator's own words ("spec.x in body should be …") from a message, and says
+// whether it had any.
 func plain(e *field.Error) (message string, fromSchema bool) {
 	_, words, found := strings.Cut(e.Detail, " in body ")
 	if !found {
@@ -68,20 +71,20 @@ func plain(e *field.Error) (message string, fromSchema bool) {
 		"should ", "must ",
 		"chars long", "characters long",
 	).Replace(words)
-	if is, must, typed := cutType(words); typed {
-		return fmt.Sprintf("must be of type %s, not %s", must, is), true
+	if got, want, typed := cutType(words); typed {
+		return fmt.Sprintf("must be of type %s, not %s", want, got), true
 	}
 	return words, true
 }
 
 // cutType reads `must be of type integer: "string"`.
-func cutType(words string) (is, must string, ok bool) {
+func cutType(words string) (got, want string, ok bool) {
 	words, ok = strings.CutPrefix(words, "must be of type ")
 	if !ok {
 		return "", "", false
 	}
-	must, is, ok = strings.Cut(words, ": ")
-	return strings.Trim(is, `"`), must, ok
+	want, got, ok = strings.Cut(words, ": ")
+	return strings.Trim(got, `"`), want, ok
 }
 
 // supported reads `supported values: "A", "B"`.

@@ -23,14 +23,17 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 		examples             []string
 		read                 func(v1alpha1.LoadTestSpec) error
 	}{
-		{"durations", "0195.hms-+ µund", "  activeDeadline: %q\n", []string{"1h", "90m", "1h30m", "30.5s", "10000ms", "000100s", "1.000000001h"},
+		{"durations", "0195.hms-+ µund", "  activeDeadline: %q\n", []string{"1h", "90m", "1h30m", "30.5s", "10000ms",
+			"000100s", "1.000000001h"},
 			func(s v1alpha1.LoadTestSpec) error { _, err := s.ActiveDeadline.Std(); return err }},
-		{"trials' durations", "0195.hms-+ µund", "  procedure: {type: FrameLoss, frameLoss: {trialDuration: %q}}\n", []string{"1s", "60s", "1h", "0.5m", "000100s", "59m59.999999999s"},
+		{"trials' durations", "0195.hms-+ µund", "  procedure: {type: FrameLoss, frameLoss: {trialDuration: %q}}\n",
+			[]string{"1s", "60s", "1h", "0.5m", "000100s", "59m59.999999999s"},
 			func(s v1alpha1.LoadTestSpec) error {
 				_, err := v1alpha1.Duration(s.Procedure.FrameLoss.TrialDuration).Std()
 				return err
 			}},
-		{"rates", "0195.kmgpbsl%- ", "  procedure: {ramp: {targetRate: %q}}\n", []string{"1kpps", "14.88mpps", "10gbps", "10gbpsl1", "95%", "0.000001%", "1.5pps", "9bps"},
+		{"rates", "0195.kmgpbsl%- ", "  procedure: {ramp: {targetRate: %q}}\n", []string{"1kpps", "14.88mpps", "10gbps",
+			"10gbpsl1", "95%", "0.000001%", "1.5pps", "9bps"},
 			func(s v1alpha1.LoadTestSpec) error {
 				_, err := units.ParseRate(string(s.Procedure.Ramp.TargetRate))
 				return err
@@ -45,12 +48,14 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 				_, err := units.ParseRatio(string(s.Procedure.Ramp.RefineTo))
 				return err
 			}},
-		{"decimals", "0195.-eE", "  criteria: [{name: a, metric: PacketsPerSecond, min: %q}]\n", []string{"0", "95", "0.001", "123456789012345.123456789"[:20]},
+		{"decimals", "0195.-eE", "  criteria: [{name: a, metric: PacketsPerSecond, min: %q}]\n",
+			[]string{"0", "95", "0.001", "123456789012345.123456789"[:20]},
 			func(s v1alpha1.LoadTestSpec) error {
 				_, err := strconv.ParseFloat(string(s.Criteria[0].Min), 64)
 				return err
 			}},
-		{"networks", "0195.:/af", "  traffic: {allowedPrefixes: [%q]}\n", []string{"10.0.0.0/8", "2001:2::/48", "::/0", "192.0.2.1/32"},
+		{"networks", "0195.:/af", "  traffic: {allowedPrefixes: [%q]}\n", []string{"10.0.0.0/8", "2001:2::/48", "::/0",
+			"192.0.2.1/32"},
 			func(s v1alpha1.LoadTestSpec) error {
 				_, err := netip.ParsePrefix(string(s.Traffic.AllowedPrefixes[0]))
 				return err
@@ -58,13 +63,13 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 	} {
 		t.Run(q.name, func(t *testing.T) {
 			for _, example := range q.examples {
-				if taken(t, server, fmt.Sprintf(q.yaml, example), q.read) == 0 {
+				if accepted(t, server, fmt.Sprintf(q.yaml, example), q.read) == 0 {
 					t.Errorf("%q is not taken", example)
 				}
 			}
 			random, count := rand.New(rand.NewPCG(1, 2)), 0
 			for range 200 {
-				count += taken(t, server, fmt.Sprintf(q.yaml, mutate(random, q.examples, q.alphabet)), q.read)
+				count += accepted(t, server, fmt.Sprintf(q.yaml, mutate(random, q.examples, q.alphabet)), q.read)
 			}
 			if count < 4 {
 				t.Errorf("only %d of the random values were taken: the test says little", count)
@@ -73,8 +78,8 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 	}
 }
 
-// taken is 1 if the server takes the text; then Go must be able to read it.
-func taken(t *testing.T, server *admission.Server, text string, read func(v1alpha1.LoadTestSpec) error) int {
+// accepted is 1 if the server takes the text; then Go must be able to read it.
+func accepted(t *testing.T, server *admission.Server, text string, read func(v1alpha1.LoadTestSpec) error) int {
 	t.Helper()
 	objects, err := server.Load("x.yaml", strings.NewReader(minimal+text))
 	if err != nil {
@@ -91,13 +96,13 @@ func mutate(random *rand.Rand, examples []string, alphabet string) string {
 	letters := []rune(alphabet)
 	text := []rune(examples[random.IntN(len(examples))])
 	for range 1 + random.IntN(3) {
-		at := random.IntN(len(text) + 1)
+		position := random.IntN(len(text) + 1)
 		letter := letters[random.IntN(len(letters))]
 		switch {
-		case at < len(text) && random.IntN(2) == 0:
-			text[at] = letter
+		case position < len(text) && random.IntN(2) == 0:
+			text[position] = letter
 		default:
-			text = append(text[:at], append([]rune{letter}, text[at:]...)...)
+			text = append(text[:position], append([]rune{letter}, text[position:]...)...)
 		}
 	}
 	return string(text)

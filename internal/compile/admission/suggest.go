@@ -9,17 +9,18 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// unknownField says what is wrong with a field that the schema doesn't have: the nearest one beside it, or one of that name elsewhere.
+// unknownField says that the schema doesn't have a field, and suggests the nearest one beside it, or one of that name
+// elsewhere.
 func (s *resource) unknownField(name string) string {
 	p := parsePath(name)
 	message := name + " is not a field of " + s.kind
 	if len(p) == 0 {
 		return message
 	}
-	last := p[len(p)-1]
+	member := p[len(p)-1]
 	if parent := p[:len(p)-1].schema(s.structural); parent != nil {
-		if near := nearest(last, names(parent)); near != "" {
-			return message + ": did you mean " + near + "?"
+		if suggestion := nearest(member, names(parent)); suggestion != "" {
+			return message + ": did you mean " + suggestion + "?"
 		}
 		if elsewhere := s.elsewhere(p, parent); elsewhere != "" {
 			return message + ": did you mean " + elsewhere + "?"
@@ -42,55 +43,59 @@ func (s *resource) meantValue(p path, value any) string {
 			values = append(values, v)
 		}
 	}
-	if near := nearest(text, values); near != "" {
-		return ": did you mean " + near + "?"
+	if suggestion := nearest(text, values); suggestion != "" {
+		return ": did you mean " + suggestion + "?"
 	}
 	return ""
 }
 
 // names are the fields of a schema's object, sorted.
 func names(s *structuralschema.Structural) []string {
-	var all []string
+	var properties []string
 	for name := range s.Properties {
-		all = append(all, name)
+		properties = append(properties, name)
 	}
-	slices.Sort(all)
-	return all
+	slices.Sort(properties)
+	return properties
 }
 
-// elsewhere is the place of the field that somebody wrote at the path: below its parent, or the only one of this name in the spec. Of several in other parts none is meant.
+// elsewhere is the place of the field that somebody wrote at the path. It is below the path's parent, or the only one
+// of this name in the spec. Of several in other parts none is meant.
 func (s *resource) elsewhere(p path, parent *structuralschema.Structural) string {
-	last, at := p[len(p)-1], ""
+	name, place := p[len(p)-1], ""
 	for i, piece := range p[:len(p)-1] {
 		if _, isIndex := strconv.Atoi(piece); isIndex == nil {
-			at += "[]"
+			place += "[]"
 			continue
 		}
-		at += "."[:min(i, 1)] + piece
+		place += "."[:min(i, 1)] + piece
 	}
-	if below := find(parent, last, at); len(below) > 0 {
-		return slices.MinFunc(below, func(a, b string) int { return strings.Count(a, ".") - strings.Count(b, ".") })
+	if descendants := find(parent, name, place); len(descendants) > 0 {
+		return slices.MinFunc(descendants, func(a,
+			b string) int {
+			return strings.Count(a, ".") - strings.Count(b, ".")
+		})
 	}
 	spec := s.structural.Properties["spec"]
-	if all := find(&spec, last, "spec"); len(all) == 1 {
-		return all[0]
+	if places := find(&spec, name, "spec"); len(places) == 1 {
+		return places[0]
 	}
 	return ""
 }
 
 // find are the places of all fields of this name below a schema's place, in the order of their names.
-func find(s *structuralschema.Structural, name, at string) (places []string) {
+func find(s *structuralschema.Structural, name, prefix string) (places []string) {
 	if s.Items != nil {
-		return find(s.Items, name, at+"[]")
+		return find(s.Items, name, prefix+"[]")
 	}
 	for _, property := range names(s) {
-		where := at + "." + property
+		place := prefix + "." + property
 		if strings.EqualFold(property, name) {
-			places = append(places, where)
+			places = append(places, place)
 			continue
 		}
 		child := s.Properties[property]
-		places = append(places, find(&child, name, where)...)
+		places = append(places, find(&child, name, place)...)
 	}
 	return places
 }
@@ -106,7 +111,8 @@ func nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance is the number of letters to insert, remove, replace or swap with the next between two words (Damerau's, each letter swapped once).
+// distance is the number of letters to insert, remove, replace or swap with the next between two words
+// (Damerau's, each letter swapped once).
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

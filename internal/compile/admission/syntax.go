@@ -10,7 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlFaults says what keeps a text from being YAML: the parser's words, the line they are about, and what usually causes them.
+// yamlFaults says what keeps a text from being YAML, by the parser's words, the line they are about, and what usually
+// causes them.
 func yamlFaults(src source, text []byte, err error) Faults {
 	pattern := regexp.MustCompile(`line (\d+): (.*)`)
 	var faults Faults
@@ -25,11 +26,11 @@ func yamlFaults(src source, text []byte, err error) Faults {
 	return faults
 }
 
-// syntaxFault places the parser's words; its lines count from the document's beginning.
+// syntaxFault places the parser's words, whose lines count from the document's beginning.
 func syntaxFault(src source, text []byte, line int, words string) Fault {
 	fault := Fault{File: src.file, Document: src.document}
-	if said, twice := strings.CutSuffix(words, "already set in map"); twice {
-		fault.Line, fault.Message = src.line+line-1, said+"appears twice: remove one"
+	if key, twice := strings.CutSuffix(words, "already set in map"); twice {
+		fault.Line, fault.Message = src.line+line-1, key+"appears twice: remove one"
 		return fault
 	}
 	lines := bytes.Split(bytes.TrimRight(text, "\n"), []byte("\n"))
@@ -38,7 +39,8 @@ func syntaxFault(src source, text []byte, line int, words string) Fault {
 	}
 	line = max(min(line, len(lines)), 1)
 	fault.Line = src.line + line - 1
-	fault.Message = fmt.Sprintf("not YAML: %s, at %s%s", words, quoted(strings.TrimSpace(string(lines[line-1]))), usualCause(words, lines[line-1]))
+	fault.Message = fmt.Sprintf("not YAML: %s, at %s%s", words, quoted(strings.TrimSpace(string(lines[line-1]))),
+		usualCause(words, lines[line-1]))
 	return fault
 }
 
@@ -71,20 +73,20 @@ func repeatedKeys(src source, node *yaml.Node) (faults Faults) {
 	if node.Kind != yaml.MappingNode {
 		return faults
 	}
-	seen := map[string]bool{}
+	keys := map[string]bool{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
-		at := Fault{File: src.file, Document: src.document, Line: src.line + key.Line - 1}
+		fault := Fault{File: src.file, Document: src.document, Line: src.line + key.Line - 1}
 		switch {
 		case key.Tag == "!!merge" && i > 0:
-			at.Message = "a merge key (<<) stands behind other keys, which it may replace: write it first"
-			faults = append(faults, at)
+			fault.Message = "a merge key (<<) stands behind other keys, which it may replace: write it first"
+			faults = append(faults, fault)
 		case key.Tag == "!!merge":
-		case seen[key.Value]:
-			at.Message = fmt.Sprintf("key %q appears twice: remove one", key.Value)
-			faults = append(faults, at)
+		case keys[key.Value]:
+			fault.Message = fmt.Sprintf("key %q appears twice: remove one", key.Value)
+			faults = append(faults, fault)
 		}
-		seen[key.Value] = true
+		keys[key.Value] = true
 	}
 	return faults
 }

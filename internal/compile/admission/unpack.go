@@ -15,8 +15,9 @@ type packed struct {
 	content map[string]any
 }
 
-// unpack are the objects of a document: those of a List, as kubectl get writes it, and of Lists in it, or the document itself.
-func unpack(src source, content map[string]any) (all []packed, faults Faults) {
+// unpack are the objects of a document. They are those of a List, as kubectl get writes it, and of Lists in it, or the
+// document itself.
+func unpack(src source, content map[string]any) (objects []packed, faults Faults) {
 	kind, _ := content["kind"].(string)
 	if kind != "List" && kind != v1alpha1.LoadTestKind+"List" && kind != v1alpha1.LoadTestSuiteKind+"List" {
 		return []packed{{src, content}}, nil
@@ -28,17 +29,18 @@ func unpack(src source, content map[string]any) (all []packed, faults Faults) {
 	for i, item := range items {
 		object, ok := item.(map[string]any)
 		if !ok {
-			faults = append(faults, src.fault(fmt.Sprintf("items[%d]", i), fmt.Sprintf("items[%d] is %s: an item is a whole object, such as a LoadTest", i, quoted(item))))
+			faults = append(faults, src.fault(fmt.Sprintf("items[%d]", i),
+				fmt.Sprintf("items[%d] is %s: an item is a whole object, such as a LoadTest", i, quoted(item))))
 			continue
 		}
-		inner, wrong := unpack(src.at("items", fmt.Sprint(i)), object)
-		all, faults = append(all, inner...), append(faults, wrong...)
+		inner, wrong := unpack(src.part("items", fmt.Sprint(i)), object)
+		objects, faults = append(objects, inner...), append(faults, wrong...)
 	}
-	return all, faults
+	return objects, faults
 }
 
-// at is the source of a part of the document.
-func (s source) at(pieces ...string) source {
+// part is the source of a part of the document.
+func (s source) part(pieces ...string) source {
 	node := s.root
 	if node != nil && node.Kind == yaml.DocumentNode && len(node.Content) > 0 {
 		node = node.Content[0]
@@ -58,8 +60,8 @@ type unread struct {
 	faults Faults
 }
 
-// other says that an object is none of linerate's, and names it.
-func (p packed) other() (unread, bool) {
+// foreign says that an object is none of linerate's, and names it.
+func (p packed) foreign() (unread, bool) {
 	version, _ := p.content["apiVersion"].(string)
 	kind, named := p.content["kind"].(string)
 	faults := kindFaults(p.source, p.content)
@@ -75,8 +77,8 @@ func textOf(v any) string {
 	return text
 }
 
-func namesOf(all []unread) (names []string) {
-	for _, u := range all {
+func namesOf(objects []unread) (names []string) {
+	for _, u := range objects {
 		names = append(names, u.name)
 	}
 	return names

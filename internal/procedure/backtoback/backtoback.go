@@ -1,6 +1,7 @@
 package backtoback
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,12 +16,14 @@ import (
 )
 
 const (
-	// invalidTrials is how many times the trial is repeated because it was Invalid, invalidBursts how many bursts of one search may be before it is given up.
+	// invalidTrials is how many times the trial is repeated because it was Invalid. invalidBursts is how many Invalid
+	// bursts of one search are repeated before the search is given up.
 	invalidTrials = 2
 	invalidBursts = 3
-	// sendingMargin is what a burst may take more than twice the time that it takes at the rate of the trial.
+	// sendingMargin is what a burst may take more than twice the time that the burst takes at the rate of the trial.
 	sendingMargin = time.Second
-	// usualBursts is how many bursts a search usually takes, and usualBurst how long one does, with all around it.
+	// usualBursts is how many bursts a search usually takes, and usualBurst how long one burst takes with what passes
+	// before and after.
 	usualBursts = 3
 	usualBurst  = 2 * time.Second
 )
@@ -31,12 +34,7 @@ type BackToBack struct{ plan plan.BackToBack }
 var _ procedure.Procedure = BackToBack{}
 
 // New are the bursts that the Plan describes.
-func New(p plan.Procedure) BackToBack {
-	if p.BackToBack == nil {
-		return BackToBack{}
-	}
-	return BackToBack{*p.BackToBack}
-}
+func New(p plan.Procedure) BackToBack { return BackToBack{*cmp.Or(p.BackToBack, &plan.BackToBack{})} }
 
 // Rates are the bursts' rate, for the warm-up too.
 func (b BackToBack) Rates() procedure.Rates {
@@ -50,126 +48,119 @@ func (b BackToBack) warmUp() procedure.WarmUp {
 
 func (b BackToBack) repetitions() int { return max(1, b.plan.Repetitions) }
 
-// series is the state that replaying the windows leads to.
-type series struct {
-	trial   int // the window of the trial before, as an index into the history; procedure.None: it is still to come, or could not be judged
-	sides   []side
-	over    int // how many searches are over, found or given up
-	unclear int // how many of them were given up
-	invalid int // trials, or bursts of this search, that could not be judged
-	reason  string
-	ended   bool
+// course is the state that replaying the windows leads to.
+type course struct {
+	procedure.Course
+
+	// trial is the index in the history of the trial before the bursts. NoWindow means that the trial is still to
+	// come, or could not be judged.
+	trial    int
+	sides    []side
+	finished int // searches, found or given up
+	givenUp  int // of the finished searches
 }
 
 // side is one direction.
 type side struct {
 	field
 
-	searched bool // the trial lost frames of it: else no burst says anything
+	searched bool // the trial lost frames of the direction, else no burst shows anything
 	trial    report.Direction
-	now      search
+	current  search
 	found    []search
 }
 
-func (s side) done() bool { return !s.searched || s.field.done(s.now) }
+func (s side) isFinished() bool { return !s.searched || s.field.isFinished(s.current) }
 
-// replay carries the history through the series.
-func (b BackToBack) replay(history []report.Window) series {
-	s := series{trial: procedure.None}
-	if lost := b.warmUp().NothingCameBack(history); lost != "" {
-		s.reason, s.ended = lost, true
-		return s
-	}
-	for i := b.warmUp().Steps(); i < len(history) && !s.ended; i++ {
-		s.reason = ""
-		if s.trial == procedure.None {
-			b.observeTrial(&s, history[i], i)
+func (b BackToBack) replay(history []report.Window) course {
+	c := course{trial: procedure.NoWindow}
+	c.Replay(b.warmUp(), history, func(i int) {
+		if c.trial == procedure.NoWindow {
+			b.observeTrial(&c, history[i], i)
 		} else {
-			b.observeBurst(&s, history[i])
+			b.observeBurst(&c, history[i])
 		}
-	}
-	return s
+	})
+	return c
 }
 
-// observeTrial takes in the trial before the bursts. In a direction that lost nothing, no burst fills a buffer, as each is shorter than the trial.
-func (b BackToBack) observeTrial(s *series, w report.Window, i int) {
-	switch {
-	case !w.Counts() && s.invalid < invalidTrials:
-		s.invalid++
-		s.reason = procedure.Repeated(w)
-		return
-	case !w.Counts():
-		s.ended, s.reason = true, "the trial before the bursts could not be judged, however often repeated: "+w.Reason
+// observeTrial takes in the trial before the bursts. In a direction that lost nothing, no burst fills a buffer, as each
+// is shorter than the trial.
+func (b BackToBack) observeTrial(c *course, w report.Window, i int) {
+	if !w.Counts() {
+		if !c.Repeat(w, invalidTrials) {
+			c.End("the trial before the bursts could not be judged, however often repeated: " + w.Reason)
+		}
 		return
 	}
-	s.trial, s.invalid = i, 0
-	any := false
+	c.trial = i
+	c.GoOn()
+	lossy := false
 	for _, m := range w.Directions {
 		lost := measure.SurelyLost(m)
 		f := field{resolution: b.plan.Resolution, excessShare: float64(lost) / float64(max(1, m.Sent.Packets)),
 			longest: framesIn(m.Offered.PacketsPerSecond, b.plan.Longest.Std())}
 		f.begin = f.longest
-		s.sides = append(s.sides, side{field: f, searched: lost > 0, trial: m})
-		any = any || lost > 0
+		c.sides = append(c.sides, side{field: f, searched: lost > 0, trial: m})
+		lossy = lossy || lost > 0
 	}
-	if !any {
-		s.ended, s.reason = true, "the trial lost no frame at the bursts' rate, so that no burst fills a buffer"
+	if !lossy {
+		c.End("the trial lost no frame at the bursts' rate, so that no burst fills a buffer")
 	}
 }
 
-// framesIn is how many frames a burst of this length has; a stream has at most as many as 32 bits count.
+// framesIn is how many frames a burst of this length has. A stream has at most as many as 32 bits count.
 func framesIn(packetsPerSecond int64, lasts time.Duration) int64 {
 	return int64(min(max(2, float64(packetsPerSecond)*lasts.Seconds()), math.MaxUint32/2))
 }
 
 // observeBurst takes in a burst of all directions.
-func (b BackToBack) observeBurst(s *series, w report.Window) {
-	if !s.usable(w) {
-		if s.invalid++; s.invalid <= invalidBursts {
-			s.reason = procedure.Repeated(w)
+func (b BackToBack) observeBurst(c *course, w report.Window) {
+	if !c.usable(w) {
+		if c.Repeat(w, invalidBursts) {
 			return
 		}
-		s.unclear++
-		if b.endSearch(s, false); !s.ended {
-			s.reason = fmt.Sprintf("a search was given up, as %d of its bursts could not be judged; the last is window %d: %s", invalidBursts+1, w.Number, w.Reason)
+		c.givenUp++
+		if b.endSearch(c, false); !c.Ended {
+			c.Reason = fmt.Sprintf("a search was given up, as %d of its bursts could not be judged; the last is "+
+				"window %d: %s", invalidBursts+1, w.Number, w.Reason)
 		}
 		return
 	}
 	for i, m := range w.Directions {
-		if of := &s.sides[i]; !of.done() {
-			of.now.observe(m.Burst.Frames, measure.SurelyLost(m), int64(m.Burst.Sending))
+		if s := &c.sides[i]; !s.isFinished() {
+			s.current.observe(m.Burst.Frames, measure.SurelyLost(m), int64(m.Burst.Sending))
 		}
 	}
-	for _, of := range s.sides {
-		if !of.done() {
-			return
-		}
+	if !slices.ContainsFunc(c.sides, func(s side) bool { return !s.isFinished() }) {
+		b.endSearch(c, true)
 	}
-	b.endSearch(s, true)
 }
 
-// usable says that a window has a burst in each direction, and counts.
-func (s series) usable(w report.Window) bool {
-	return w.Counts() && len(w.Directions) == len(s.sides) &&
-		!slices.ContainsFunc(w.Directions, func(m report.Direction) bool { return m.Burst == nil || m.Burst.Frames <= 0 })
+// usable reports whether a window counts, and has a burst in each direction.
+func (c course) usable(w report.Window) bool {
+	return w.Counts() && len(w.Directions) == len(c.sides) && !slices.ContainsFunc(w.Directions,
+		func(m report.Direction) bool { return m.Burst == nil || m.Burst.Frames <= 0 })
 }
 
-// endSearch goes on to the next search, in all directions. It begins near where the others ended.
-func (b BackToBack) endSearch(s *series, found bool) {
-	for i := range s.sides {
-		of := &s.sides[i]
-		if of.searched && found {
-			of.found = append(of.found, of.now)
-			of.begin = max(1, mean(of.found)-of.width(max(of.now.lossy, of.now.clean))/2)
+// endSearch goes on to the next search, in all directions. A search begins near where the searches before ended.
+func (b BackToBack) endSearch(c *course, found bool) {
+	for i := range c.sides {
+		s := &c.sides[i]
+		if s.searched && found {
+			s.found = append(s.found, s.current)
+			s.begin = max(1, mean(s.found)-s.width(max(s.current.lossy, s.current.clean))/2)
 		}
-		of.now = search{}
+		s.current = search{}
 	}
-	s.invalid = 0
-	if s.over++; s.over >= b.repetitions() {
-		s.ended, s.reason = true, fmt.Sprintf("%s searches are done", wording.ShareOf(s.over, b.repetitions()))
-		if s.over == 1 {
-			s.reason = "the search is done"
-		}
+	c.GoOn()
+	c.finished++
+	switch {
+	case c.finished < b.repetitions():
+	case c.finished == 1:
+		c.End("the search is done")
+	default:
+		c.End(wording.ShareOf(c.finished, b.repetitions()) + " searches are done")
 	}
 }
 
@@ -184,38 +175,38 @@ func mean(found []search) int64 {
 
 // Next is the trial, and then burst by burst.
 func (b BackToBack) Next(history []report.Window) procedure.Step {
-	s := b.replay(history)
-	switch {
-	case s.ended:
-		return procedure.Step{Done: true, Reason: s.reason}
-	case b.warmUp().Due(history):
-		return b.warmUp().Step()
-	case s.trial == procedure.None:
-		return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.One, Judge: b.plan.TrialDuration.Std(), Reason: s.reason}
-	}
-	step := procedure.Step{Kind: procedure.Burst, Phase: report.BackToBack, Load: units.One, Reason: s.reason, Number: s.over + 1, Of: b.repetitions()}
-	step.Frames, step.Judge = s.bursts(b.plan.Longest.Std())
-	return step
+	c := b.replay(history)
+	return c.Next(b.warmUp(), history, func() procedure.Step {
+		if c.trial == procedure.NoWindow {
+			return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.One,
+				Judge: b.plan.TrialDuration.Std(), Reason: c.Reason}
+		}
+		step := procedure.Step{Kind: procedure.Burst, Phase: report.BackToBack, Load: units.One, Reason: c.Reason,
+			Number: c.finished + 1, Total: b.repetitions()}
+		step.Frames, step.Judge = c.bursts(b.plan.Longest.Std())
+		return step
+	})
 }
 
-// bursts are the next bursts' lengths, and how long sending them may take. A direction whose search is over goes on sending its longest burst without loss, and one without a search sends as long
-// as the longest of the others, so that a device whose directions share its capacity is as busy.
-func (s series) bursts(most time.Duration) (frames []int64, lasts time.Duration) {
+// bursts are the next bursts' lengths, and how long sending them may take. A direction whose search is finished goes on
+// sending its longest burst without loss. A direction without a search sends for as long as the longest of the others,
+// so that a device whose directions share its capacity is as busy.
+func (c course) bursts(limit time.Duration) (frames []int64, lasts time.Duration) {
 	longest := time.Duration(0)
-	for _, of := range s.sides {
-		n := max(1, of.now.clean)
-		if !of.done() {
-			n = of.next(of.now)
+	for _, s := range c.sides {
+		n := max(1, s.current.clean)
+		if !s.isFinished() {
+			n = s.next(s.current)
 		}
 		frames = append(frames, n)
-		longest = max(longest, of.durationOf(n))
+		longest = max(longest, s.durationOf(n))
 	}
-	for i, of := range s.sides {
-		if !of.searched {
-			frames[i] = min(of.longest, max(1, framesIn(of.trial.Offered.PacketsPerSecond, longest)))
+	for i, s := range c.sides {
+		if !s.searched {
+			frames[i] = min(s.longest, max(1, framesIn(s.trial.Offered.PacketsPerSecond, longest)))
 		}
 	}
-	return frames, 2*min(longest, most) + sendingMargin
+	return frames, 2*min(longest, limit) + sendingMargin
 }
 
 // durationOf is how long these frames take at the rate of the trial.
@@ -225,25 +216,23 @@ func (s side) durationOf(frames int64) time.Duration {
 
 // Bound is the trial with its repeats, and as many bursts as searches may take.
 func (b BackToBack) Bound() procedure.Bound {
-	bursts := b.repetitions() * (mostBursts(b.plan.Resolution) + invalidBursts + 1)
-	burst := 2*b.plan.Longest.Std() + sendingMargin
-	return b.warmUp().Bound(1+invalidTrials+bursts, (1+invalidTrials)*b.plan.TrialDuration.Std()+time.Duration(bursts)*burst, max(b.plan.TrialDuration.Std(), burst))
+	bursts := b.repetitions() * (maxBursts(b.plan.Resolution) + invalidBursts + 1)
+	burst, trial := 2*b.plan.Longest.Std()+sendingMargin, b.plan.TrialDuration.Std()
+	return b.warmUp().Bound(1+invalidTrials+bursts, (1+invalidTrials)*trial+time.Duration(bursts)*burst,
+		max(trial, burst))
 }
 
 // Usual is warm-up, trial and searches.
 func (b BackToBack) Usual() time.Duration { return b.Remaining(nil) }
 
-// Remaining is what is left of them.
+// Remaining is what is left of warm-up, trial and searches.
 func (b BackToBack) Remaining(history []report.Window) time.Duration {
-	s := b.replay(history)
-	if s.ended {
-		return 0
+	c := b.replay(history)
+	steps := time.Duration(b.repetitions()-c.finished) * usualBursts * usualBurst
+	if c.trial == procedure.NoWindow {
+		steps += b.plan.TrialDuration.Std()
 	}
-	left := b.warmUp().Left(history) + time.Duration(b.repetitions()-s.over)*usualBursts*usualBurst
-	if s.trial == procedure.None {
-		left += b.plan.TrialDuration.Std()
-	}
-	return left
+	return c.Remaining(b.warmUp(), history, steps)
 }
 
 // Describe says how bursts are sent.
@@ -252,7 +241,8 @@ func (b BackToBack) Describe() procedure.Description {
 		return procedure.Description{}
 	}
 	return procedure.Description{Parts: "warm-up, trial and bursts", OnTop: "what disturbed bursts repeat",
-		Sentence: fmt.Sprintf("back-to-back frames: a trial of %s at %s per direction, then %s for the longest burst without loss, of %s at most",
+		Sentence: fmt.Sprintf("back-to-back frames: a trial of %s at %s per direction, then %s for the longest burst "+
+			"without loss, of %s at most",
 			b.plan.TrialDuration.Std(), b.plan.Rate, searches(b.repetitions()), b.plan.Longest.Std())}
 }
 

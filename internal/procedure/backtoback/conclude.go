@@ -14,51 +14,52 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Conclude puts the searches of each direction together. Window is the trial: its rates are what the device forwards of the bursts' rate.
+// Conclude combines the searches of each direction. Window is the trial, whose rates are what the device forwards of
+// the bursts' rate.
 func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
-	s := b.replay(history)
-	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: s.ended}
-	if s.ended {
-		c.Ending = s.reason
-	}
-	if s.trial == procedure.None {
+	replayed := b.replay(history)
+	c := replayed.Conclusion()
+	if replayed.trial == procedure.NoWindow {
 		return c
 	}
-	w := history[s.trial]
-	c.Window, c.Confirmed, c.Reason = s.trial, true, report.BurstsMeasured
-	if !slices.ContainsFunc(s.sides, func(of side) bool { return of.searched }) {
+	w := history[replayed.trial]
+	c.Window, c.Confirmed, c.Reason = replayed.trial, true, report.BurstsMeasured
+	if !slices.ContainsFunc(replayed.sides, func(s side) bool { return s.searched }) {
 		c.Reason = procedure.ClaimAsked(w.Directions, 0, report.ReachedTarget)
 	}
-	c.Bursts = make([]*report.BackToBackFrames, len(s.sides))
-	var said []string
-	for i, of := range s.sides {
-		c.Bursts[i] = b.frames(of, w, s.unclear)
-		said = append(said, of.trial.Name()+": "+b.sentence(of, c.Bursts[i], w.Duration.Std()))
+	c.Bursts = make([]*report.BackToBackFrames, 0, len(replayed.sides))
+	var clauses []string
+	for _, s := range replayed.sides {
+		frames := b.frames(s, w, replayed.givenUp)
+		c.Bursts = append(c.Bursts, frames)
+		clauses = append(clauses, s.trial.Name()+": "+b.sentence(s, frames, w.Duration.Std()))
 	}
-	if s.unclear > 0 {
-		said = append(said, fmt.Sprintf("%s could not be finished, as bursts could not be judged", searches(s.unclear)))
-		if procedure.TooMuchVoid(s.unclear, b.repetitions()) {
-			c.NotHeld = fmt.Sprintf("only %d of %s could be finished, as bursts could not be judged: see the windows for why, then measure again", s.over-s.unclear, searches(b.repetitions()))
+	if replayed.givenUp > 0 {
+		clauses = append(clauses, searches(replayed.givenUp)+" could not be finished, as bursts could not be judged")
+		if procedure.TooMuchVoid(replayed.givenUp, b.repetitions()) {
+			c.NotHeld = fmt.Sprintf("only %d of %s could be finished, as bursts could not be judged: see the windows "+
+				"for why, then measure again", replayed.finished-replayed.givenUp, searches(b.repetitions()))
 		}
 	}
-	c.Sentence = strings.Join(said, "; ")
+	c.Sentence = strings.Join(clauses, "; ")
 	return c
 }
 
-// frames is what the searches of a direction show; nil: nothing.
-func (b BackToBack) frames(of side, trial report.Window, unclear int) *report.BackToBackFrames {
-	if len(of.found) == 0 {
+// frames is what the searches of a direction show. Nil means nothing.
+func (b BackToBack) frames(d side, trial report.Window, unclear int) *report.BackToBackFrames {
+	if len(d.found) == 0 {
 		return nil
 	}
-	out := &report.BackToBackFrames{Unclear: unclear}
+	result := &report.BackToBackFrames{Unclear: unclear}
 	clean, lossy, sending, open, timed := int64(0), int64(0), int64(0), false, true
-	for _, f := range of.found {
-		out.Searches = append(out.Searches, report.BurstSearch{Clean: f.clean, Lossy: f.lossy, Bursts: f.bursts})
+	for _, f := range d.found {
+		result.Searches = append(result.Searches, report.BurstSearch{Clean: f.clean, Lossy: f.lossy, Bursts: f.bursts})
 		clean, lossy, sending = clean+f.clean, lossy+f.lossy-1, sending+f.sending
 		open, timed = open || f.lossy == 0, timed && (f.sending > 0 || f.clean == 0)
 	}
-	n := int64(len(of.found))
-	r := reckoning{trial: of.trial, lasted: int64(cmp.Or(of.trial.Sending, trial.Duration)), sent: new(big.Rat).SetInt64(of.trial.Offered.PacketsPerSecond)}
+	n := int64(len(d.found))
+	r := bufferModel{trial: d.trial, lasted: int64(cmp.Or(d.trial.Sending, trial.Duration)),
+		sent: new(big.Rat).SetInt64(d.trial.Offered.PacketsPerSecond)}
 	if timed = timed && sending > 0; timed {
 		r.sent = big.NewRat(clean, sending)
 		r.sent.Mul(r.sent, big.NewRat(1e9, 1))
@@ -66,24 +67,27 @@ func (b BackToBack) frames(of side, trial report.Window, unclear int) *report.Ba
 	if !b.plan.Throughput.IsZero() {
 		r.throughput = big.NewRat(b.plan.Throughput.Micros, 1_000_000)
 	}
-	out.Timed, out.OfferedPacketsPerSecond = timed, report.NumberOf(r.sent)
-	out.Deviation = deviation(of.found)
+	result.Timed, result.OfferedPacketsPerSecond = timed, report.NumberOf(r.sent)
+	result.Deviation = deviation(d.found)
 	low := big.NewRat(clean, n)
 	if forwarded := r.forwarded(low); forwarded != nil {
-		out.ForwardedPacketsPerSecond = report.NumberOf(forwarded)
+		result.ForwardedPacketsPerSecond = report.NumberOf(forwarded)
 	}
-	out.Frames.Low, out.ImpliedMicroseconds.Low, out.Buffer.Low, out.BufferMicroseconds.Low = r.figuresOf(low)
+	result.Frames.Low, result.ImpliedMicroseconds.Low, result.Buffer.Low,
+		result.BufferMicroseconds.Low = r.figuresOf(low)
 	if !open {
 		if !timed {
 			r.squeezed = big.NewRat(int64(mostSqueezed), int64(time.Second))
 		}
-		out.Frames.High, out.ImpliedMicroseconds.High, out.Buffer.High, out.BufferMicroseconds.High = r.figuresOf(big.NewRat(lossy, n))
+		result.Frames.High, result.ImpliedMicroseconds.High, result.Buffer.High,
+			result.BufferMicroseconds.High = r.figuresOf(big.NewRat(lossy, n))
 	}
-	return out
+	return result
 }
 
-// reckoning is RFC 9004's calculation, section 5.4, at the rate at which bursts were sent instead of the one that the line could carry.
-type reckoning struct {
+// bufferModel is RFC 9004's calculation, section 5.4, at the rate at which bursts were sent instead of the rate that
+// the line could carry.
+type bufferModel struct {
 	trial      report.Direction
 	lasted     int64    // the trial, in ns
 	sent       *big.Rat // frames a second of a burst
@@ -91,18 +95,21 @@ type reckoning struct {
 	squeezed   *big.Rat // seconds by which a burst may have been shorter than its frames at that rate
 }
 
-// mostSqueezed bounds by how much a generator that doesn't report the time of a burst may have sent the burst in less time than the load asks for. A TRex v3.08 on kernel interfaces begins late and sends at once what it
-// missed: bursts of 380 to 1,600 frames at 15,000 a second were 0.6 to 1.4 ms shorter, by what a device of known depth lost of them.
+// mostSqueezed bounds by how much a generator that doesn't report the time of a burst may have sent the burst in less
+// time than the load asks for. A TRex v3.08 on kernel interfaces begins late and sends at once what it missed. Its
+// bursts of 380 to 1,600 frames at 15,000 a second were 0.6 to 1.4 ms shorter, by what a device of known depth lost of
+// them.
 const mostSqueezed = 2 * time.Millisecond
 
-// forwarded is how many frames a second the device forwards while a burst of this length arrives, of which it just loses none. What came back of the trial is what the device forwarded meanwhile,
-// and what it held at the end, as after the burst. So the difference of the two was forwarded in the difference of their times:
+// forwarded is how many frames a second the device forwards while a burst of this length arrives, of which it just
+// loses none. What came back of the trial is what the device forwarded meanwhile, and what it held at the end, as after
+// the burst. So the difference of the two was forwarded in the difference of their times:
 //
 //	came back of the trial = forwarded × trial's time + held
 //	frames of the burst    = forwarded × burst's time + held
 //
-// nil: it can't be told, as the trial was no longer than the burst, or brought no more.
-func (r reckoning) forwarded(frames *big.Rat) *big.Rat {
+// Nil means that the rate is unknown, as the trial was no longer than the burst, or brought no more.
+func (r bufferModel) forwarded(frames *big.Rat) *big.Rat {
 	if r.throughput != nil {
 		return r.throughput
 	}
@@ -114,9 +121,10 @@ func (r reckoning) forwarded(frames *big.Rat) *big.Rat {
 	return came.Quo(came, took)
 }
 
-// figuresOf are the figures of a burst of this length: how many frames, how long they take, how many the device held at the end, and how long those take. The last two are empty where it is
-// unknown how fast the device forwards, or where it forwards as fast as bursts are sent.
-func (r reckoning) figuresOf(frames *big.Rat) (n, implied, held, corrected report.Number) {
+// figuresOf are the figures of a burst of this length. They are how many frames it has, how long they take, how many
+// the device held at the end, and how long those take. The last two are empty where it is unknown how fast the device
+// forwards, or where it forwards as fast as bursts are sent.
+func (r bufferModel) figuresOf(frames *big.Rat) (n, implied, buffer, corrected report.Number) {
 	if r.sent.Sign() <= 0 {
 		return report.NumberOf(frames), "", "", ""
 	}
@@ -130,17 +138,17 @@ func (r reckoning) figuresOf(frames *big.Rat) (n, implied, held, corrected repor
 		return n, implied, "", ""
 	}
 	share := new(big.Rat).Quo(forwarded, r.sent)
-	kept := new(big.Rat).Mul(frames, share.Sub(big.NewRat(1, 1), share))
+	buffered := new(big.Rat).Mul(frames, share.Sub(big.NewRat(1, 1), share))
 	if r.squeezed != nil {
-		kept.Add(kept, new(big.Rat).Mul(forwarded, r.squeezed)) // the device had less time to forward
+		buffered.Add(buffered, new(big.Rat).Mul(forwarded, r.squeezed)) // the device had less time to forward
 	}
-	if kept.Cmp(frames) > 0 {
-		kept = frames
+	if buffered.Cmp(frames) > 0 {
+		buffered = frames
 	}
-	return n, implied, report.NumberOf(kept), micros(kept)
+	return n, implied, report.NumberOf(buffered), micros(buffered)
 }
 
-// deviation is the standard deviation of the longest bursts without loss; empty: there is one only.
+// deviation is the standard deviation of the longest bursts without loss. Empty means that there is one only.
 func deviation(found []search) report.Number {
 	if len(found) < 2 {
 		return ""
@@ -150,66 +158,74 @@ func deviation(found []search) report.Number {
 		sum += float64(f.clean)
 	}
 	for _, f := range found {
-		off := float64(f.clean) - sum/float64(len(found))
-		squares += off * off
+		difference := float64(f.clean) - sum/float64(len(found))
+		squares += difference * difference
 	}
 	return report.NumberOf(big.NewRat(int64(math.Round(math.Sqrt(squares/float64(len(found)-1))*1000)), 1000))
 }
 
-// sentence says what a direction's bursts show after so long a trial.
-func (b BackToBack) sentence(of side, f *report.BackToBackFrames, trial time.Duration) string {
-	offered := wording.PacketRate(of.trial.Offered.PacketsPerSecond)
-	none := fmt.Sprintf("the device lost none of %s frames in a trial of %s, so that no burst up to that long at this rate fills its buffer", wording.Count(of.trial.Sent.Packets), trial.Round(time.Millisecond))
+// sentence says what a direction's bursts show after a trial of this length.
+func (b BackToBack) sentence(d side, f *report.BackToBackFrames, trial time.Duration) string {
+	offered := wording.PacketRate(d.trial.Offered.PacketsPerSecond)
+	lossless := fmt.Sprintf("the device lost none of %s frames in a trial of %s, so that no burst up to that long at "+
+		"this rate fills its buffer", wording.Count(d.trial.Sent.Packets), trial.Round(time.Millisecond))
 	switch {
-	case !of.searched && of.trial.UnderOffered():
-		return fmt.Sprintf("no answer: the generators send %s of %s asked for, and %s: use generators that are faster than the device", offered, wording.PacketRate(of.trial.Intended.PacketsPerSecond), none)
-	case !of.searched:
-		return fmt.Sprintf("at %s %s", offered, none)
+	case !d.searched && d.trial.UnderOffered():
+		return fmt.Sprintf("no answer: the generators send %s of %s asked for, and %s: use generators that are "+
+			"faster than the device", offered, wording.PacketRate(d.trial.Intended.PacketsPerSecond), lossless)
+	case !d.searched:
+		return fmt.Sprintf("at %s %s", offered, lossless)
 	case f == nil:
 		return "no search for the longest burst without loss was finished"
 	}
-	return longestWithoutLoss(of, f) + b.buffer(f)
+	return longestWithoutLoss(d, f) + b.buffer(f)
 }
 
 // longestWithoutLoss says how long a direction's bursts were that lost nothing, and the rate that they were sent at.
-func longestWithoutLoss(of side, f *report.BackToBackFrames) string {
-	least, most := f.Searches[0].Clean, f.Searches[0].Clean
+func longestWithoutLoss(d side, f *report.BackToBackFrames) string {
+	shortest, longest := f.Searches[0].Clean, f.Searches[0].Clean
 	for _, s := range f.Searches {
-		least, most = min(least, s.Clean), max(most, s.Clean)
+		shortest, longest = min(shortest, s.Clean), max(longest, s.Clean)
 	}
-	said := fmt.Sprintf("bursts of %s frames lose none (%s to %s in %s", rounded(f.Frames.Low), wording.Count(least), wording.Count(most), searches(len(f.Searches)))
+	text := fmt.Sprintf("bursts of %s frames lose none (%s to %s in %s", rounded(f.Frames.Low), wording.Count(shortest),
+		wording.Count(longest), searches(len(f.Searches)))
 	if f.Deviation != "" {
-		said += ", standard deviation " + rounded(f.Deviation)
+		text += ", standard deviation " + rounded(f.Deviation)
 	}
-	said += ")"
+	text += ")"
 	if i := slices.IndexFunc(f.Searches, func(s report.BurstSearch) bool { return s.Lossy == 0 }); i >= 0 {
-		said += ", nor did the longest burst allowed: a lower bound"
+		text += ", nor did the longest burst allowed: a lower bound"
 	}
-	said += fmt.Sprintf("; sent at %s", wording.RoundedPacketRate(f.OfferedPacketsPerSecond.Float()))
+	text += fmt.Sprintf("; sent at %s", wording.RoundedPacketRate(f.OfferedPacketsPerSecond.Float()))
 	if !f.Timed {
-		said += " (the trial's rate, as the generators don't report that of a burst)"
+		text += " (the trial's rate, as the generators don't report that of a burst)"
 	}
-	if of.trial.UnderOffered() {
-		said += fmt.Sprintf(" of %s asked for, so that at that rate shorter ones lose frames", wording.PacketRate(of.trial.Intended.PacketsPerSecond))
+	if d.trial.UnderOffered() {
+		text += fmt.Sprintf(" of %s asked for, so that at that rate shorter ones lose frames",
+			wording.PacketRate(d.trial.Intended.PacketsPerSecond))
 	}
-	return said
+	return text
 }
 
 // buffer says how much the device holds while it forwards, or why that is unknown.
 func (b BackToBack) buffer(f *report.BackToBackFrames) string {
 	switch {
 	case f.ForwardedPacketsPerSecond == "":
-		return "; how fast the device forwards meanwhile, and so how much it holds, is unknown: the trial was no longer than such a burst, or brought no more frames"
+		return "; how fast the device forwards meanwhile, and so how much it holds, is unknown: the trial was no " +
+			"longer than such a burst, or brought no more frames"
 	case f.Buffer.Low == "" && !b.plan.Throughput.IsZero():
-		return fmt.Sprintf("; the throughput given, %s, isn't below that, so what the device holds is unknown", b.plan.Throughput)
+		return fmt.Sprintf("; the throughput given, %s, isn't below that, so what the device holds is unknown",
+			b.plan.Throughput)
 	case f.Buffer.Low == "":
 		return "; what the device forwards meanwhile isn't below that, so what it holds is unknown"
 	}
-	held, until := rounded(f.Buffer.Low), ""
-	if high := rounded(f.Buffer.High); !f.Timed && f.Buffer.High != "" && high != held {
-		held, until = held+" to "+high, " to "+microsecondsText(f.BufferMicroseconds.High)
+	frames, upTo := rounded(f.Buffer.Low), ""
+	if high := rounded(f.Buffer.High); !f.Timed && f.Buffer.High != "" && high != frames {
+		frames, upTo = frames+" to "+high, " to "+microsecondsText(f.BufferMicroseconds.High)
 	}
-	return fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s", wording.RoundedPacketRate(f.ForwardedPacketsPerSecond.Float()), held, microsecondsText(f.BufferMicroseconds.Low)+until)
+	return fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s",
+		wording.RoundedPacketRate(f.ForwardedPacketsPerSecond.Float()), frames,
+		microsecondsText(f.BufferMicroseconds.Low)+upTo)
 }
 
 func rounded(n report.Number) string { return wording.Count(int64(math.Round(n.Float()))) }

@@ -15,7 +15,7 @@ type search struct {
 	clean, lossy int64 // 0: there is none yet
 	lost         int64 // of the frames of the shortest burst with loss
 	bursts       int   // that were judged
-	sending      int64 // of the longest burst without loss, in ns; 0: not told
+	sending      int64 // of the longest burst without loss, in ns; 0: unknown
 }
 
 // observe takes in a burst of so many frames, and how many of them the device surely lost.
@@ -29,11 +29,12 @@ func (s *search) observe(frames, lost, sending int64) {
 	}
 }
 
-// field is what all searches of a direction have in common.
+// field is what all searches of a direction have in common. A burst that is a frame shorter loses excessShare frames
+// less.
 type field struct {
 	longest     int64   // that a burst may be
 	begin       int64   // with what the search begins
-	excessShare float64 // the share of a burst's frames that come faster than the device forwards: so many less are lost of a burst that is a frame shorter
+	excessShare float64 // the share of a burst's frames that come faster than the device forwards
 	resolution  units.Ratio
 }
 
@@ -44,16 +45,17 @@ func (f field) width(lossy int64) int64 {
 	return max(1, int64(q))
 }
 
-// done says that the search is over: its ends are near enough, or the longest burst allowed lost nothing.
-func (f field) done(s search) bool {
+// isFinished reports whether the ends of the search are near enough, or the longest burst allowed lost nothing.
+func (f field) isFinished(s search) bool {
 	if s.lossy == 0 {
 		return s.clean >= f.longest
 	}
-	return s.lossy-s.clean <= f.width(s.lossy) || s.bursts >= f.most()
+	return s.lossy-s.clean <= f.width(s.lossy) || s.bursts >= maxBursts(f.resolution)
 }
 
-// next is how long the next burst is. A burst with loss shows by how many frames it was too long: the next two try just below and just above that. Each third halves what is left, so that the
-// search ends whatever devices do.
+// next is how long the next burst is. A burst with loss shows by how many frames it was too long. The next two bursts
+// try just below and just above that length. Each third burst halves what is left, so that the search ends whatever
+// devices do.
 func (f field) next(s search) int64 {
 	if s.lossy == 0 {
 		return f.longer(s)
@@ -66,13 +68,14 @@ func (f field) next(s search) int64 {
 			}
 		}
 	}
-	if least := max(s.clean, 1); s.lossy/4 > least { // far apart: halve the number of digits
-		return min(max(int64(math.Sqrt(float64(least))*math.Sqrt(float64(s.lossy))), s.clean+1), s.lossy-1)
+	if shortest := max(s.clean, 1); s.lossy/4 > shortest { // far apart: halve the number of digits
+		return min(max(int64(math.Sqrt(float64(shortest))*math.Sqrt(float64(s.lossy))), s.clean+1), s.lossy-1)
 	}
 	return s.clean + (s.lossy-s.clean)/2
 }
 
-// longer is the next length while none has lost frames: a little more than the first, twice that, and then the longest.
+// longer is the next length while no burst has lost frames. It is a little more than the first, twice that, and then
+// the longest.
 func (f field) longer(s search) int64 {
 	switch s.bursts {
 	case 0:
@@ -85,10 +88,9 @@ func (f field) longer(s search) int64 {
 	return f.longest
 }
 
-// most is how many bursts a search takes at most: three to find one with loss, and for each halving of what is left two more that guess.
-func (f field) most() int { return mostBursts(f.resolution) }
-
-func mostBursts(resolution units.Ratio) int {
+// maxBursts is how many bursts a search takes at most. Three find a burst with loss, and each halving of what is left
+// may take two more that guess.
+func maxBursts(resolution units.Ratio) int {
 	const digits = 6 // halvings of the number of digits, of which 32 bits have ten at most
 	return 4 + 3*(digits+bits.Len64(uint64(units.One/max(resolution, 1))))
 }

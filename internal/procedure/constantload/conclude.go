@@ -12,39 +12,47 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Conclude combines all windows of the hold: those whose loss is in doubt as an interval, and without those that say nothing about the device. Window is the one that lost the largest share, the place to look first;
-// the figures are those of Whole. The load is confirmed where it was held for as long as was asked for, and no window says nothing.
+// Conclude combines all windows of the hold. Windows whose loss is in doubt count as an interval, and windows that say
+// nothing about the device don't count. Window is the one that lost the largest share, the place to look first. The
+// figures are those of Whole. The load is confirmed where it was held for as long as was asked for, and each window
+// says something.
 func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
-	ending := c.ending(history)
-	said := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: ending != "", Ending: ending}
+	course := c.replay(history)
+	conclusion := course.Conclusion()
 	o := c.observe(history)
-	switch {
-	case len(o.counted) > 0 && measure.OfSessions(o.counted[0]):
-		whole := measure.Combine(o.counted)
-		said.Whole, said.Window, said.Confirmed, said.NotHeld = &whole, o.worst, c.heldWhole(history, o), c.notHeld(o)
-		said.Reason, said.Sentence = claimSessions(whole.Directions), o.sessionsSentence(c.load(), whole)
-	case len(o.counted) > 0:
-		whole := measure.Combine(o.counted)
-		said.Whole, said.Window, said.Confirmed, said.NotHeld = &whole, o.worst, c.heldWhole(history, o), c.notHeld(o)
-		said.Reason = procedure.ClaimAsked(whole.Directions, c.maxLossRatio, report.LoadHeld)
-		if said.Reason == report.ReachedTarget && slices.ContainsFunc(whole.Directions, c.mayLoseMore) {
-			said.Reason = report.Inconclusive
+	if len(o.counted) == 0 {
+		if len(o.void) > 0 {
+			conclusion.Sentence = o.voidSentence()
 		}
-		said.Sentence = fmt.Sprintf("%s at %s per direction, in %s", whole.Duration.Std().Round(time.Millisecond), c.plan.Rate, o.sentence(whole, history[o.worst]))
-	case len(o.void) > 0:
-		said.Sentence = o.voidSentence()
+		return conclusion
 	}
-	return said
+	n, _ := c.windows()
+	whole := measure.Combine(o.counted)
+	conclusion.Whole, conclusion.Window, conclusion.NotHeld = &whole, o.worst, c.notHeld(o)
+	conclusion.Confirmed = len(o.void) == 0 && len(c.hold(history)) >= n
+	if measure.OfSessions(o.counted[0]) {
+		conclusion.Reason, conclusion.Sentence = claimSessions(whole.Directions), o.sessionsSentence(c.load(), whole)
+		return conclusion
+	}
+	conclusion.Reason = procedure.ClaimAsked(whole.Directions, c.maxLossRatio, report.LoadHeld)
+	if conclusion.Reason == report.ReachedTarget && slices.ContainsFunc(whole.Directions, c.mayLoseMore) {
+		conclusion.Reason = report.Inconclusive
+	}
+	conclusion.Sentence = fmt.Sprintf("%s at %s per direction, in %s", whole.Duration.Std().Round(time.Millisecond),
+		c.plan.Rate, o.sentence(whole, history[o.worst]))
+	return conclusion
 }
 
 // observed is what the hold's windows are worth.
 type observed struct {
 	counted, void []report.Window
-	worst         int // index into the history of the counted window that lost the largest share in some direction, the first of several
+	// worst is the index in the history of the counted window that lost the largest share in some direction, the first
+	// of several.
+	worst int
 }
 
 func (c ConstantLoad) observe(history []report.Window) observed {
-	o := observed{worst: procedure.None}
+	o := observed{worst: procedure.NoWindow}
 	for i := len(history) - len(c.hold(history)); i < len(history); i++ {
 		w := history[i]
 		switch {
@@ -56,66 +64,63 @@ func (c ConstantLoad) observe(history []report.Window) observed {
 			continue
 		}
 		o.counted = append(o.counted, w)
-		if o.worst == procedure.None || worse(w, history[o.worst]) {
+		if o.worst == procedure.NoWindow || worse(w, history[o.worst]) {
 			o.worst = i
 		}
 	}
 	return o
 }
 
-// heldWhole says that the load was held for as long as was asked for, and no window of it says nothing.
-func (c ConstantLoad) heldWhole(history []report.Window, o observed) bool {
-	n, _ := c.windows()
-	return len(o.void) == 0 && len(c.hold(history)) >= n
-}
-
-// notHeld is why less of the hold was judged than was asked for; empty: all of it was, as far as it went.
+// notHeld is why less of the hold was judged than was asked for. Empty means that all of it was, as far as it went.
 func (c ConstantLoad) notHeld(o observed) string {
 	if len(o.void) == 0 {
 		return ""
 	}
-	n, each := c.windows()
-	return fmt.Sprintf("only %s of %s could be judged, as window %d says nothing about the device (%s): mend that, then measure again",
-		time.Duration(len(o.counted))*each, time.Duration(n)*each, o.void[0].Number, o.void[0].Reason)
+	n, length := c.windows()
+	return fmt.Sprintf("only %s of %s could be judged, as window %d says nothing about the device (%s): mend that, "+
+		"then measure again", time.Duration(len(o.counted))*length, time.Duration(n)*length, o.void[0].Number,
+		o.void[0].Reason)
 }
 
-// mayLoseMore says that a direction may have lost more than the limit, for more than the windows' edges.
+// mayLoseMore reports whether a direction may have lost more than the limit, for more than the windows' edges.
 func (c ConstantLoad) mayLoseMore(d report.Direction) bool {
 	return d.LossRatio > c.maxLossRatio && !measure.OnlyEdgesSay(d, c.maxLossRatio)
 }
 
-// worse says that a window is the place to look before another: it lost a larger share of frames, or less payload came through.
-func worse(w, than report.Window) bool {
-	if measure.OfSessions(w) && measure.OfSessions(than) {
-		return measure.SumSessions(w.Directions).GoodputBitsPerSecond < measure.SumSessions(than.Directions).GoodputBitsPerSecond
+// worse reports whether window w lost a larger share of frames than window reference, or carried less payload.
+func worse(w, reference report.Window) bool {
+	if measure.OfSessions(w) && measure.OfSessions(reference) {
+		return measure.SumSessions(w.Directions).GoodputBitsPerSecond <
+			measure.SumSessions(reference.Directions).GoodputBitsPerSecond
 	}
-	return mostLost(w).LossRatio > mostLost(than).LossRatio
+	return mostLost(w).LossRatio > mostLost(reference).LossRatio
 }
 
-// mostLost is the direction that lost the largest share; the window has one at least.
+// mostLost is the direction that lost the largest share. The window has one at least.
 func mostLost(w report.Window) report.Direction {
-	most := w.Directions[0]
+	worst := w.Directions[0]
 	for _, d := range w.Directions[1:] {
-		if d.LossRatio > most.LossRatio {
-			most = d
+		if d.LossRatio > worst.LossRatio {
+			worst = d
 		}
 	}
-	return most
+	return worst
 }
 
-// claimSessions is the reason of an answer of sessions: what limited them; where directions differ, the reason that claims least. ReachedTarget holds only where it does in each direction.
+// claimSessions is the reason of an answer of sessions, which is what limited them. Where directions differ, it is the
+// reason that claims least. ReachedTarget holds only where it does in each direction.
 func claimSessions(directions []report.Direction) report.Reason {
-	said := report.ReachedTarget
+	claim := report.ReachedTarget
 	for _, d := range directions {
 		reason := measure.LimitOfSessions(*d.Sessions).Reason()
 		if reason == report.GeneratorLimited {
 			return reason
 		}
-		if said == report.ReachedTarget || said == report.PathLimited && reason != report.ReachedTarget {
-			said = reason
+		if claim == report.ReachedTarget || claim == report.PathLimited && reason != report.ReachedTarget {
+			claim = reason
 		}
 	}
-	return said
+	return claim
 }
 
 // load is what connections were to send, in words.
@@ -126,35 +131,26 @@ func (c ConstantLoad) load() string {
 	return fmt.Sprintf("%s of payload per direction was to be sent", c.plan.Rate)
 }
 
-// sessionsSentence is the answer with its figures: what each direction's connections did, and what limited them.
+// sessionsSentence is the answer with its figures. It says what each direction's connections did, and what
+// limited them.
 func (o observed) sessionsSentence(load string, whole report.Window) string {
-	said := []string{fmt.Sprintf("%s for %s in %s", load, whole.Duration.Std().Round(time.Millisecond), windows(len(o.counted)))}
+	clauses := []string{fmt.Sprintf("%s for %s in %s", load, whole.Duration.Std().Round(time.Millisecond),
+		windows(len(o.counted)))}
 	for _, d := range whole.Directions {
 		limit := measure.LimitOfSessions(*d.Sessions)
-		said = append(said, fmt.Sprintf("%s: %s, %s", wording.Direction(d.From, d.To), measure.SessionsSentence(*d.Sessions, limit), limit.Sentence))
+		clauses = append(clauses, fmt.Sprintf("%s: %s, %s", wording.Direction(d.From, d.To),
+			measure.SessionsSentence(*d.Sessions, limit), limit.Sentence))
 	}
 	if len(o.void) > 0 {
-		said = append(said, o.voidSentence())
+		clauses = append(clauses, o.voidSentence())
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(clauses, "; ")
 }
 
-// underOffered are the directions in which less than 99 % of what was asked for was offered.
-func underOffered(whole report.Window) (directions []report.Direction) {
-	for _, d := range whole.Directions {
-		if d.UnderOffered() {
-			directions = append(directions, d)
-		}
-	}
-	return directions
-}
-
-// sentence is the answer with its figures: loss of each direction, the worst window, whether the load was offered, and what doesn't count.
+// sentence is the answer with its figures. It says what each direction lost, which window was the worst, whether the
+// load was offered, and what doesn't count.
 func (o observed) sentence(whole, worst report.Window) string {
-	said := []string{windows(len(o.counted)) + " that count"}
-	if len(o.counted) == 1 {
-		said[0] += "s"
-	}
+	clauses := []string{windows(len(o.counted)) + wording.Verb(len(o.counted), " that counts", " that count")}
 	for _, d := range whole.Directions {
 		came := fmt.Sprintf("%s→%s: %s", d.From, d.To, measure.CameBack(d, len(o.counted)))
 		if d.ReceiveErrors > 0 {
@@ -163,27 +159,33 @@ func (o observed) sentence(whole, worst report.Window) string {
 		if d.SendDrops > 0 {
 			came += fmt.Sprintf(" (up to %d of those sent never left the generators)", d.SendDrops)
 		}
-		said = append(said, came)
+		clauses = append(clauses, came)
 	}
 	if d := mostLost(worst); len(o.counted) > 1 && d.LossRatio > 0 {
-		said = append(said, fmt.Sprintf("the most in window %d: %s %s→%s", worst.Number, measure.Percent(d.LossRatio), d.From, d.To))
+		clauses = append(clauses, fmt.Sprintf("the most in window %d: %s %s→%s", worst.Number,
+			measure.Percent(d.LossRatio), d.From, d.To))
 	}
-	short := underOffered(whole)
-	for _, d := range short {
-		said = append(said, fmt.Sprintf("the generators offered only %s of %s asked for %s→%s: the figures are of that load", rate(d.Offered), rate(d.Intended), d.From, d.To))
+	if !slices.ContainsFunc(whole.Directions, report.Direction.UnderOffered) {
+		clauses = append(clauses, "the load was offered in full")
 	}
-	if len(short) == 0 {
-		said = append(said, "the load was offered in full")
+	for _, d := range whole.Directions {
+		if d.UnderOffered() {
+			clauses = append(clauses, fmt.Sprintf("the generators offered only %s of %s asked for %s→%s: the figures "+
+				"are of that load", rate(d.Offered), rate(d.Intended), d.From, d.To))
+		}
 	}
 	if len(o.void) > 0 {
-		said = append(said, o.voidSentence())
+		clauses = append(clauses, o.voidSentence())
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(clauses, "; ")
 }
 
-// voidSentence says how many windows don't count, why the first of them doesn't, and how many frames are missing in them: they are in no figure.
+// voidSentence says how many windows don't count, why the first of them doesn't, and how many frames are missing in
+// them, which are in no figure.
 func (o observed) voidSentence() string {
-	said := fmt.Sprintf("%s %s nothing about the device (window %d: %s)", windows(len(o.void)), wording.Verb(len(o.void), "says", "say"), o.void[0].Number, o.void[0].Reason)
+	first := o.void[0]
+	text := fmt.Sprintf("%s %s nothing about the device (window %d: %s)", windows(len(o.void)),
+		wording.Verb(len(o.void), "says", "say"), first.Number, first.Reason)
 	var missing int64
 	for _, w := range o.void {
 		for _, d := range w.Directions {
@@ -191,9 +193,9 @@ func (o observed) voidSentence() string {
 		}
 	}
 	if missing > 0 {
-		said += fmt.Sprintf(", and %d frames missing there are not counted", missing)
+		text += fmt.Sprintf(", and %d frames missing there are not counted", missing)
 	}
-	return said
+	return text
 }
 
 func windows(n int) string { return wording.Counted(n, "window") }

@@ -13,107 +13,117 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Conclude says of each direction what its own ramp shows, and of all together what came back when all answers were held at once: no direction's figure depends on that, and the whole claims no
-// more than that.
-func (e Each) Conclude(history []report.Window) procedure.Conclusion {
+// Conclude returns what each direction's own ramp shows, and what came back of all together when all answers were held
+// at once. No direction's figure depends on that, and the whole claims no more than that.
+func (e Procedure) Conclude(history []report.Window) procedure.Conclusion {
 	next := e.Next(history)
-	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: next.Done}
-	if next.Done {
-		c.Ending = next.Reason
-	}
-	var alone []procedure.Conclusion
+	course := procedure.Course{Ended: next.End, Reason: next.Reason}
+	c := course.Conclusion()
+	var conclusions []procedure.Conclusion
 	for _, name := range e.directions() {
 		search := e.searchOf(history, name)
-		own := e.alone.Conclude(search.windows)
-		alone = append(alone, own)
-		c.Directions = append(c.Directions, search.direction(own))
-		c.NonMonotonic, c.Unproven = c.NonMonotonic || own.NonMonotonic, c.Unproven || own.Unproven
-		c.Outvoted = append(c.Outvoted, own.Outvoted...)
+		conclusion := e.single.Conclude(search.windows)
+		conclusions = append(conclusions, conclusion)
+		c.Directions = append(c.Directions, search.direction(conclusion))
+		c.NonMonotonic, c.Unproven = c.NonMonotonic || conclusion.NonMonotonic, c.Unproven || conclusion.Unproven
+		c.Outvoted = append(c.Outvoted, conclusion.Outvoted...)
 	}
 	if v := votesOf(allAtOnce(history)); v.decided {
-		c.Together = &procedure.Together{Window: v.window, Verdict: v.verdict}
+		c.AllAtOnce = &procedure.AllAtOnce{Window: v.window, Verdict: v.verdict}
 	}
 	e.whole(&c, history)
 	if c.Finished && len(history) > len(warmUps(history)) { // else nothing came back, and the ending says it
-		c.Sentence = e.sentence(c, alone, history) + e.hiddenLossSentence(c, history)
+		c.Sentence = e.sentence(c, conclusions, history) + e.hiddenLossSentence(c, history)
 	}
-	c.Goals = e.goals(c, alone, history)
+	c.Goals = e.goals(c, conclusions, history)
 	return c
 }
 
-// goals are the conclusions of each goal, where each direction's own search had several: the first is the whole's; the loads of the others were not tried at once. nil: there are none, or some
-// direction has none.
-func (e Each) goals(whole procedure.Conclusion, alone []procedure.Conclusion, history []report.Window) []procedure.GoalConclusion {
-	most := len(alone[0].Goals)
-	for _, own := range alone {
-		most = min(most, len(own.Goals))
+// goals are the conclusions of each goal, where each direction's own search had several. The first is the whole's. The
+// loads of the others were not tried at once. Nil means that some direction has none.
+func (e Procedure) goals(whole procedure.Conclusion, perDirection []procedure.Conclusion,
+	history []report.Window) []procedure.GoalConclusion {
+	count := len(perDirection[0].Goals)
+	for _, conclusion := range perDirection {
+		count = min(count, len(conclusion.Goals))
 	}
-	var all []procedure.GoalConclusion
-	for g := range most {
-		goal := procedure.GoalConclusion{Name: alone[0].Goals[g].Name, Conclusion: whole}
-		for i := range alone {
-			own := alone[i].Goals[g]
-			goal.Irregular, goal.InitialTrial, goal.WrongClass = cmp.Or(goal.Irregular, own.Irregular), own.InitialTrial, max(goal.WrongClass, own.WrongClass)
+	var goals []procedure.GoalConclusion
+	for g := range count {
+		goal := procedure.GoalConclusion{Name: perDirection[0].Goals[g].Name, Conclusion: whole}
+		for i := range perDirection {
+			part := perDirection[i].Goals[g]
+			goal.Irregular, goal.InitialTrial, goal.WrongClass = cmp.Or(goal.Irregular, part.Irregular),
+				part.InitialTrial, max(goal.WrongClass, part.WrongClass)
 		}
 		if g > 0 {
-			goal.Conclusion = procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: whole.Finished, Ending: whole.Ending}
+			goal.Conclusion = procedure.Unanswered()
+			goal.Finished, goal.Ending = whole.Finished, whole.Ending
 			for i, name := range e.directions() {
-				goal.Directions = append(goal.Directions, e.searchOf(history, name).direction(alone[i].Goals[g].Conclusion))
+				goal.Directions = append(goal.Directions,
+					e.searchOf(history, name).direction(perDirection[i].Goals[g].Conclusion))
 			}
 			e.whole(&goal.Conclusion, history)
-			var said []string
+			var clauses []string
 			for i, name := range e.directions() {
-				said = append(said, name+": "+alone[i].Goals[g].Sentence)
+				clauses = append(clauses, name+": "+perDirection[i].Goals[g].Sentence)
 			}
-			goal.Sentence = "each by itself: " + strings.Join(said, "; ") + "; the loads of this goal were not held at once"
+			goal.Sentence = "each by itself: " + strings.Join(clauses, "; ") +
+				"; the loads of this goal were not held at once"
 		}
-		all = append(all, goal)
+		goals = append(goals, goal)
 	}
-	return all
+	return goals
 }
 
 // direction is what a ramp of one direction alone concludes, with windows of the whole history.
-func (s search) direction(own procedure.Conclusion) procedure.DirectionConclusion {
-	d := procedure.DirectionConclusion{Reason: own.Reason, Saturated: own.Saturated, Confirmed: own.Confirmed, Window: own.Window, Lossy: own.Lossy, Resolution: own.Resolution}
-	if len(own.Directions) == 1 {
-		d = own.Directions[0]
+func (s search) direction(conclusion procedure.Conclusion) procedure.DirectionConclusion {
+	d := procedure.DirectionConclusion{Reason: conclusion.Reason, Saturated: conclusion.Saturated,
+		Confirmed: conclusion.Confirmed, Window: conclusion.Window, Lossy: conclusion.Lossy,
+		Resolution: conclusion.Resolution}
+	if len(conclusion.Directions) == 1 {
+		d = conclusion.Directions[0]
 	}
 	d.Window, d.Lossy = s.indexInHistory(d.Window), s.indexInHistory(d.Lossy)
 	return d
 }
 
 // whole is what may be claimed of all directions together, by the first rule that applies.
-func (e Each) whole(c *procedure.Conclusion, history []report.Window) {
+func (e Procedure) whole(c *procedure.Conclusion, history []report.Window) {
 	missing := firstWithoutFigure(c.Directions)
 	switch {
 	case missing != nil: // some direction has no figure: nor has the whole
 		c.Reason, c.Lossy = missing.Reason, missing.Lossy
-	case c.Together == nil || c.Together.Verdict == report.Invalid:
+	case c.AllAtOnce == nil || c.AllAtOnce.Verdict == report.Invalid:
 		c.Window, c.Reason = windowOfMostReceived(c.Directions, history), report.Inconclusive
-	case c.Together.Verdict == report.Lossy:
-		c.Window, c.Reason, c.Confirmed = c.Together.Window, report.LoadHeld, e.plan.Ramp.ConfirmDuration > 0 || e.plan.Search != nil
+	case c.AllAtOnce.Verdict == report.Lossy:
+		c.Window, c.Reason, c.Confirmed = c.AllAtOnce.Window, report.LoadHeld, e.plan.Ramp.ConfirmDuration > 0 ||
+			e.plan.Search != nil
 	default:
-		c.Window = c.Together.Window
+		c.Window = c.AllAtOnce.Window
 		c.Reason, c.Saturated, c.Confirmed, c.Resolution = sumOf(c.Directions)
 		switch {
 		case c.Saturated && e.someHeldAboveLimit(c.Directions, history):
 			c.Reason, c.Saturated, c.Resolution = report.Inconclusive, false, 0
-		case c.Together.Verdict == report.Short:
+		case c.AllAtOnce.Verdict == report.Short:
 			c.Reason, c.Saturated, c.Resolution = report.GeneratorLimited, false, 0
 		}
 	}
 }
 
-// someHeldAboveLimit says that some direction was held above its own limit while others varied: they found what that left of the device, and may carry more without it, so the sum bounds nothing.
-func (e Each) someHeldAboveLimit(all []procedure.DirectionConclusion, history []report.Window) bool {
-	return slices.ContainsFunc(all, func(d procedure.DirectionConclusion) bool { return history[d.Window].Load < e.plan.Each.OthersAt })
+// someHeldAboveLimit reports whether some direction was held above its own limit while others varied. The others found
+// what that left of the device, and may carry more without it, so the sum bounds nothing.
+func (e Procedure) someHeldAboveLimit(directions []procedure.DirectionConclusion, history []report.Window) bool {
+	return slices.ContainsFunc(directions, func(d procedure.DirectionConclusion) bool {
+		return history[d.Window].Load < e.plan.Each.OthersAt
+	})
 }
 
-// sumOf is what may be claimed of loads that were held at once without loss: a limit where each is one, and no more certain than the least certain. ReachedTarget holds only where no direction is
-// open for another reason.
-func sumOf(all []procedure.DirectionConclusion) (reason report.Reason, saturated, confirmed bool, resolution units.Ratio) {
+// sumOf is what may be claimed of loads that were held at once without loss. The sum is a limit where each load is one,
+// and no more certain than the least certain. ReachedTarget holds only where no direction is open for another reason.
+func sumOf(directions []procedure.DirectionConclusion) (reason report.Reason, saturated, confirmed bool,
+	resolution units.Ratio) {
 	reason, saturated, confirmed = report.LossAboveLimit, true, true
-	for _, d := range all {
+	for _, d := range directions {
 		if !d.Saturated && (saturated || reason == report.ReachedTarget) {
 			reason, saturated = d.Reason, false
 		}
@@ -126,97 +136,111 @@ func sumOf(all []procedure.DirectionConclusion) (reason report.Reason, saturated
 	return reason, saturated, confirmed, resolution
 }
 
-// firstWithoutFigure is the first direction without a figure; nil: each has one.
-func firstWithoutFigure(all []procedure.DirectionConclusion) *procedure.DirectionConclusion {
-	for i := range all {
-		if all[i].Window == procedure.None {
-			return &all[i]
+// firstWithoutFigure is the first direction without a figure. Nil means that each has one.
+func firstWithoutFigure(directions []procedure.DirectionConclusion) *procedure.DirectionConclusion {
+	for i := range directions {
+		if directions[i].Window == procedure.NoWindow {
+			return &directions[i]
 		}
 	}
 	return nil
 }
 
-// windowOfMostReceived is the window of the direction's answer at which most came back in all directions together: the device carries at least that.
-func windowOfMostReceived(all []procedure.DirectionConclusion, history []report.Window) int {
-	most := all[0].Window
-	for _, d := range all {
-		if receivedPacketsPerSecond(history[d.Window]) > receivedPacketsPerSecond(history[most]) {
-			most = d.Window
+// windowOfMostReceived is the window of the direction's answer at which most came back in all directions together. The
+// device carries at least that.
+func windowOfMostReceived(directions []procedure.DirectionConclusion, history []report.Window) int {
+	best := directions[0].Window
+	for _, d := range directions {
+		if receivedPacketsPerSecond(history[d.Window]) > receivedPacketsPerSecond(history[best]) {
+			best = d.Window
 		}
 	}
-	return most
+	return best
 }
 
-// sentence says what was found of each direction, and what came back of all at once. A search of one direction has a sentence for all its goals.
-func (e Each) sentence(c procedure.Conclusion, alone []procedure.Conclusion, history []report.Window) string {
-	var said []string
+// sentence says what was found of each direction, and what came back of all at once. A search of one direction has a
+// sentence for all its goals.
+func (e Procedure) sentence(c procedure.Conclusion, perDirection []procedure.Conclusion,
+	history []report.Window) string {
+	var clauses []string
 	for i, name := range e.directions() {
 		found := directionSentence(c.Directions[i], name, history)
-		if len(alone[i].Goals) > 0 {
-			found = alone[i].Sentence
+		if len(perDirection[i].Goals) > 0 {
+			found = perDirection[i].Sentence
 		}
-		said = append(said, name+": "+found)
+		clauses = append(clauses, name+": "+found)
 	}
-	said[0] = "each by itself: " + said[0]
-	if c.Together == nil {
-		return strings.Join(append(said, c.Ending), "; ")
+	clauses[0] = "each by itself: " + clauses[0]
+	if c.AllAtOnce == nil {
+		return strings.Join(append(clauses, c.Ending), "; ")
 	}
-	w := history[c.Together.Window]
-	switch c.Together.Verdict {
+	w := history[c.AllAtOnce.Window]
+	switch c.AllAtOnce.Verdict {
 	case report.Invalid:
-		said = append(said, fmt.Sprintf("all at once could not be judged (window %d: %s), so the sum is at least that of the window in which most came back", w.Number, w.Reason))
+		clauses = append(clauses, fmt.Sprintf("all at once could not be judged (window %d: %s), so the sum is at "+
+			"least that of the window in which most came back", w.Number, w.Reason))
 	case report.Lossy:
-		said = append(said, fmt.Sprintf("all at once the device does not carry them: %s came back of %s (window %d, %s)", received(w), offered(w), w.Number, lossOf(w)))
+		clauses = append(clauses, fmt.Sprintf("all at once the device does not carry them: %s came back of %s "+
+			"(window %d, %s)", received(w), offered(w), w.Number, lossOf(w)))
 	case report.Short:
-		said = append(said, fmt.Sprintf("all at once less was sent than asked for, and the device carries that: %s came back of %s (window %d)", received(w), offered(w), w.Number))
+		clauses = append(clauses, fmt.Sprintf("all at once less was sent than asked for, and the device carries "+
+			"that: %s came back of %s (window %d)", received(w), offered(w), w.Number))
 	default:
-		said = append(said, fmt.Sprintf("all at once the device carries them: %s came back of %s (window %d)", received(w), offered(w), w.Number))
+		clauses = append(clauses, fmt.Sprintf("all at once the device carries them: %s came back of %s (window %d)",
+			received(w), offered(w), w.Number))
 	}
-	if c.Window != procedure.None && c.Reason == report.Inconclusive && c.Together.Verdict != report.Invalid && e.someHeldAboveLimit(c.Directions, history) {
-		said = append(said, fmt.Sprintf("%s, which is more than one of them carries, so the device may carry more of the rest without it: the sum is a lower bound; lower othersAt to make it a limit", e.others()))
+	if c.Window != procedure.NoWindow && c.Reason == report.Inconclusive && c.AllAtOnce.Verdict != report.Invalid &&
+		e.someHeldAboveLimit(c.Directions, history) {
+		clauses = append(clauses, fmt.Sprintf("%s, which is more than one of them carries, so the device may carry "+
+			"more of the rest without it: the sum is a lower bound; lower othersAt to make it a limit", e.othersText()))
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(clauses, "; ")
 }
 
-// hiddenLossSentence says how much loss edges may hide in clean answers, where that is more than the limit, and that no answer is proven where such a load lost frames when it was held.
-func (e Each) hiddenLossSentence(c procedure.Conclusion, history []report.Window) string {
-	var most units.Ratio
-	may := func(d report.Direction) {
+// hiddenLossSentence says how much loss edges may hide in clean answers, where that is more than the limit, and that no
+// answer is proven where such a load lost frames when it was held.
+func (e Procedure) hiddenLossSentence(c procedure.Conclusion, history []report.Window) string {
+	var hidden units.Ratio
+	consider := func(d report.Direction) {
 		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), e.plan.MaxLossRatio) {
-			most = max(most, d.MostLost())
+			hidden = max(hidden, d.MostLost())
 		}
 	}
 	for i, name := range e.directions() {
-		if at := c.Directions[i].Window; at != procedure.None {
-			may(directionNamed(history[at], name))
+		if window := c.Directions[i].Window; window != procedure.NoWindow {
+			consider(directionNamed(history[window], name))
 		}
 	}
-	if c.Together != nil && c.Together.Verdict != report.Lossy && c.Together.Verdict != report.Invalid {
-		for _, d := range history[c.Together.Window].Directions {
-			may(d)
+	if c.AllAtOnce != nil && c.AllAtOnce.Verdict != report.Lossy && c.AllAtOnce.Verdict != report.Invalid {
+		for _, d := range history[c.AllAtOnce.Window].Directions {
+			consider(d)
 		}
 	}
-	said := ""
-	if most > 0 {
-		said = fmt.Sprintf("; loads are clean as far as edges and frames of others show: up to %s may be lost", measure.Percent(most))
+	text := ""
+	if hidden > 0 {
+		text = fmt.Sprintf("; loads are clean as far as edges and frames of others show: up to %s may be lost",
+			measure.Percent(hidden))
 	}
 	if c.Unproven {
-		said += "; where no load is known to be clean, " + procedure.WhyUnproven + fmt.Sprintf(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
+		text += "; where no load is known to be clean, " + procedure.WhyUnproven +
+			fmt.Sprintf(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
 	}
-	return said
+	return text
 }
 
 // directionSentence is a direction's own answer with its reason.
 func directionSentence(d procedure.DirectionConclusion, name string, history []report.Window) string {
 	lossy := ""
-	if d.Lossy != procedure.None {
+	if d.Lossy != procedure.NoWindow {
 		w := history[d.Lossy]
-		lossy = fmt.Sprintf("; the lowest load that lost frames is %s (window %d, %s)", wording.PacketRate(directionNamed(w, name).Offered.PacketsPerSecond), w.Number, directionNamed(w, name).Reason)
+		lossy = fmt.Sprintf("; the lowest load that lost frames is %s (window %d, %s)",
+			wording.PacketRate(directionNamed(w, name).Offered.PacketsPerSecond), w.Number,
+			directionNamed(w, name).Reason)
 	}
 	switch {
-	case d.Window == procedure.None && d.Reason == report.Inconclusive:
+	case d.Window == procedure.NoWindow && d.Reason == report.Inconclusive:
 		return "no load of it is known to be clean" + lossy
-	case d.Window == procedure.None:
+	case d.Window == procedure.NoWindow:
 		return "no load of it was clean" + lossy
 	}
 	w := history[d.Window]
@@ -227,7 +251,9 @@ func directionSentence(d procedure.DirectionConclusion, name string, history []r
 	if found == "" {
 		found = fmt.Sprintf("a lower bound (%s)", d.Reason)
 	}
-	return fmt.Sprintf("%s, clean for %s in window %d, %s%s", wording.PacketRate(directionNamed(w, name).Offered.PacketsPerSecond), w.Duration.Std().Round(1e8), w.Number, found, lossy)
+	return fmt.Sprintf("%s, clean for %s in window %d, %s%s",
+		wording.PacketRate(directionNamed(w, name).Offered.PacketsPerSecond), w.Duration.Std().Round(1e8), w.Number,
+		found, lossy)
 }
 
 // directionNamed is the direction of this name in a window.
@@ -242,13 +268,13 @@ func directionNamed(w report.Window, name string) report.Direction {
 
 // lossOf is what a window lost in the directions that lost frames above the limit.
 func lossOf(w report.Window) string {
-	var said []string
+	var clauses []string
 	for _, d := range w.Directions {
 		if d.Quality == report.Lossy {
-			said = append(said, d.Name()+": "+measure.CameBack(d, 1))
+			clauses = append(clauses, d.Name()+": "+measure.CameBack(d, 1))
 		}
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(clauses, ", ")
 }
 
 func offered(w report.Window) string {

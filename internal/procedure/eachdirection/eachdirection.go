@@ -12,49 +12,51 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Each is the procedure of a Plan.
-type Each struct {
+// Procedure is the procedure of a Plan.
+type Procedure struct {
 	plan plan.Procedure
-	// warming is the ramp or search with its warm-up, which all directions have together, and alone that of one direction after it.
-	warming, alone procedure.Procedure
+	// warming is the ramp or search with the warm-up, which all directions have together. single is that of one
+	// direction after the warm-up.
+	warming, single procedure.Procedure
 }
 
-// New is the procedure that the Plan describes, one with a member each; of makes the ramp or search of one direction.
-func New(p plan.Procedure, of func(plan.Procedure) procedure.Procedure) Each {
-	alone := p
-	alone.Each, alone.Ramp.WarmupDuration = nil, 0
+// New is the procedure that the Plan describes, which must have a member each. newSingle makes the ramp or search of
+// one direction.
+func New(p plan.Procedure, newSingle func(plan.Procedure) procedure.Procedure) Procedure {
+	single := p
+	single.Each, single.Ramp.WarmupDuration = nil, 0
 	if p.Search != nil {
 		search := *p.Search
 		search.WarmupDuration = 0
-		alone.Search = &search
+		single.Search = &search
 	}
-	return Each{plan: p, warming: of(p), alone: of(alone)}
+	return Procedure{plan: p, warming: newSingle(p), single: newSingle(single)}
 }
 
 // Rates are target and warm-up.
-func (e Each) Rates() procedure.Rates { return e.warming.Rates() }
+func (e Procedure) Rates() procedure.Rates { return e.warming.Rates() }
 
 // Next is the step after the windows measured so far.
-func (e Each) Next(history []report.Window) procedure.Step {
-	if s := e.warming.Next(warmUps(history)); s.Phase == report.WarmUp || s.Done {
+func (e Procedure) Next(history []report.Window) procedure.Step {
+	if s := e.warming.Next(warmUps(history)); s.Phase == report.WarmUp || s.End {
 		return s
 	}
-	before := ""
+	previous := ""
 	for i := e.currentDirection(history); i < len(e.directions()); i++ {
 		name := e.directions()[i]
 		search := e.searchOf(history, name)
-		s := e.alone.Next(search.windows)
-		if !s.Done {
-			return e.varying(i, s, len(search.windows) == 0, before)
+		s := e.single.Next(search.windows)
+		if !s.End {
+			return e.varying(i, s, len(search.windows) == 0, previous)
 		}
-		before = name + ": " + s.Reason
+		previous = name + ": " + s.Reason
 	}
-	return e.allAtOnce(history, before)
+	return e.allAtOnce(history, previous)
 }
 
-// currentDirection is the direction of the last window, by its place: those before it are done, or they would still vary. It is their number where all was held at once already, and 0 where
-// nothing varied yet.
-func (e Each) currentDirection(history []report.Window) int {
+// currentDirection is the index of the last window's direction. The directions before it are done, or they would still
+// vary. It is the number of directions where all was held at once already, and 0 where nothing varied yet.
+func (e Procedure) currentDirection(history []report.Window) int {
 	for _, w := range slices.Backward(history) {
 		switch {
 		case w.Phase == report.WarmUp:
@@ -68,68 +70,69 @@ func (e Each) currentDirection(history []report.Window) int {
 }
 
 // Bound is the most that warm-up, the ramps of all directions and what follows take.
-func (e Each) Bound() procedure.Bound {
-	one, n := e.alone.Bound(), len(e.directions())
-	all := one
+func (e Procedure) Bound() procedure.Bound {
+	single, n := e.single.Bound(), len(e.directions())
+	bound := single
 	warming := e.warming.Bound()
-	all.Steps = n*one.Steps + mostTogether + warming.Steps - one.Steps
-	all.Time = warming.Time - one.Time + time.Duration(n)*one.Time + mostTogether*e.together()
-	all.Rests = warming.Rests - one.Rests + n*one.Rests
-	if all.Trials = n * one.Trials; all.Trials > 0 { // all at once may be one, too
-		all.Trials += mostTogether + warming.Trials - one.Trials
-		all.Trial = warming.Trial
+	bound.Steps = n*single.Steps + mostTogether + warming.Steps - single.Steps
+	bound.Time = warming.Time - single.Time + time.Duration(n)*single.Time + mostTogether*e.holdTime()
+	bound.Rests = warming.Rests - single.Rests + n*single.Rests
+	if bound.Trials = n * single.Trials; bound.Trials > 0 { // all at once may be one, too
+		bound.Trials += mostTogether + warming.Trials - single.Trials
+		bound.Trial = warming.Trial
 	}
-	return all
+	return bound
 }
 
 // Usual is the warm-up, each direction's staircase, confirmation and hold, and all at once.
-func (e Each) Usual() time.Duration {
-	one := e.alone.Usual()
-	return e.warming.Usual() - one + time.Duration(len(e.directions()))*one + e.together()
+func (e Procedure) Usual() time.Duration {
+	single := e.single.Usual()
+	return e.warming.Usual() - single + time.Duration(len(e.directions()))*single + e.holdTime()
 }
 
 // Remaining is how much longer the procedure will probably take.
-func (e Each) Remaining(history []report.Window) time.Duration {
+func (e Procedure) Remaining(history []report.Window) time.Duration {
 	next := e.Next(history)
-	one, after := e.alone.Remaining(nil), len(e.directions())-1
+	single, following := e.single.Remaining(nil), len(e.directions())-1
 	switch {
-	case next.Done:
+	case next.End:
 		return 0
 	case next.Phase == report.WarmUp:
-		return e.warming.Remaining(warmUps(history)) + time.Duration(after)*one + e.together()
+		return e.warming.Remaining(warmUps(history)) + time.Duration(following)*single + e.holdTime()
 	case next.Varied == "":
-		return time.Duration(votesOf(allAtOnce(history)).left()) * e.together()
+		return time.Duration(votesOf(allAtOnce(history)).remaining()) * e.holdTime()
 	}
-	after -= slices.Index(e.directions(), next.Varied)
-	return e.alone.Remaining(e.searchOf(history, next.Varied).windows) + time.Duration(after)*one + e.together()
+	following -= slices.Index(e.directions(), next.Varied)
+	return e.single.Remaining(e.searchOf(history, next.Varied).windows) + time.Duration(following)*single + e.holdTime()
 }
 
-// Describe says what is varied, and what the others do meanwhile.
-func (e Each) Describe() procedure.Description {
+// Describe says what is varied, and what the other directions do meanwhile.
+func (e Procedure) Describe() procedure.Description {
 	d := e.warming.Describe()
-	of, lasts := "ramp, confirmation and hold", e.plan.Ramp.ConfirmDuration.Std()
+	steps, lasts := "ramp, confirmation and hold", e.plan.Ramp.ConfirmDuration.Std()
 	if e.plan.Search != nil {
-		of, lasts = "trials", e.together()
+		steps, lasts = "trials", e.holdTime()
 	}
-	d.Parts = fmt.Sprintf("warm-up, %s of each of %d directions, and all of them together", of, len(e.directions()))
+	d.Parts = fmt.Sprintf("warm-up, %s of each of %d directions, and all of them together", steps, len(e.directions()))
 	if d.Sentence != "" {
-		d.Sentence += fmt.Sprintf(", one direction after another while %s, then all that was found at once for %s", e.others(), lasts)
+		d.Sentence += fmt.Sprintf(", one direction after another while %s, then all that was found at once for %s",
+			e.othersText(), lasts)
 	}
 	return d
 }
 
-// others is what the directions do that don't vary.
-func (e Each) others() string {
+// othersText says what the directions do that don't vary.
+func (e Procedure) othersText() string {
 	if e.plan.Each.OthersAt == 0 {
 		return "nothing is sent in the others"
 	}
 	return "the others are held at " + wording.Share(e.plan.Each.OthersAt) + " of the target"
 }
 
-func (e Each) directions() []string { return e.plan.Each.Directions }
+func (e Procedure) directions() []string { return e.plan.Each.Directions }
 
-// varying is a step of direction i's ramp. Its first step says what became of the direction before.
-func (e Each) varying(i int, s procedure.Step, first bool, before string) procedure.Step {
+// varying is a step of direction i's ramp. The first step also says how the direction before ended.
+func (e Procedure) varying(i int, s procedure.Step, first bool, previous string) procedure.Step {
 	name := e.directions()[i]
 	s.Varied, s.Loads = name, make([]units.Ratio, len(e.directions()))
 	s.Optional = false // all are held at once after it
@@ -139,7 +142,8 @@ func (e Each) varying(i int, s procedure.Step, first bool, before string) proced
 	s.Loads[i] = s.Load
 	switch {
 	case first:
-		s.Reason = wording.JoinNonEmpty("; ", before, fmt.Sprintf("varying %s, direction %d of %d, while %s", name, i+1, len(e.directions()), e.others()))
+		s.Reason = wording.JoinNonEmpty("; ", previous, fmt.Sprintf("varying %s, direction %d of %d, while %s", name, i+
+			1, len(e.directions()), e.othersText()))
 	case s.Reason != "":
 		s.Reason = name + ": " + s.Reason
 	}
@@ -149,20 +153,20 @@ func (e Each) varying(i int, s procedure.Step, first bool, before string) proced
 // search is one direction's part of the history, as if there were no other direction.
 type search struct {
 	windows []report.Window
-	at      []int // where each of them is in the history
+	indexes []int // where each of them is in the history
 }
 
-func (e Each) searchOf(history []report.Window, name string) (s search) {
+func (e Procedure) searchOf(history []report.Window, name string) (s search) {
 	for i, w := range history {
 		if w.Varied == name && w.Phase != report.WarmUp {
 			w = oneDirection(w, name)
-			s.windows, s.at = append(s.windows, w), append(s.at, i)
+			s.windows, s.indexes = append(s.windows, w), append(s.indexes, i)
 		}
 	}
 	return s
 }
 
-// oneDirection is a window with one of its directions, and the evidence of that one.
+// oneDirection is a window with one of its directions, and the evidence of that direction.
 func oneDirection(w report.Window, name string) report.Window {
 	var directions []report.Direction
 	var evidence []report.DirectionEvidence
@@ -177,19 +181,19 @@ func oneDirection(w report.Window, name string) report.Window {
 	}
 	w.Directions = directions
 	if w.Evidence != nil {
-		of := *w.Evidence
-		of.Directions = evidence
-		w.Evidence = &of
+		narrowed := *w.Evidence
+		narrowed.Directions = evidence
+		w.Evidence = &narrowed
 	}
 	return w
 }
 
 // indexInHistory is where a window of the search is in the history.
 func (s search) indexInHistory(window int) int {
-	if window == procedure.None {
-		return procedure.None
+	if window == procedure.NoWindow {
+		return procedure.NoWindow
 	}
-	return s.at[window]
+	return s.indexes[window]
 }
 
 func warmUps(history []report.Window) []report.Window {

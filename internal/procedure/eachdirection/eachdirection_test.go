@@ -25,10 +25,13 @@ func aRamp(p plan.Procedure) procedure.Procedure { return ramp.New(p) }
 
 // procedureOf is a usual ramp of each direction; options change what matters to a case.
 func procedureOf(options ...func(*plan.Procedure)) plan.Procedure {
-	p := plan.Procedure{Type: plan.TypeRamp, MaxLossRatio: units.One / 1000, Each: &plan.Each{Directions: []string{westEast, eastWest}}, Ramp: plan.Ramp{
-		WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second), StepDuration: plan.Duration(2 * time.Second),
-		Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
-	}}
+	p := plan.Procedure{Type: plan.TypeRamp, MaxLossRatio: units.One / 1000,
+		Each: &plan.Each{Directions: []string{westEast, eastWest}}, Ramp: plan.Ramp{
+			WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second),
+			StepDuration: plan.Duration(2 * time.Second),
+			Settle:       plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200,
+			ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
+		}}
 	for _, o := range options {
 		o(&p)
 	}
@@ -39,8 +42,8 @@ func othersAt(r units.Ratio) func(*plan.Procedure) {
 	return func(p *plan.Procedure) { p.Each.OthersAt = r }
 }
 
-// apart has a limit in each direction, which the other one's load doesn't touch.
-func apart(westEast, eastWest float64) proceduretest.Paired {
+// separate has a limit in each direction, which the other one's load doesn't touch.
+func separate(westEast, eastWest float64) proceduretest.Paired {
 	return func(_ int, asked [2]float64) (offered, received [2]float64) {
 		return asked, [2]float64{min(asked[0], westEast), min(asked[1], eastWest)}
 	}
@@ -49,18 +52,18 @@ func apart(westEast, eastWest float64) proceduretest.Paired {
 // shared has one limit for all directions together: of what is above it each loses the same share.
 func shared(limit float64) proceduretest.Paired {
 	return func(_ int, asked [2]float64) (offered, received [2]float64) {
-		all := asked[0] + asked[1]
-		if all <= limit {
+		sum := asked[0] + asked[1]
+		if sum <= limit {
 			return asked, asked
 		}
-		return asked, [2]float64{asked[0] * limit / all, asked[1] * limit / all}
+		return asked, [2]float64{asked[0] * limit / sum, asked[1] * limit / sum}
 	}
 }
 
 // throttled is the device behind a generator that offers no more than most in a direction.
-func throttled(d proceduretest.Paired, most float64) proceduretest.Paired {
+func throttled(d proceduretest.Paired, limit float64) proceduretest.Paired {
 	return func(n int, asked [2]float64) (offered, received [2]float64) {
-		return d(n, [2]float64{min(asked[0], most), min(asked[1], most)})
+		return d(n, [2]float64{min(asked[0], limit), min(asked[1], limit)})
 	}
 }
 
@@ -73,29 +76,34 @@ func interval(d procedure.DirectionConclusion, i int, history []report.Window) (
 	return low, high
 }
 
-func within(limit, low, high float64) bool { return low <= limit*1.002 && high >= limit*0.998 }
+func encloses(limit, low, high float64) bool { return low <= limit*1.002 && high >= limit*0.998 }
 
 func TestEachDirectionHasItsOwnLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 25 {
 		limits := [2]float64{100 + rnd.Float64()*(full-200), 100 + rnd.Float64()*(full-200)}
 		p := eachdirection.New(procedureOf(), aRamp)
-		history, trace := proceduretest.CarryOutBoth(t, p, apart(limits[0], limits[1]))
+		history, trace := proceduretest.CarryOutBoth(t, p, separate(limits[0], limits[1]))
 		c := p.Conclude(history)
 		for i, d := range c.Directions {
 			low, high := interval(d, i, history)
-			if !within(limits[i], low, high) || high > low*1.01 || !d.Confirmed || d.Reason != report.LossAboveLimit {
-				t.Errorf("limits %.0f: direction %d is %.0f to %.0f, %+v\n%s", limits, i, low, high, d, strings.Join(trace, "\n"))
+			if !encloses(limits[i], low, high) || high > low*1.01 || !d.Confirmed || d.Reason != report.LossAboveLimit {
+				t.Errorf("limits %.0f: direction %d is %.0f to %.0f, %+v\n%s", limits, i, low, high, d,
+					strings.Join(trace, "\n"))
 			}
-			if w := history[d.Lossy]; w.Directions[i].Quality != report.Lossy || w.Varied != []string{westEast, eastWest}[i] {
-				t.Errorf("direction %d is bounded by window %d, in which %s varied and it is %s", i, w.Number, w.Varied, w.Directions[i].Quality)
+			if w := history[d.Lossy]; w.Directions[i].Quality != report.Lossy ||
+				w.Varied != []string{westEast, eastWest}[i] {
+				t.Errorf("direction %d is bounded by window %d, in which %s varied and it is %s", i, w.Number, w.Varied,
+					w.Directions[i].Quality)
 			}
 		}
-		if c.Together == nil || c.Together.Verdict != report.Good || !c.Saturated || !c.Confirmed || c.Window != c.Together.Window || c.Reason != report.LossAboveLimit {
-			t.Errorf("limits %.0f: all at once is %+v of %+v", limits, c.Together, c)
+		if c.AllAtOnce == nil || c.AllAtOnce.Verdict != report.Good || !c.Saturated || !c.Confirmed ||
+			c.Window != c.AllAtOnce.Window || c.Reason != report.LossAboveLimit {
+			t.Errorf("limits %.0f: all at once is %+v of %+v", limits, c.AllAtOnce, c)
 		}
 		if coarsest := max(c.Directions[0].Resolution, c.Directions[1].Resolution); c.Resolution != coarsest {
-			t.Errorf("limits %.0f: all at once is resolved to %s, and the coarser limit to %s", limits, c.Resolution, coarsest)
+			t.Errorf("limits %.0f: all at once is resolved to %s, and the coarser limit to %s", limits, c.Resolution,
+				coarsest)
 		}
 	}
 }
@@ -107,20 +115,23 @@ func TestALimitThatDirectionsShare(t *testing.T) {
 		history, _ := proceduretest.CarryOutBoth(t, p, shared(limit))
 		c := p.Conclude(history)
 		for i, d := range c.Directions {
-			if low, high := interval(d, i, history); !within(limit, low, high) {
+			if low, high := interval(d, i, history); !encloses(limit, low, high) {
 				t.Errorf("limit %.0f: direction %d is %.0f to %.0f", limit, i, low, high)
 			}
 		}
-		if c.Together == nil || c.Together.Verdict != report.Lossy || c.Saturated || c.Reason != report.LoadHeld || c.Window != c.Together.Window {
-			t.Fatalf("limit %.0f: all at once is %+v of %+v", limit, c.Together, c)
+		if c.AllAtOnce == nil || c.AllAtOnce.Verdict != report.Lossy || c.Saturated || c.Reason != report.LoadHeld ||
+			c.Window != c.AllAtOnce.Window {
+			t.Fatalf("limit %.0f: all at once is %+v of %+v", limit, c.AllAtOnce, c)
 		}
-		if n := len(history); history[n-1].Phase != report.AllAtOnce || history[n-2].Phase != report.AllAtOnce || !strings.Contains(c.Sentence, "all at once the device does not carry them") {
+		if n := len(history); history[n-1].Phase != report.AllAtOnce || history[n-2].Phase != report.AllAtOnce ||
+			!strings.Contains(c.Sentence, "all at once the device does not carry them") {
 			t.Errorf("limit %.0f: loss was not seen twice, or isn't told: %s", limit, c.Sentence)
 		}
 	}
 }
 
-// asIfOf is a procedure that concludes the same of a direction whatever its windows show, and notes the evidence of the windows that it is shown.
+// asIfOf is a procedure that concludes the same of a direction whatever its windows show, and notes the
+// evidence of the windows that it is shown.
 type asIfOf struct {
 	procedure.Procedure
 
@@ -131,42 +142,49 @@ type asIfOf struct {
 func (f asIfOf) Bound() procedure.Bound { return procedure.Bound{} }
 
 func (f asIfOf) Next(history []report.Window) procedure.Step {
-	return procedure.Step{Done: len(history) > 0, Phase: report.Ramping}
+	return procedure.Step{End: len(history) > 0, Phase: report.Ramping}
 }
 
 func (f asIfOf) Conclude(history []report.Window) procedure.Conclusion {
 	if len(history) == 0 {
-		return procedure.Conclusion{Window: procedure.None, Lossy: procedure.None}
+		return procedure.Conclusion{Window: procedure.NoWindow, Lossy: procedure.NoWindow}
 	}
-	of := history[0].Varied
+	name := history[0].Varied
 	if e := history[0].Evidence; e != nil && f.shown != nil {
-		f.shown[of] = e.Directions
+		f.shown[name] = e.Directions
 	}
-	return f.conclusions[of]
+	return f.conclusions[name]
 }
 
 // varied are a window of each direction, and one of both at once.
 func varied() (history []report.Window) {
 	for i, name := range []string{westEast, eastWest, ""} {
-		history = append(history, report.Window{Number: i + 1, Phase: report.Ramping, Varied: name, Quality: report.Good,
-			Directions: []report.Direction{{From: "west", To: "east", Quality: report.Good}, {From: "east", To: "west", Quality: report.Good}},
-			Evidence:   &report.Evidence{Directions: []report.DirectionEvidence{{Foreign: 1}, {Foreign: 2}}}})
+		history = append(history, report.Window{Number: i + 1, Phase: report.Ramping, Varied: name,
+			Quality: report.Good,
+			Directions: []report.Direction{{From: "west", To: "east", Quality: report.Good}, {From: "east", To: "west",
+				Quality: report.Good}},
+			Evidence: &report.Evidence{Directions: []report.DirectionEvidence{{Foreign: 1}, {Foreign: 2}}}})
 	}
 	return history
 }
 
-// All together is confirmed where each direction is, and a goal of theirs is as wrong as the more doubtful one of them may be.
+// All together is confirmed where each direction is, and a goal of theirs is as wrong as the more doubtful one
+// of them may be.
 func TestTheWholeIsAsCertainAsTheLeastCertainDirection(t *testing.T) {
-	for name, confirmed := range map[string][2]bool{"both": {true, true}, "the second": {false, true}, "the first": {true, false}} {
+	for name, confirmed := range map[string][2]bool{"both": {true, true}, "the second": {false, true},
+		"the first": {true, false}} {
 		found := map[string]procedure.Conclusion{}
 		for i, direction := range []string{westEast, eastWest} {
-			own := procedure.Conclusion{Reason: report.LossAboveLimit, Saturated: true, Confirmed: confirmed[i], Window: 0, Lossy: 0}
+			conclusion := procedure.Conclusion{Reason: report.LossAboveLimit, Saturated: true, Confirmed: confirmed[i],
+				Window: 0, Lossy: 0}
 			for _, doubt := range []units.Ratio{units.One / 10, units.One / 20} {
-				own.Goals = append(own.Goals, procedure.GoalConclusion{Conclusion: own, WrongClass: doubt / units.Ratio(1+i)})
+				conclusion.Goals = append(conclusion.Goals, procedure.GoalConclusion{Conclusion: conclusion,
+					WrongClass: doubt / units.Ratio(1+i)})
 			}
-			found[direction] = own
+			found[direction] = conclusion
 		}
-		c := eachdirection.New(procedureOf(), func(plan.Procedure) procedure.Procedure { return asIfOf{conclusions: found} }).Conclude(varied())
+		c := eachdirection.New(procedureOf(),
+			func(plan.Procedure) procedure.Procedure { return asIfOf{conclusions: found} }).Conclude(varied())
 		if !c.Saturated || c.Confirmed != (confirmed[0] && confirmed[1]) {
 			t.Errorf("confirmed is %s, and of both together it is %t", name, c.Confirmed)
 		}
@@ -192,39 +210,41 @@ func TestTheOthersAtALoadOfTheirOwn(t *testing.T) {
 	p := eachdirection.New(procedureOf(othersAt(units.One/10)), aRamp)
 	history, _ := proceduretest.CarryOutBoth(t, p, shared(12_000))
 	for i, d := range p.Conclude(history).Directions {
-		if low, high := interval(d, i, history); !within(10_000, low, high) {
+		if low, high := interval(d, i, history); !encloses(10_000, low, high) {
 			t.Errorf("direction %d is %.0f to %.0f, and 12000 less 2000 are left of the limit", i, low, high)
 		}
 	}
 }
 
-// Nothing is sent in the others at 0 %, all that is told of them judges nothing, and the loads of all at once are those of the answers.
+// Nothing is sent in the others at 0 %, all that is told of them judges nothing, and the loads of all at once
+// are those of the answers.
 func TestTheLoadsOfTheOthers(t *testing.T) {
-	for _, others := range []units.Ratio{0, units.One / 20} {
-		p := eachdirection.New(procedureOf(othersAt(others)), aRamp)
+	for _, background := range []units.Ratio{0, units.One / 20} {
+		p := eachdirection.New(procedureOf(othersAt(background)), aRamp)
 		var history []report.Window
-		for s := p.Next(nil); !s.Done; s = p.Next(history) {
+		for s := p.Next(nil); !s.End; s = p.Next(history) {
 			for i, name := range []string{westEast, eastWest} {
 				switch got := s.LoadOf(i); {
-				case s.Phase == report.WarmUp && got != units.One, s.Varied == name && got != s.Load, s.Varied != "" && s.Varied != name && got != others:
+				case s.Phase == report.WarmUp && got != units.One, s.Varied == name && got != s.Load, s.Varied != "" &&
+					s.Varied != name && got != background:
 					t.Fatalf("%s of %s: direction %d is at %s", s.Phase, s.Varied, i, got)
 				case s.Phase == report.AllAtOnce && got != history[p.Conclude(history).Directions[i].Window].Load:
 					t.Fatalf("all at once, direction %d is at %s", i, got)
 				}
 			}
-			history = append(history, apart(9000, 4000).Window(s, len(history)))
+			history = append(history, separate(9000, 4000).Window(s, len(history)))
 		}
 	}
 }
 
 func TestWhatIsClaimedOfAllTogether(t *testing.T) {
-	last := func(quality report.Quality, n int) proceduretest.Edit { // of the windows of all at once
-		seen := 0
+	final := func(quality report.Quality, n int) proceduretest.Edit { // of the windows of all at once
+		count := 0
 		return func(_ int, w *report.Window) {
 			if w.Phase != report.AllAtOnce {
 				return
 			}
-			if seen++; seen <= n {
+			if count++; count <= n {
 				w.Quality = quality
 				for i := range w.Directions {
 					w.Directions[i].Quality = quality
@@ -239,38 +259,51 @@ func TestWhatIsClaimedOfAllTogether(t *testing.T) {
 		reason    report.Reason
 		windows   int // of all at once
 	}{
-		"both limits":                           {apart(9000, 4000), nil, true, report.LossAboveLimit, 1},
-		"lost once, and not again":              {apart(9000, 4000), []proceduretest.Edit{last(report.Lossy, 1)}, true, report.LossAboveLimit, 3},
-		"lost twice":                            {apart(9000, 4000), []proceduretest.Edit{last(report.Lossy, 2)}, false, report.LoadHeld, 2},
-		"void once":                             {apart(9000, 4000), []proceduretest.Edit{last(report.Invalid, 1)}, true, report.LossAboveLimit, 2},
-		"always void":                           {apart(9000, 4000), []proceduretest.Edit{last(report.Invalid, 9)}, false, report.Inconclusive, 3},
-		"lost once, and then void":              {apart(9000, 4000), []proceduretest.Edit{last(report.Invalid, 9), last(report.Lossy, 1)}, false, report.Inconclusive, 4},
-		"one direction reached its target":      {apart(1e9, 4000), nil, false, report.ReachedTarget, 1},
-		"both did":                              {apart(1e9, 1e9), nil, false, report.ReachedTarget, 1},
-		"a generator that is too weak for one":  {throttled(apart(1e9, 4000), 9000), nil, false, report.GeneratorLimited, 3},
-		"it offers less once where all is held": {apart(9000, 4000), []proceduretest.Edit{last(report.Short, 1)}, true, report.LossAboveLimit, 2},
-		"it always does":                        {apart(9000, 4000), []proceduretest.Edit{last(report.Short, 9)}, false, report.GeneratorLimited, 3},
+		"both limits": {separate(9000, 4000), nil, true, report.LossAboveLimit, 1},
+		"lost once, and not again": {separate(9000, 4000), []proceduretest.Edit{final(report.Lossy, 1)},
+			true, report.LossAboveLimit, 3},
+		"lost twice": {separate(9000, 4000), []proceduretest.Edit{final(report.Lossy, 2)},
+			false, report.LoadHeld, 2},
+		"void once": {separate(9000, 4000), []proceduretest.Edit{final(report.Invalid, 1)},
+			true, report.LossAboveLimit, 2},
+		"always void": {separate(9000, 4000), []proceduretest.Edit{final(report.Invalid, 9)},
+			false, report.Inconclusive, 3},
+		"lost once, and then void": {separate(9000, 4000), []proceduretest.Edit{final(report.Invalid, 9),
+			final(report.Lossy, 1)}, false, report.Inconclusive, 4},
+		"one direction reached its target": {separate(1e9, 4000), nil, false, report.ReachedTarget, 1},
+		"both did":                         {separate(1e9, 1e9), nil, false, report.ReachedTarget, 1},
+		"a generator that is too weak for one": {throttled(separate(1e9, 4000), 9000), nil, false,
+			report.GeneratorLimited, 3},
+		"it offers less once where all is held": {separate(9000, 4000), []proceduretest.Edit{final(report.Short, 1)},
+			true, report.LossAboveLimit, 2},
+		"it always does": {separate(9000, 4000), []proceduretest.Edit{final(report.Short, 9)},
+			false, report.GeneratorLimited, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := eachdirection.New(procedureOf(), aRamp)
 			history, trace := proceduretest.CarryOutBoth(t, p, c.device, c.edits...)
 			got := p.Conclude(history)
-			windows := len(slices.DeleteFunc(slices.Clone(history), func(w report.Window) bool { return w.Phase != report.AllAtOnce }))
-			if got.Saturated != c.saturated || got.Reason != c.reason || windows != c.windows || got.Window == procedure.None {
-				t.Errorf("%+v after %d windows of all at once, want saturated %t, %s after %d\n%s", got, windows, c.saturated, c.reason, c.windows, strings.Join(trace, "\n"))
+			windows := len(slices.DeleteFunc(slices.Clone(history),
+				func(w report.Window) bool { return w.Phase != report.AllAtOnce }))
+			if got.Saturated != c.saturated || got.Reason != c.reason || windows != c.windows ||
+				got.Window == procedure.NoWindow {
+				t.Errorf("%+v after %d windows of all at once, want saturated %t, %s after %d\n%s", got, windows,
+					c.saturated, c.reason, c.windows, strings.Join(trace, "\n"))
 			}
 		})
 	}
 }
 
-// One window tells of all at once: of those that lost frames the one in which most came back, as a disturbance only takes away; where none could be judged, the answer of the direction that brings most.
+// One window tells of all at once: of those that lost frames the one in which most came back, as a disturbance
+// only takes away; where none could be judged, the answer of the direction that brings most.
 func TestTheWindowThatTellsOfAllTogether(t *testing.T) {
 	lossy := func(received ...int64) proceduretest.Edit { // in the windows of all at once, from west to east
 		return func(_ int, w *report.Window) {
 			if w.Phase != report.AllAtOnce || len(received) == 0 {
 				return
 			}
-			w.Quality, w.Directions[0].Quality, w.Directions[0].Received.PacketsPerSecond = report.Lossy, report.Lossy, received[0]
+			w.Quality, w.Directions[0].Quality, w.Directions[0].Received.PacketsPerSecond = report.Lossy, report.Lossy,
+				received[0]
 			received = received[1:]
 		}
 	}
@@ -279,10 +312,18 @@ func TestTheWindowThatTellsOfAllTogether(t *testing.T) {
 		edit   proceduretest.Edit
 		want   func(history []report.Window, c procedure.Conclusion) int
 	}{
-		"more came back at first":     {apart(9000, 4000), lossy(8000, 7000), func(history []report.Window, _ procedure.Conclusion) int { return len(history) - 2 }},
-		"more came back at last":      {apart(9000, 4000), lossy(7000, 8000), func(history []report.Window, _ procedure.Conclusion) int { return len(history) - 1 }},
-		"west brings most, none tell": {apart(9000, 4000), void, func(_ []report.Window, c procedure.Conclusion) int { return c.Directions[0].Window }},
-		"east brings most, none tell": {apart(4000, 9000), void, func(_ []report.Window, c procedure.Conclusion) int { return c.Directions[1].Window }},
+		"more came back at first": {separate(9000, 4000), lossy(8000, 7000), func(history []report.Window,
+			_ procedure.Conclusion) int {
+			return len(history) - 2
+		}},
+		"more came back at last": {separate(9000, 4000), lossy(7000, 8000), func(history []report.Window,
+			_ procedure.Conclusion) int {
+			return len(history) - 1
+		}},
+		"west brings most, none tell": {separate(9000, 4000), void,
+			func(_ []report.Window, c procedure.Conclusion) int { return c.Directions[0].Window }},
+		"east brings most, none tell": {separate(4000, 9000), void,
+			func(_ []report.Window, c procedure.Conclusion) int { return c.Directions[1].Window }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := eachdirection.New(procedureOf(), aRamp)
@@ -311,11 +352,12 @@ func TestALoadThatIsTooMuchIsConfirmedAsTheRestIs(t *testing.T) {
 	}
 }
 
-// All at once is a trial where a confirmation was one, as edges of a held window may hide more loss than the limit; where confirmations had edges it has them, too.
+// All at once is a trial where a confirmation was one, as edges of a held window may hide more loss than the
+// limit; where confirmations had edges it has them, too.
 func TestAllAtOnceIsATrialWhereAConfirmationWas(t *testing.T) {
-	for edges, want := range map[int64]procedure.Kind{0: procedure.Trial, 1: procedure.Held} {
+	for edges, want := range map[int64]procedure.Kind{0: procedure.Trial, 1: procedure.Hold} {
 		p := eachdirection.New(procedureOf(), aRamp)
-		history, _ := proceduretest.CarryOutBoth(t, p, apart(9000, 4000), func(_ int, w *report.Window) {
+		history, _ := proceduretest.CarryOutBoth(t, p, separate(9000, 4000), func(_ int, w *report.Window) {
 			for i := range w.Directions {
 				w.Directions[i].EdgeFrames = edges
 			}
@@ -329,7 +371,7 @@ func TestAllAtOnceIsATrialWhereAConfirmationWas(t *testing.T) {
 // What all at once may have lost beyond the limit is told, also where no direction's own answer leaves anything open.
 func TestWhatAllAtOnceMayHideIsTold(t *testing.T) {
 	p := eachdirection.New(procedureOf(), aRamp)
-	history, _ := proceduretest.CarryOutBoth(t, p, apart(9000, 4000), func(_ int, w *report.Window) {
+	history, _ := proceduretest.CarryOutBoth(t, p, separate(9000, 4000), func(_ int, w *report.Window) {
 		if w.Phase == report.AllAtOnce {
 			w.Directions[1].LossRatioMin, w.Directions[1].LossRatioMax = 0, units.One/50
 		}
@@ -339,7 +381,8 @@ func TestWhatAllAtOnceMayHideIsTold(t *testing.T) {
 	}
 }
 
-// That one direction came back up to its target says nothing of another one, in which the generator was too weak: all together didn't reach what was asked for.
+// That one direction came back up to its target says nothing of another one, in which the generator was too
+// weak: all together didn't reach what was asked for.
 func TestAllThatWasAskedForIsOfEveryDirection(t *testing.T) {
 	weakBack := func(_ int, asked [2]float64) (offered, received [2]float64) {
 		sent := [2]float64{asked[0], min(asked[1], 6000)}
@@ -347,23 +390,27 @@ func TestAllThatWasAskedForIsOfEveryDirection(t *testing.T) {
 	}
 	p := eachdirection.New(procedureOf(), aRamp)
 	history, _ := proceduretest.CarryOutBoth(t, p, weakBack)
-	if c := p.Conclude(history); c.Reason != report.GeneratorLimited || c.Directions[0].Reason != report.ReachedTarget || c.Directions[1].Reason != report.GeneratorLimited {
+	if c := p.Conclude(history); c.Reason != report.GeneratorLimited ||
+		c.Directions[0].Reason != report.ReachedTarget || c.Directions[1].Reason != report.GeneratorLimited {
 		t.Errorf("%s of %+v", c.Reason, c.Directions)
 	}
 }
 
-// Where the others were held above what they carry, each limit is what they left: all limits at once fit easily, and are not the most that the device carries, also where a generator
-// sent less of them than it was asked for.
+// Where the others were held above what they carry, each limit is what they left: all limits at once fit
+// easily, and are not the most that the device carries, also where a generator sent less of them than it was
+// asked for.
 func TestLimitsThatOthersCrowdedOutAreNoLimitOfAllTogether(t *testing.T) {
 	for _, atOnce := range []report.Quality{report.Good, report.Short} {
 		p := eachdirection.New(procedureOf(othersAt(units.One*4/10)), aRamp)
-		history, _ := proceduretest.CarryOutBoth(t, p, shared(10_000), func(_ int, w *report.Window) { // of which the others have 8000
+		// of which the others have 8000
+		history, _ := proceduretest.CarryOutBoth(t, p, shared(10_000), func(_ int, w *report.Window) {
 			if w.Phase == report.AllAtOnce {
 				w.Quality, w.Directions[0].Quality = atOnce, atOnce
 			}
 		})
 		c := p.Conclude(history)
-		if c.Together == nil || c.Together.Verdict != atOnce || c.Saturated || c.Reason != report.Inconclusive || !strings.Contains(c.Sentence, "the sum is a lower bound") {
+		if c.AllAtOnce == nil || c.AllAtOnce.Verdict != atOnce || c.Saturated || c.Reason != report.Inconclusive ||
+			!strings.Contains(c.Sentence, "the sum is a lower bound") {
 			t.Errorf("%+v: %s", c, c.Sentence)
 		}
 	}
@@ -377,10 +424,12 @@ func TestADirectionThatNothingIsCleanOf(t *testing.T) {
 	}
 	history, _ := proceduretest.CarryOutBoth(t, p, dead)
 	c := p.Conclude(history)
-	if c.Window != procedure.None || c.Reason != report.NoCleanWindow || c.Together != nil || !c.Directions[0].Saturated || c.Directions[1].Window != procedure.None {
+	if c.Window != procedure.NoWindow || c.Reason != report.NoCleanWindow || c.AllAtOnce != nil ||
+		!c.Directions[0].Saturated || c.Directions[1].Window != procedure.NoWindow {
 		t.Errorf("%+v", c)
 	}
-	if !strings.Contains(c.Sentence, eastWest+": no load of it was clean") || !strings.Contains(c.Sentence, westEast+": 9.00 Kpps") {
+	if !strings.Contains(c.Sentence, eastWest+": no load of it was clean") || !strings.Contains(c.Sentence, westEast+
+		": 9.00 Kpps") {
 		t.Errorf("the sentence is %q", c.Sentence)
 	}
 }
@@ -389,7 +438,8 @@ func TestNothingCameBackInTheWarmUp(t *testing.T) {
 	p := eachdirection.New(procedureOf(), aRamp)
 	silent := func(_ int, asked [2]float64) (offered, received [2]float64) { return asked, [2]float64{asked[0], 0} }
 	history, _ := proceduretest.CarryOutBoth(t, p, silent)
-	if c := p.Conclude(history); len(history) != 1 || c.Reason != report.NotMeasured || !strings.Contains(c.Ending, "none of") {
+	if c := p.Conclude(history); len(history) != 1 || c.Reason != report.NotMeasured ||
+		!strings.Contains(c.Ending, "none of") {
 		t.Errorf("after %d windows %+v", len(history), c)
 	}
 }
@@ -406,26 +456,29 @@ func TestTrafficMayRestInEachDirection(t *testing.T) {
 			w.Directions[i].Quality, w.Directions[i].Returned.Packets = report.Invalid, 2*w.Directions[i].Sent.Packets
 		}
 	}
-	history, _ := proceduretest.CarryOutBoth(t, p, apart(9000, 4000), doubled) // which holds the bound against what is asked for
+	// which holds the bound against what is asked for
+	history, _ := proceduretest.CarryOutBoth(t, p, separate(9000, 4000), doubled)
 	rests := 0
 	for n := range history {
 		if p.Next(history[:n]).Rested {
 			rests++
 		}
 	}
-	if one := ramp.New(procedureOf()).Bound().Rests; rests != 2*one || p.Bound().Rests != 2*one {
-		t.Errorf("traffic rested %d times, and may %d times, want twice %d", rests, p.Bound().Rests, one)
+	if single := ramp.New(procedureOf()).Bound().Rests; rests != 2*single || p.Bound().Rests != 2*single {
+		t.Errorf("traffic rested %d times, and may %d times, want twice %d", rests, p.Bound().Rests, single)
 	}
 }
 
 // A run that is cut short says what it has found so far.
 func TestARunThatIsCutShort(t *testing.T) {
 	p := eachdirection.New(procedureOf(), aRamp)
-	history, _ := proceduretest.CarryOutBoth(t, p, apart(9000, 4000))
+	history, _ := proceduretest.CarryOutBoth(t, p, separate(9000, 4000))
 	first := p.Conclude(history).Directions[0]
 	for n := range history {
 		c := p.Conclude(history[:n])
-		if c.Together != nil && n < len(history) || n > first.Window && slices.IndexFunc(history, func(w report.Window) bool { return w.Varied == eastWest }) <= n && c.Directions[0] != first {
+		if c.AllAtOnce != nil && n < len(history) || n > first.Window &&
+			slices.IndexFunc(history, func(w report.Window) bool { return w.Varied == eastWest }) <= n &&
+			c.Directions[0] != first {
 			t.Fatalf("after %d of %d windows: %+v", n, len(history), c)
 		}
 	}
@@ -433,19 +486,21 @@ func TestARunThatIsCutShort(t *testing.T) {
 
 func TestHowLongItTakes(t *testing.T) {
 	p := procedureOf(func(p *plan.Procedure) { p.Ramp.HoldDuration = plan.Duration(30 * time.Second) })
-	each := eachdirection.New(p, aRamp)
-	if got, want := each.Usual(), (5+2*(40+10+30)+10)*time.Second+500*time.Millisecond; got != want {
+	sequence := eachdirection.New(p, aRamp)
+	if got, want := sequence.Usual(), (5+2*(40+10+30)+10)*time.Second+500*time.Millisecond; got != want {
 		t.Errorf("usually %s, want %s", got, want)
 	}
-	history, _ := proceduretest.CarryOutBoth(t, each, apart(1e9, 1e9)) // which holds it to its bound
+	history, _ := proceduretest.CarryOutBoth(t, sequence, separate(1e9, 1e9)) // which holds it to its bound
 	var took time.Duration
 	for _, w := range history {
 		took += w.Duration.Std()
 	}
-	if took > each.Usual() || took < each.Usual()*7/10 { // a hold at the target needs no confirmation, and a window is without its settling
-		t.Errorf("without surprises it takes %s, usually %s", took, each.Usual())
+	// a hold at the target needs no confirmation, and a window is without its settling
+	if took > sequence.Usual() || took < sequence.Usual()*7/10 {
+		t.Errorf("without surprises it takes %s, usually %s", took, sequence.Usual())
 	}
-	if got, want := each.Describe().Parts, "warm-up, ramp, confirmation and hold of each of 2 directions, and all of them together"; got != want {
+	if got, want := sequence.Describe().Parts,
+		"warm-up, ramp, confirmation and hold of each of 2 directions, and all of them together"; got != want {
 		t.Errorf("its parts are %q, want %q", got, want)
 	}
 }

@@ -1,5 +1,6 @@
-// Package frameloss measures which share of frames a device loses at each of several loads: RFC 2544, section 26.3. Finite trials begin at the highest load and descend in steps; once the device
-// has lost nothing at some loads in succession, lower ones need no trial. It searches for nothing, and its answer is a curve.
+// Package frameloss measures which share of frames a device loses at each of several loads (RFC 2544, section 26.3).
+// Finite trials begin at the highest load and descend in steps. Once the device has lost nothing at some loads in
+// succession, lower ones need no trial. The procedure searches for nothing, and its answer is a curve.
 //
 //	lost
 //	60 % ┤                       ●  from

@@ -2,7 +2,7 @@ package goals
 
 import "slices"
 
-// A class is what trials at one load show of a target.
+// class is what trials at one load show of a target.
 type class int
 
 const (
@@ -11,18 +11,20 @@ const (
 	upper           // it doesn't
 )
 
-// A tally adds up the trials at one load, as one target counts them. A trial is long if it was asked to last as long as the target's trials, and weighs what it took, in seconds.
-type tally struct {
+// targetStats adds up the trials at one load, as one target counts them. A trial is long if it was to last as long as
+// the target's trials. A trial weighs what it took, in seconds.
+type targetStats struct {
 	goodLong, badLong   float64
 	goodShort, badShort float64
-	good, bad           int   // long trials
-	shortGood, shortBad int   // short ones
-	lead                lead  // what may decide the load before the sum does, by how long its first long trial took
-	decided             class // which ends the count
+	good, bad           int     // long trials
+	shortGood, shortBad int     // short ones
+	margins             margins // may decide the load before the sum does
+	decided             class   // ends the count
 }
 
-// add counts a trial. One that was stopped shows only that it was bad for those whose ratio it had exceeded by then. Where a lead may decide, nothing counts that comes after: that is what the chance of a wrong class is computed for.
-func (y *tally) add(t target, trial Trial) {
+// add counts a trial. A stopped trial counts only for targets whose loss ratio the trial had exceeded by then. Where
+// margins may decide, trials after the decision don't count, since the chance of a wrong class is computed for that.
+func (y *targetStats) add(t target, trial Trial) {
 	bad := trial.LossRatio > t.loss
 	if y.decided != undecided || trial.Stopped && !bad {
 		return
@@ -30,7 +32,7 @@ func (y *tally) add(t target, trial Trial) {
 	took := trial.Took.Seconds()
 	long := trial.Duration >= t.trial
 	if long && t.early && y.good+y.bad == 0 {
-		y.lead, _ = raceOf(t.sum, t.exceed, took).lead()
+		y.margins, _ = quorumOf(t.sum, t.exceed, took).margins()
 	}
 	switch {
 	case long && bad:
@@ -50,20 +52,21 @@ func (y *tally) add(t target, trial Trial) {
 		return
 	}
 	y.decided = y.bySum(t)
-	if y.decided == undecided && y.lead.good > 0 {
-		y.decided = y.lead.wins(y.good, y.bad)
+	if y.decided == undecided && y.margins.good > 0 {
+		y.decided = y.margins.classify(y.good, y.bad)
 	}
 }
 
-func (y *tally) class(t target) class {
+func (y *targetStats) class(t target) class {
 	if t.early {
 		return y.decided
 	}
 	return y.bySum(t)
 }
 
-// bySum is RFC 9971's classification: whether the load would hold if all that is missing of the sum were good (at best), and if all were bad (at worst).
-func (y *tally) bySum(t target) class {
+// bySum is RFC 9971's classification. It compares the result if all that is missing of the sum were good (at best) with
+// the result if all were bad (at worst).
+func (y *targetStats) bySum(t target) class {
 	bad, whole := y.effective(t)
 	atBest, atWorst := bad <= whole*t.exceed, whole-y.goodLong <= whole*t.exceed
 	switch {
@@ -75,13 +78,15 @@ func (y *tally) bySum(t target) class {
 	return undecided
 }
 
-// effective is how much bad time counts, of how much. Bad short trials count as far as good short ones don't make up for them, good short ones show nothing.
-func (y *tally) effective(t target) (bad, whole float64) {
+// effective is the effective sum of bad trials, and the sum that it is a part of. Bad short trials count as far as good
+// short trials don't balance them. Good short trials show nothing.
+func (y *targetStats) effective(t target) (bad, whole float64) {
 	bad = y.badLong + max(0, y.badShort-y.goodShort*t.exceed/(1-t.exceed))
 	return bad, max(y.goodLong+bad, t.sum)
 }
 
-// forwarded is the share of frames that came through in those of the long trials that were no worse than the share of them that a target may exceed; the lower loss in a tie. missing is whether the rest of the target's sum counts as lost entirely.
+// forwarded is the share of frames that were forwarded in the worst of the long trials that count, where the target's
+// exceed ratio of trials may be worse. With missing, the rest of the target's sum counts as lost entirely.
 func forwarded(t target, trials []Trial, missing bool) float64 {
 	long := slices.DeleteFunc(slices.Clone(trials), func(trial Trial) bool { return trial.Duration < t.trial })
 	slices.SortStableFunc(long, func(a, b Trial) int { return compareLoss(a, b) })
@@ -106,7 +111,7 @@ func forwarded(t target, trials []Trial, missing bool) float64 {
 	return 1 - loss
 }
 
-// compareLoss orders trials by loss, and those that were stopped, of which only the least is known, behind all others.
+// compareLoss orders trials by loss. Stopped trials, whose loss is known as a minimum only, come behind all others.
 func compareLoss(a, b Trial) int {
 	switch {
 	case a.Stopped != b.Stopped && b.Stopped:

@@ -13,20 +13,25 @@ func times(count int, duration time.Duration, loss float64) []Trial {
 	return slices.Repeat([]Trial{{Duration: duration, Took: duration, LossRatio: loss}}, count)
 }
 
-// TestTheStandardsExample holds the classification to the worked example of draft-ietf-bmwg-mlrsearch-15 ("Example Search"): four goals, six points in time, at one load. Sums are in seconds, ratios in percent.
-// The draft's balancing and excess sums are steps on the way to the effective sum of bad trials.
+// TestTheStandardsExample holds the classification to the worked example of draft-ietf-bmwg-mlrsearch-15
+// ("Example Search"): four goals, six points in time, at one load. Sums are in seconds, ratios in percent. The
+// draft's balancing and excess sums are steps on the way to the effective sum of bad trials.
 //
-// At points 5 and 6 the draft calls the load a lower bound of its fourth goal, against its own rule: it has optimistic exceed ratios of 42.857 % and 27.273 % there, and the goal allows 20 %. By the rule it is an upper bound.
+// At points 5 and 6 the draft calls the load a lower bound of its fourth goal, against its own rule: it has
+// optimistic exceed ratios of 42.857 % and 27.273 % there, and the goal allows 20 %. By the rule it is an upper
+// bound.
 func TestTheStandardsExample(t *testing.T) {
-	of := func(final, sum, loss, exceed float64) target {
+	targetOf := func(final, sum, loss, exceed float64) target {
 		return target{loss: loss, exceed: exceed, trial: time.Duration(final) * time.Second, sum: sum}
 	}
 	goals := []struct {
 		name   string
 		target target
-	}{{"RFC2544", of(60, 60, 0, 0)}, {"TST009", of(60, 120, 0, 0.5)}, {"1s final", of(1, 120, 0.005, 0.5)}, {"20% exceed", of(60, 60, 0.005, 0.2)}}
+	}{{"RFC2544", targetOf(60, 60, 0, 0)}, {"TST009", targetOf(60, 120, 0, 0.5)},
+		{"1s final", targetOf(1, 120, 0.005, 0.5)}, {"20% exceed", targetOf(60, 60, 0.005, 0.2)}}
 
-	// The sums of bad and good long trials, of bad and good short ones, the effective bad and whole ones, the missing and the pessimistic one; the exceed ratios, at best and at worst.
+	// The sums of bad and good long trials, of bad and good short ones, the effective bad and whole ones, the
+	// missing and the pessimistic one; the exceed ratios, at best and at worst.
 	type row struct {
 		sums   [8]float64
 		ratios [2]float64
@@ -75,10 +80,10 @@ func TestTheStandardsExample(t *testing.T) {
 		}},
 	}
 
-	var all []Trial
-	tallies := make([]tally, len(goals))
+	var trials []Trial
+	tallies := make([]targetStats, len(goals))
 	for number, point := range points {
-		all = append(all, point.add...)
+		trials = append(trials, point.add...)
 		for i, g := range goals {
 			y := &tallies[i]
 			for _, trial := range point.add {
@@ -86,7 +91,8 @@ func TestTheStandardsExample(t *testing.T) {
 			}
 			bad, whole := y.effective(g.target)
 			got := row{
-				[8]float64{y.badLong, y.goodLong, y.badShort, y.goodShort, bad, whole, whole - y.goodLong - bad, whole - y.goodLong},
+				[8]float64{y.badLong, y.goodLong, y.badShort, y.goodShort, bad, whole, whole - y.goodLong - bad,
+					whole - y.goodLong},
 				[2]float64{percent(bad / whole), percent((whole - y.goodLong) / whole)},
 				y.class(g.target),
 			}
@@ -97,7 +103,7 @@ func TestTheStandardsExample(t *testing.T) {
 	}
 	// What comes through of a million frames/s, of the draft's three last goals.
 	for i, want := range []string{"", "1000000", "1000000", "999000"} {
-		if got := fmt.Sprintf("%.0f", 1e6*forwarded(goals[i].target, all, true)); i > 0 && got != want {
+		if got := fmt.Sprintf("%.0f", 1e6*forwarded(goals[i].target, trials, true)); i > 0 && got != want {
 			t.Errorf("%s: %s frames/s come through, want %s", goals[i].name, got, want)
 		}
 	}

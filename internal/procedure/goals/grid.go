@@ -2,28 +2,33 @@ package goals
 
 import "math"
 
-// A grid is the loads that a search may try: from the least to the most in equal ratios, and each goal's width is (nearly) a whole number of steps. A load is its number on the grid, a width a number of steps.
+// grid is the loads that a search may try, from the lowest to the highest in equal ratios. Each goal's width is
+// (nearly) a whole number of steps. A load is its number on the grid, and a width a number of steps.
 //
 //	0        1          2             top
 //	├────────┼──────────┼─── ⋯ ───────┤
 //	MinLoad                           MaxLoad
 type grid struct {
-	least, most float64
-	top         int
-	known       map[int]float64
+	lowest, highest float64
+	top             int
+	loads           map[int]float64
 }
 
-// A goal's width is rounded down to whole steps: by no more than a hundredth of it, and always by a little, so that what is measured as one width is never found wider.
+// A goal's width is rounded down to whole steps. The rounding takes at most a hundredth of the width, and always a
+// little, so that what is measured as one width is never found to be wider.
 const leastShare, mostShare = 0.99, 0.999999
 
-// finer is how many steps of the grid Sequential has for each of RFC9971's, to place two bounds with the limit in the middle.
+// finer is how many steps of the grid Sequential has for each of RFC9971's, so that two bounds can have the limit in
+// their middle.
 const finer = 4
 
-func newGrid(least, most float64, widths []float64) *grid {
-	return &grid{least: least, most: most, top: steps(math.Log(most)-math.Log(least), widths), known: map[int]float64{}}
+func newGrid(lowest, highest float64, widths []float64) *grid {
+	return &grid{lowest: lowest, highest: highest, top: steps(math.Log(highest)-math.Log(lowest), widths),
+		loads: map[int]float64{}}
 }
 
-// steps is the smallest number of steps over a range, given as the logarithm of its ratio, of which each width has a whole number, but for a share that is allowed.
+// steps is the smallest number of steps over a range, given as the logarithm of its ratio, for which each width has a
+// whole number of them but for the allowed share.
 func steps(whole float64, widths []float64) int {
 	for count := 1; ; {
 		next, fits := float64(count+1), true
@@ -42,56 +47,58 @@ func steps(whole float64, widths []float64) int {
 	}
 }
 
-// load is the load of a number. Halves are computed from their ends, again and again, so that a number's load is the same to the last bit whatever else was computed.
+// load is the load of a number. It is computed by halving the grid again and again, so that a number's load is the same
+// to the last bit whatever else was computed.
 func (g *grid) load(number int) float64 {
 	if number <= 0 {
-		return g.least
+		return g.lowest
 	}
 	if number >= g.top {
-		return g.most
+		return g.highest
 	}
-	if load, ok := g.known[number]; ok {
+	if load, ok := g.loads[number]; ok {
 		return load
 	}
-	load := g.least
-	g.halve(func(middle int, of float64) int {
-		load = of
+	load := g.lowest
+	g.halve(func(middle int, middleLoad float64) int {
+		load = middleLoad
 		return number - middle
 	})
-	g.known[number] = load
+	g.loads[number] = load
 	return load
 }
 
 // floor is the number of the highest load of the grid that isn't above load.
 func (g *grid) floor(load float64) int {
-	if load >= g.most {
+	if load >= g.highest {
 		return g.top
 	}
-	if !(load > g.least) {
+	if !(load > g.lowest) {
 		return 0
 	}
-	return g.halve(func(_ int, of float64) int {
+	return g.halve(func(_ int, middleLoad float64) int {
 		switch {
-		case of < load:
+		case middleLoad < load:
 			return 1
-		case of > load:
+		case middleLoad > load:
 			return -1
 		}
 		return 0
 	})
 }
 
-// halve walks down the grid's halves. towards says where to go from a middle: up if positive, down if negative, and 0 ends the walk. It returns that middle, or the lower end of the last step.
+// halve descends by halves of the grid. towards decides where to go from a middle, up if it is positive, down if it is
+// negative, and 0 ends the descent. halve returns that middle, or the lower end of the last half.
 func (g *grid) halve(towards func(middle int, load float64) int) int {
-	low, high, lowLoad, highLoad := 0, g.top, g.least, g.most
+	low, high, lowLoad, highLoad := 0, g.top, g.lowest, g.highest
 	for high-low >= 2 {
 		middle := (low + high) / 2
 		ratio := (math.Log(highLoad) - math.Log(lowLoad)) * (float64(middle-low) / float64(high-low))
 		load := lowLoad * math.Exp(ratio)
-		switch way := towards(middle, load); {
-		case way > 0:
+		switch sign := towards(middle, load); {
+		case sign > 0:
 			low, lowLoad = middle, load
-		case way < 0:
+		case sign < 0:
 			high, highLoad = middle, load
 		default:
 			return middle
@@ -100,25 +107,26 @@ func (g *grid) halve(towards func(middle int, load float64) int) int {
 	return low
 }
 
-// nearest is the number of a load that was on the grid before it was written down and read again.
+// nearest is the number of a load of the grid that was written down and read again.
 func (g *grid) nearest(load float64) int {
 	number := g.floor(load)
-	if above := g.load(number + 1); math.Abs(above-load) < math.Abs(load-g.load(number)) {
-		return g.within(number + 1)
+	if next := g.load(number + 1); math.Abs(next-load) < math.Abs(load-g.load(number)) {
+		return g.clamp(number + 1)
 	}
 	return number
 }
 
 // width is how many steps a relative width has, rounded down.
 func (g *grid) width(relative float64) int {
-	return max(1, g.floor(g.least/(1-relative)))
+	return max(1, g.floor(g.lowest/(1-relative)))
 }
 
-func (g *grid) within(number int) int {
+func (g *grid) clamp(number int) int {
 	return min(max(number, 0), g.top)
 }
 
-// middle splits the range between two loads that are further apart than width, so that as few halvings as possible bring it down to that: the upper part is a width times a power of two where that is not the smaller part.
+// middle splits the range between two loads that are further apart than width, so that as few halvings as possible
+// reach the width. The upper part is a width times a power of two where that is not the smaller part.
 func middle(low, high, width int) int {
 	whole := high - low
 	switch {

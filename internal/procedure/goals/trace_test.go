@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/goals"
 )
 
-// A trace is a search by the library MLRsearch 1.2.1: what it was asked for, what it tried and saw, what it concluded. testdata/record.py writes them.
+// A trace is a search by the library MLRsearch 1.2.1: what it was asked for, what it tried and saw, what it
+// concluded. testdata/record.py writes them.
 type trace struct {
 	MinLoad, MaxLoad float64
 	Goals            []struct{ LossRatio, ExceedRatio, Width, InitialTrial, FinalTrial, DurationSum float64 }
@@ -34,19 +35,26 @@ func TestTheSameTrialsAsTheLibrary(t *testing.T) {
 			t.Parallel()
 			recorded := read(t, file)
 			settings, trials := recorded.settings(), []goals.Trial{}
-			for i, want := range recorded.Trials {
-				ask, done := settings.Next(trials)
-				if done || !same(ask.Load, want[0]) || !same(ask.Duration.Seconds(), want[1]) {
-					t.Fatalf("trial %d: %v, %+v, but the library asks for %.12g for %.12g s", i, done, ask, want[0], want[1])
+			settings.Search(func(ask goals.Ask) (goals.Trial, bool) {
+				if len(trials) == len(recorded.Trials) {
+					t.Fatalf("the library ends after %d trials, and this goes on with %+v", len(trials), ask)
 				}
-				trials = append(trials, goals.Trial{Load: ask.Load, Duration: ask.Duration, Took: seconds(want[2]), LossRatio: want[3]})
-			}
-			if ask, done := settings.Next(trials); !done {
-				t.Fatalf("the library is done after %d trials, and this goes on with %+v", len(trials), ask)
+				want := recorded.Trials[len(trials)]
+				if !nearlyEqual(ask.Load, want[0]) || !nearlyEqual(ask.Duration.Seconds(), want[1]) {
+					t.Fatalf("trial %d: %+v, but the library asks for %.12g for %.12g s", len(trials), ask, want[0],
+						want[1])
+				}
+				trial := goals.Trial{Load: ask.Load, Duration: ask.Duration, Took: seconds(want[2]), LossRatio: want[3]}
+				trials = append(trials, trial)
+				return trial, true
+			})
+			if len(trials) != len(recorded.Trials) {
+				t.Fatalf("the search ends after %d trials, and the library after %d", len(trials), len(recorded.Trials))
 			}
 			for i, got := range settings.Conclude(trials) {
 				want := recorded.Results[i]
-				if !sameBound(got.Lower, want.Lower) || !sameBound(got.Upper, want.Upper) || !same(got.ConditionalThroughput, want.ConditionalThroughput) {
+				if !sameBound(got.Lower, want.Lower) || !sameBound(got.Upper, want.Upper) ||
+					!nearlyEqual(got.ConditionalThroughput, want.ConditionalThroughput) {
 					t.Errorf("goal %d: %+v, and the library concludes %+v", i, got, want)
 				}
 			}
@@ -69,18 +77,20 @@ func read(t *testing.T, file string) (recorded trace) {
 func (r trace) settings() goals.Settings {
 	s := goals.Settings{Classification: goals.RFC9971, MinLoad: r.MinLoad, MaxLoad: r.MaxLoad, MaxTime: 24 * time.Hour}
 	for _, g := range r.Goals {
-		s.Goals = append(s.Goals, goals.Goal{LossRatio: g.LossRatio, ExceedRatio: g.ExceedRatio, Width: g.Width, InitialTrial: seconds(g.InitialTrial), FinalTrial: seconds(g.FinalTrial), DurationSum: seconds(g.DurationSum)})
+		s.Goals = append(s.Goals, goals.Goal{LossRatio: g.LossRatio, ExceedRatio: g.ExceedRatio, Width: g.Width,
+			InitialTrial: seconds(g.InitialTrial), FinalTrial: seconds(g.FinalTrial),
+			DurationSum: seconds(g.DurationSum)})
 	}
 	return s
 }
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
 
-func same(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+func nearlyEqual(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
 
 func sameBound(a, b *goals.Bound) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return same(a.Load, b.Load) && slices.Equal(a.Trials, b.Trials)
+	return nearlyEqual(a.Load, b.Load) && slices.Equal(a.Trials, b.Trials)
 }

@@ -2,8 +2,9 @@ package losscurve
 
 import "math"
 
-// Shape is a function that the mean loss follows: how many frames are lost, in spreads, at a load so many spreads above the capacity. Each rises from nothing to all that exceeds the capacity;
-// below the capacity Stretch falls off exponentially, and Erf as a normal distribution does. Most devices lie between the two.
+// Shape is a function that the mean loss follows. It is how many frames are lost, in spreads, at a load so many spreads
+// above the capacity. Each shape rises from nothing to all that exceeds the capacity. Below the capacity Stretch falls
+// off exponentially, and Erf as a normal distribution does. Most devices lie between the two.
 type Shape string
 
 // The shapes, by their names in draft-vpolak-bmwg-plrsearch.
@@ -32,7 +33,7 @@ func (s Shape) log(z float64) float64 {
 	return math.Log(math.Log1p(math.Exp(z)))
 }
 
-// logNormal is the logarithm of the integral of the normal distribution's probability: φ(z) + z·Φ(z).
+// logNormal is the logarithm of the integral of the normal distribution's probability, φ(z) + z·Φ(z).
 func logNormal(z float64) float64 {
 	density := -z*z/2 - math.Log(2*math.Pi)/2
 	if z < tail {

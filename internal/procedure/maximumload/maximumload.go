@@ -1,6 +1,7 @@
 package maximumload
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -24,10 +25,7 @@ var _ procedure.Procedure = MaximumOfferedLoad{}
 
 // New are the trials that the Plan describes.
 func New(p plan.Procedure) MaximumOfferedLoad {
-	if p.MaximumOfferedLoad == nil {
-		return MaximumOfferedLoad{}
-	}
-	return MaximumOfferedLoad{*p.MaximumOfferedLoad, p.MaxLossRatio}
+	return MaximumOfferedLoad{*cmp.Or(p.MaximumOfferedLoad, &plan.MaximumOfferedLoad{}), p.MaxLossRatio}
 }
 
 // Rates are the one rate, for the warm-up too.
@@ -43,86 +41,76 @@ func (m MaximumOfferedLoad) warmUp() procedure.WarmUp {
 // trials is how many trials are asked for, at least one.
 func (m MaximumOfferedLoad) trials() int { return max(1, m.plan.Trials) }
 
-// series is the state that replaying the trials leads to.
-type series struct {
+// course is the state that replaying the trials leads to.
+type course struct {
+	procedure.Course
+
 	trial   int             // how many trials are over, judged or given up
-	repeats int             // of the next one, because it was Invalid
-	reason  string          // of the next trial, or how the series came to its end
-	ended   bool            // there is no next trial
 	judged  []int           // the trials' windows, as indexes into the history
 	unclear []report.Window // the last windows of trials that could not be judged
 
-	held     held
-	heldFrom int // the first window of the load that is held after the trials
+	holding holding
+	// holdStart is the first window of the load that is held after the trials.
+	holdStart int
 }
 
-// replay carries the history through the series.
-func (m MaximumOfferedLoad) replay(history []report.Window) series {
-	var s series
-	if lost := m.warmUp().NothingCameBack(history); lost != "" {
-		s.reason, s.ended = lost, true
-		return s
+func (m MaximumOfferedLoad) replay(history []report.Window) course {
+	var c course
+	c.Replay(m.warmUp(), history, func(i int) {
+		m.observe(&c, history[i], i)
+		c.holdStart = i + 1
+	})
+	if !c.Ended || !m.holds(c, history) {
+		return c
 	}
-	for i := m.warmUp().Steps(); i < len(history) && !s.ended; i++ {
-		s.reason = ""
-		m.observe(&s, history[i], i)
-		s.heldFrom = i + 1
+	for i := c.holdStart; i < len(history) && !c.holding.ended; i++ {
+		m.observeHeld(&c, history, i)
 	}
-	if !s.ended || !m.holds(s, history) {
-		return s
-	}
-	for i := s.heldFrom; i < len(history) && !s.held.ended; i++ {
-		m.observeHeld(&s, history, i)
-	}
-	s.ended = s.held.ended
-	return s
+	c.Ended = c.holding.ended
+	return c
 }
 
 // observe takes in the window of the next trial, which is window i of the history.
-func (m MaximumOfferedLoad) observe(s *series, w report.Window, i int) {
+func (m MaximumOfferedLoad) observe(c *course, w report.Window, i int) {
 	switch counts := w.Counts(); {
 	case counts:
-		s.judged = append(s.judged, i)
-	case s.repeats < invalidRepeats:
-		s.repeats++
-		s.reason = procedure.Repeated(w)
+		c.judged = append(c.judged, i)
+	case c.Repeat(w, invalidRepeats):
 		return
 	default:
-		s.unclear = append(s.unclear, w)
+		c.unclear = append(c.unclear, w)
 	}
-	s.trial, s.repeats = s.trial+1, 0
-	if s.trial >= m.trials() {
-		s.ended, s.reason = true, fmt.Sprintf("%s of %s are over", trials(s.trial), m.plan.TrialDuration.Std())
-		if s.trial == 1 {
-			s.reason = fmt.Sprintf("the trial of %s is over", m.plan.TrialDuration.Std())
-		}
+	c.trial++
+	c.GoOn()
+	switch {
+	case c.trial < m.trials():
+	case c.trial == 1:
+		c.End(fmt.Sprintf("the trial of %s is over", m.plan.TrialDuration.Std()))
+	default:
+		c.End(fmt.Sprintf("%s of %s are over", trials(c.trial), m.plan.TrialDuration.Std()))
 	}
 }
 
 func trials(n int) string { return wording.Counted(n, "trial") }
 
-// Next is the next trial, or once more the one that could not be judged.
+// Next is the next trial, or once more the trial that could not be judged.
 func (m MaximumOfferedLoad) Next(history []report.Window) procedure.Step {
-	s := m.replay(history)
-	if s.ended {
-		return procedure.Step{Done: true, Reason: s.reason}
-	}
-	if m.warmUp().Due(history) {
-		return m.warmUp().Step()
-	}
-	if s.trial >= m.trials() {
-		return m.heldStep(s, history)
-	}
-	return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.One, Judge: m.plan.TrialDuration.Std(), Reason: s.reason,
-		Number: s.trial + 1, Of: m.trials()}
+	c := m.replay(history)
+	return c.Next(m.warmUp(), history, func() procedure.Step {
+		if c.trial >= m.trials() {
+			return m.heldStep(c, history)
+		}
+		return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.One,
+			Judge: m.plan.TrialDuration.Std(), Reason: c.Reason, Number: c.trial + 1, Total: m.trials()}
+	})
 }
 
 // Bound is every trial with all its repeats, and the load that is held after them.
 func (m MaximumOfferedLoad) Bound() procedure.Bound {
-	most := m.trials() * (1 + invalidRepeats)
-	b := m.warmUp().Bound(most, time.Duration(most)*m.plan.TrialDuration.Std(), m.plan.TrialDuration.Std())
-	b.Held = mostHeldSteps * (procedure.MostSettle + mostHeld)
-	b.Steps, b.Time = b.Steps+mostHeldSteps, b.Time+b.Held
+	attempts := m.trials() * (1 + invalidRepeats)
+	b := m.warmUp().Bound(attempts, time.Duration(attempts)*m.plan.TrialDuration.Std(), m.plan.TrialDuration.Std())
+	b.LongestHold = mostHeldSteps * (procedure.MostSettle + mostHeld)
+	b.Steps, b.Time = b.Steps+mostHeldSteps, b.Time+b.LongestHold
 	return b
 }
 
@@ -131,14 +119,12 @@ func (m MaximumOfferedLoad) Usual() time.Duration { return m.Remaining(nil) }
 
 // Remaining is what is left of warm-up and trials, without repeats to come.
 func (m MaximumOfferedLoad) Remaining(history []report.Window) time.Duration {
-	s := m.replay(history)
-	if s.ended {
-		return 0
+	c := m.replay(history)
+	steps := time.Duration(m.trials()-c.trial) * m.plan.TrialDuration.Std()
+	if !c.Ended && c.trial >= m.trials() {
+		steps = m.heldStep(c, history).Judge
 	}
-	if s.trial >= m.trials() {
-		return m.heldStep(s, history).Judge
-	}
-	return m.warmUp().Left(history) + time.Duration(m.trials()-s.trial)*m.plan.TrialDuration.Std()
+	return c.Remaining(m.warmUp(), history, steps)
 }
 
 // Describe says what is asked for, and how often.
@@ -146,5 +132,7 @@ func (m MaximumOfferedLoad) Describe() procedure.Description {
 	if m.plan.Rate.IsZero() {
 		return procedure.Description{}
 	}
-	return procedure.Description{Parts: "warm-up and trials", OnTop: "what disturbed trials repeat", Sentence: fmt.Sprintf("maximum offered load: ask for %s per direction in %s of %s", m.plan.Rate, trials(m.trials()), m.plan.TrialDuration.Std())}
+	return procedure.Description{Parts: "warm-up and trials", OnTop: "what disturbed trials repeat",
+		Sentence: fmt.Sprintf("maximum offered load: ask for %s per direction in %s of %s", m.plan.Rate,
+			trials(m.trials()), m.plan.TrialDuration.Std())}
 }

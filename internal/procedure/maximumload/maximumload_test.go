@@ -18,8 +18,9 @@ import (
 
 // trials are usual ones: three of ten seconds after a warm-up.
 func trials(options ...func(*plan.MaximumOfferedLoad)) maximumload.MaximumOfferedLoad {
-	m := plan.MaximumOfferedLoad{Rate: units.Rate{Kind: units.Packets, Micros: Full * 1_000_000}, WarmupDuration: plan.Duration(5 * time.Second),
-		TrialDuration: plan.Duration(10 * time.Second), Trials: 3}
+	m := plan.MaximumOfferedLoad{Rate: units.Rate{Kind: units.Packets, Micros: Full * 1_000_000},
+		WarmupDuration: plan.Duration(5 * time.Second),
+		TrialDuration:  plan.Duration(10 * time.Second), Trials: 3}
 	for _, o := range options {
 		o(&m)
 	}
@@ -28,16 +29,16 @@ func trials(options ...func(*plan.MaximumOfferedLoad)) maximumload.MaximumOffere
 
 func cold(m *plan.MaximumOfferedLoad) { m.WarmupDuration = 0 }
 
-func of(n int) func(*plan.MaximumOfferedLoad) {
+func times(n int) func(*plan.MaximumOfferedLoad) {
 	return func(m *plan.MaximumOfferedLoad) { m.Trials = n }
 }
 
 func steps(history []report.Window) string {
-	var all []string
+	var steps []string
 	for _, w := range history {
-		all = append(all, fmt.Sprintf("%s %s %s", w.Phase, w.Load, w.Duration.Std()))
+		steps = append(steps, fmt.Sprintf("%s %s %s", w.Phase, w.Load, w.Duration.Std()))
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(steps, ", ")
 }
 
 func TestTheTrials(t *testing.T) {
@@ -47,12 +48,16 @@ func TestTheTrials(t *testing.T) {
 		want      string
 		ending    string
 	}{
-		"all at the one load":                {trials(), nil, "WarmUp 1 5s, Trial 1 10s, Trial 1 10s, Trial 1 10s", "3 trials of 10s are over"},
-		"one without a warm-up":              {trials(cold, of(1)), nil, "Trial 1 10s", "the trial of 10s is over"},
-		"no number is one":                   {trials(cold, of(0)), nil, "Trial 1 10s", "the trial of 10s is over"},
-		"one that was disturbed is repeated": {trials(cold, of(1)), []Edit{Void("link west was down", 0)}, "Trial 1 10s, Trial 1 10s", "the trial of 10s is over"},
-		"but no more than twice":             {trials(cold, of(1)), []Edit{Void("link west was down", 0, 1, 2, 3)}, "Trial 1 10s, Trial 1 10s, Trial 1 10s", "the trial of 10s is over"},
-		"nothing set":                        {maximumload.New(plan.Procedure{}), nil, "Trial 1 0s", "the trial of 0s is over"},
+		"all at the one load": {trials(), nil, "WarmUp 1 5s, Trial 1 10s, Trial 1 10s, Trial 1 10s",
+			"3 trials of 10s are over"},
+		"one without a warm-up": {trials(cold, times(1)), nil, "Trial 1 10s", "the trial of 10s is over"},
+		"no number is one":      {trials(cold, times(0)), nil, "Trial 1 10s", "the trial of 10s is over"},
+		"one that was disturbed is repeated": {trials(cold, times(1)), []Edit{Void("link west was down", 0)},
+			"Trial 1 10s, Trial 1 10s", "the trial of 10s is over"},
+		"but no more than twice": {trials(cold, times(1)), []Edit{Void("link west was down", 0, 1, 2, 3)},
+			"Trial 1 10s, Trial 1 10s, Trial 1 10s", "the trial of 10s is over"},
+		"nothing set": {maximumload.New(plan.Procedure{}), nil, "Trial 1 0s",
+			"the trial of 0s is over"},
 	} {
 		history, trace := CarryOut(t, c.procedure, Limited(1e9), c.edits...)
 		if got := steps(history); got != c.want || trace[len(trace)-1] != c.ending {
@@ -64,37 +69,40 @@ func TestTheTrials(t *testing.T) {
 	}
 }
 
-// TestADeviceOfAKnownLimit: whatever is offered, what comes back is what the device, whose limit only the test knows, forwards of it.
+// TestADeviceOfAKnownLimit: whatever is offered, what comes back is what the device, whose limit only the test
+// knows, forwards of it.
 func TestADeviceOfAKnownLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		limit, most := Full*(0.01+1.5*rnd.Float64()), Full*(0.01+1.5*rnd.Float64())
-		p := trials(of(1 + rnd.IntN(5)))
-		history, _ := CarryOut(t, p, Limited(limit).Throttled(most))
+		limit, fastest := Full*(0.01+1.5*rnd.Float64()), Full*(0.01+1.5*rnd.Float64())
+		p := trials(times(1 + rnd.IntN(5)))
+		history, _ := CarryOut(t, p, Limited(limit).Throttled(fastest))
 		c := p.Conclude(history)
 		want := report.MaximumOffered
-		switch offered := min(Full, most); {
+		switch offered := min(Full, fastest); {
 		case limit > offered-1 && limit < offered+1: // whether a frame is lost is a matter of rounding
 			want = c.Reason
-		case limit > offered && most < Full*0.99:
+		case limit > offered && fastest < Full*0.99:
 			want = report.GeneratorLimited
 		case limit > offered:
 			want = report.ReachedTarget
 		}
-		if !c.Finished || !c.Confirmed || c.Saturated || c.Reason != want || c.Lossy != procedure.None || c.Resolution != 0 {
+		if !c.Finished || !c.Confirmed || c.Saturated || c.Reason != want || c.Lossy != procedure.NoWindow ||
+			c.Resolution != 0 {
 			t.Fatalf("%+v", c)
 		}
-		offered := min(Full, most)
+		offered := min(Full, fastest)
 		for _, d := range c.Whole.Directions {
 			if diff := float64(d.Received.PacketsPerSecond) - min(offered, limit); diff > 1 || diff < -1 {
-				t.Fatalf("limit %.0f, generator %.0f: %d came back", limit, most, d.Received.PacketsPerSecond)
+				t.Fatalf("limit %.0f, generator %.0f: %d came back", limit, fastest, d.Received.PacketsPerSecond)
 			}
 			if diff := float64(d.Offered.PacketsPerSecond) - offered; diff > 1 || diff < -1 {
-				t.Fatalf("limit %.0f, generator %.0f: %d was offered", limit, most, d.Offered.PacketsPerSecond)
+				t.Fatalf("limit %.0f, generator %.0f: %d was offered", limit, fastest, d.Offered.PacketsPerSecond)
 			}
 		}
-		if said := strings.Contains(c.Sentence, "the generators' limit is no limit of the device"); said != (most < Full*0.99) {
-			t.Fatalf("limit %.0f, generator %.0f: %s", limit, most, c.Sentence)
+		if mentioned := strings.Contains(c.Sentence,
+			"the generators' limit is no limit of the device"); mentioned != (fastest < Full*0.99) {
+			t.Fatalf("limit %.0f, generator %.0f: %s", limit, fastest, c.Sentence)
 		}
 	}
 }
@@ -104,8 +112,10 @@ func starved(senders time.Duration, frames int64) Edit {
 	return func(_ int, w *report.Window) {
 		w.Directions = w.Directions[:1]
 		w.Directions[0].DisturbedFrames, w.Directions[0].SendersWaited = frames, plan.Duration(senders)
-		w.Disturbance = &report.Disturbance{Over: plan.Duration(10 * time.Second), Waited: plan.Duration(2 * time.Second),
-			Waits: []report.Wait{{Thread: "napi/east-12", ID: 12, Processor: 1, Waited: plan.Duration(2 * time.Second)}}}
+		w.Disturbance = &report.Disturbance{Over: plan.Duration(10 * time.Second),
+			Waited: plan.Duration(2 * time.Second),
+			Waits: []report.Wait{{Thread: "napi/east-12", ID: 12, Processor: 1,
+				Waited: plan.Duration(2 * time.Second)}}}
 	}
 }
 
@@ -122,48 +132,68 @@ func TestWhatIsSaid(t *testing.T) {
 		window    int // its number
 		want      string
 	}{
-		"a weak generator": {trials(cold, of(1)), Limited(4000).Throttled(9000), nil, 1,
-			"of 40.00 Kpps asked for, the generators offered 18.00 Kpps, and 8.00 Kpps came back, all directions together: that is the forwarding rate at this offered load, " +
-				"and the generators' limit is no limit of the device; west→east: 4.00 Kpps of 9.00 Kpps offered; east→west: 4.00 Kpps of 9.00 Kpps offered"},
-		"one direction": {trials(cold, of(1)), Limited(4000).Throttled(9000), []Edit{func(_ int, w *report.Window) { w.Directions = w.Directions[:1] }}, 1,
-			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the forwarding rate at this offered load, " +
+		"a weak generator": {trials(cold, times(1)), Limited(4000).Throttled(9000), nil, 1,
+			"of 40.00 Kpps asked for, the generators offered 18.00 Kpps, and 8.00 Kpps came back, all directions " +
+				"together: that is the forwarding rate at this offered load, " +
+				"and the generators' limit is no limit of the device; west→east: 4.00 Kpps of 9.00 Kpps offered; " +
+				"east→west: 4.00 Kpps of 9.00 Kpps offered"},
+		"one direction": {trials(cold, times(1)), Limited(4000).Throttled(9000),
+			[]Edit{func(_ int, w *report.Window) { w.Directions = w.Directions[:1] }}, 1,
+			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the " +
+				"forwarding rate at this offered load, " +
 				"and the generators' limit is no limit of the device"},
 		"several trials, of which the median is shown": {trials(cold), wobbling(0.4, 0.2, 0.3), nil, 3,
-			"of 40.00 Kpps asked for, the generators offered 40.00 Kpps, and 12.00 Kpps came back, all directions together: that is the forwarding rate at this offered load; " +
-				"west→east: 6.00 Kpps of 20.00 Kpps offered; east→west: 6.00 Kpps of 20.00 Kpps offered; in 3 trials from 8.00 Kpps to 16.00 Kpps came back"},
-		"one of two could not be judged": {trials(cold, of(2)), Limited(4000), []Edit{Void("link west was down", 0, 1, 2)}, 4,
-			"of 40.00 Kpps asked for, the generators offered 40.00 Kpps, and 8.00 Kpps came back, all directions together: that is the forwarding rate at this offered load; " +
+			"of 40.00 Kpps asked for, the generators offered 40.00 Kpps, and 12.00 Kpps came back, all directions " +
+				"together: that is the forwarding rate at this offered load; " +
+				"west→east: 6.00 Kpps of 20.00 Kpps offered; east→west: 6.00 Kpps of 20.00 Kpps offered; in 3 trials " +
+				"from 8.00 Kpps to 16.00 Kpps came back"},
+		"one of two could not be judged": {trials(cold, times(2)), Limited(4000),
+			[]Edit{Void("link west was down", 0, 1, 2)}, 4,
+			"of 40.00 Kpps asked for, the generators offered 40.00 Kpps, and 8.00 Kpps came back, all directions " +
+				"together: that is the forwarding rate at this offered load; " +
 				"west→east: 4.00 Kpps of 20.00 Kpps offered; east→west: 4.00 Kpps of 20.00 Kpps offered; " +
 				"1 trial could not be judged, however often repeated (window 3: link west was down)"},
-		"who sends and who forwards waited": {trials(cold, of(1)), Limited(4000).Throttled(9000), []Edit{starved(time.Second, 20_000)}, 1,
-			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the forwarding rate at this offered load, " +
+		"who sends and who forwards waited": {trials(cold, times(1)), Limited(4000).Throttled(9000),
+			[]Edit{starved(time.Second, 20_000)}, 1,
+			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the " +
+				"forwarding rate at this offered load, " +
 				"and neither is a limit, as what sends and what forwards waited for processors; " +
-				"thread napi/east-12 (12), which carries frames, waited 2s of 10s for processor 1, and what sends waited 1s, so that its frames left in the time that remained: " +
-				"up to 20000 of the frames that did not come back may have been lost for that, so that the device may have forwarded more"},
-		"who sends waited for a moment": {trials(cold, of(1)), Limited(4000).Throttled(9000), []Edit{starved(50*time.Millisecond, 90_000)}, 1,
-			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the forwarding rate at this offered load, " +
+				"thread napi/east-12 (12), which carries frames, waited 2s of 10s for processor 1, and what sends " +
+				"waited 1s, so that its frames left in the time that remained: " +
+				"up to 20000 of the frames that did not come back may have been lost for that, so that the device " +
+				"may have forwarded more"},
+		"who sends waited for a moment": {trials(cold, times(1)), Limited(4000).Throttled(9000),
+			[]Edit{starved(50*time.Millisecond, 90_000)}, 1,
+			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the " +
+				"forwarding rate at this offered load, " +
 				"and the generators' limit is no limit of the device; " +
-				"thread napi/east-12 (12), which carries frames, waited 2s of 10s for processor 1, and what sends waited 50ms, so that its frames left in the time that remained: " +
-				"up to 50000 of the frames that did not come back may have been lost for that, so that the device may have forwarded more"},
-		"an older linerate told only that who forwards waited": {trials(cold, of(1)), Limited(4000).Throttled(9000), []Edit{starved(0, 20_000)}, 1,
-			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the forwarding rate at this offered load, " +
+				"thread napi/east-12 (12), which carries frames, waited 2s of 10s for processor 1, and what sends " +
+				"waited 50ms, so that its frames left in the time that remained: " +
+				"up to 50000 of the frames that did not come back may have been lost for that, so that the device " +
+				"may have forwarded more"},
+		"an older linerate told only that who forwards waited": {trials(cold, times(1)), Limited(4000).Throttled(9000),
+			[]Edit{starved(0, 20_000)}, 1,
+			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the " +
+				"forwarding rate at this offered load, " +
 				"and the generators' limit is no limit of the device"},
-		"a generator that drops": {trials(cold, of(1)), Limited(4000), []Edit{func(_ int, w *report.Window) {
+		"a generator that drops": {trials(cold, times(1)), Limited(4000), []Edit{func(_ int, w *report.Window) {
 			w.Directions = w.Directions[:1]
 			w.Directions[0].ReceiveErrors = 7
-		}}, 1, "of 20.00 Kpps asked for, the generators offered 20.00 Kpps, and 4.00 Kpps came back: that is the forwarding rate at this offered load; " +
+		}}, 1, "of 20.00 Kpps asked for, the generators offered 20.00 Kpps, and 4.00 Kpps came back: that is the " +
+			"forwarding rate at this offered load; " +
 			"the generators themselves dropped 7 frames that reached them, so that the device may have forwarded more"},
 	} {
 		history, _ := CarryOut(t, c.procedure, c.device, c.edits...)
 		got := c.procedure.Conclude(history)
 		if got.Sentence != c.want || history[got.Window].Number != c.window {
-			t.Errorf("%s: window %d: %s\nwant window %d: %s", name, history[got.Window].Number, got.Sentence, c.window, c.want)
+			t.Errorf("%s: window %d: %s\nwant window %d: %s", name, history[got.Window].Number, got.Sentence, c.window,
+				c.want)
 		}
 	}
 }
 
 func TestTheMedianOfAnEvenNumberIsTheLowerOne(t *testing.T) {
-	p := trials(cold, of(4))
+	p := trials(cold, times(4))
 	history, _ := CarryOut(t, p, wobbling(0.4, 0.2, 0.3, 0.1))
 	if c := p.Conclude(history); c.Window != 1 || c.Whole.Directions[0].Received.PacketsPerSecond != Full/4 {
 		t.Errorf("%+v", c)
@@ -172,9 +202,11 @@ func TestTheMedianOfAnEvenNumberIsTheLowerOne(t *testing.T) {
 
 func TestTrialsOfWhichNothingCounts(t *testing.T) {
 	p := trials()
-	history, _ := CarryOut(t, p, Limited(1e9), func(_ int, w *report.Window) { w.Quality, w.Reason = report.Invalid, "the generator sent nothing" })
+	history, _ := CarryOut(t, p, Limited(1e9),
+		func(_ int, w *report.Window) { w.Quality, w.Reason = report.Invalid, "the generator sent nothing" })
 	c := p.Conclude(history)
-	if len(history) != 10 || c.Reason != report.NotMeasured || c.Confirmed || c.Whole != nil || c.Window != procedure.None ||
+	if len(history) != 10 || c.Reason != report.NotMeasured || c.Confirmed || c.Whole != nil ||
+		c.Window != procedure.NoWindow ||
 		c.Sentence != "3 trials could not be judged, however often repeated (window 4: the generator sent nothing)" {
 		t.Errorf("%d windows: %+v", len(history), c)
 	}
@@ -184,32 +216,35 @@ func TestAWarmUpThatReturnsNothingEndsTheRun(t *testing.T) {
 	p := trials()
 	history, trace := CarryOut(t, p, Limited(0))
 	c := p.Conclude(history)
-	if len(history) != 1 || c.Reason != report.NotMeasured || c.Ending != trace[0] || trace[0] != "warm-up: none of 100000 frames came back from west to east" {
+	if len(history) != 1 || c.Reason != report.NotMeasured || c.Ending != trace[0] ||
+		trace[0] != "warm-up: none of 100000 frames came back from west to east" {
 		t.Errorf("%+v after %d windows: %q", c, len(history), trace)
 	}
 }
 
 func TestTheTimeItTakes(t *testing.T) {
 	p := trials()
-	if got, want := p.Bound(), (procedure.Bound{Steps: 18, Time: 167 * time.Second, Trials: 10, Trial: 10 * time.Second, Held: 72 * time.Second}); got != want || p.Usual() != 35*time.Second {
+	if got, want := p.Bound(), (procedure.Bound{Steps: 18, Time: 167 * time.Second, Trials: 10, Trial: 10 * time.Second,
+		LongestHold: 72 * time.Second}); got != want || p.Usual() != 35*time.Second {
 		t.Errorf("%+v, usually %s; want %+v", got, p.Usual(), want)
 	}
 	if got := trials(func(m *plan.MaximumOfferedLoad) { m.WarmupDuration = plan.Duration(time.Minute) }).Bound().Trial; got != time.Minute {
 		t.Errorf("a generator sends for %s at most, want a minute of warm-up", got)
 	}
 	history, _ := CarryOut(t, p, Limited(1e9), Void("link west was down", 1))
-	var left []time.Duration
+	var remaining []time.Duration
 	for n := range len(history) + 1 {
-		left = append(left, p.Remaining(history[:n])/time.Second)
+		remaining = append(remaining, p.Remaining(history[:n])/time.Second)
 	}
-	if want := []time.Duration{35, 30, 30, 20, 10, 0}; !slices.Equal(left, want) {
-		t.Errorf("%d remain, want %d", left, want)
+	if want := []time.Duration{35, 30, 30, 20, 10, 0}; !slices.Equal(remaining, want) {
+		t.Errorf("%d remain, want %d", remaining, want)
 	}
 }
 
 func TestWhatItSaysOfItself(t *testing.T) {
 	p := trials()
-	if d, want := p.Describe(), "maximum offered load: ask for 20kpps per direction in 3 trials of 10s"; d.Sentence != want {
+	if d, want := p.Describe(), "maximum offered load: ask for 20kpps per direction in 3 trials of "+
+		"10s"; d.Sentence != want {
 		t.Errorf("%+v, want %q", d, want)
 	}
 	rates := p.Rates()
@@ -223,6 +258,6 @@ func TestWhatItSaysOfItself(t *testing.T) {
 
 func TestPropertyAnyHistoryEnds(t *testing.T) {
 	AnyHistoryEnds(t, func(rnd *rand.Rand) procedure.Procedure {
-		return trials(of(rnd.IntN(6)), func(m *plan.MaximumOfferedLoad) { m.WarmupDuration *= plan.Duration(rnd.IntN(2)) })
+		return trials(times(rnd.IntN(6)), func(m *plan.MaximumOfferedLoad) { m.WarmupDuration *= plan.Duration(rnd.IntN(2)) })
 	})
 }

@@ -1,2 +1,2 @@
-// Package procedures chooses a Plan's procedure by its type. It is the one place that knows all procedures.
+// Package procedures chooses a Plan's procedure by its type. It is the only place that lists all procedures.
 package procedures

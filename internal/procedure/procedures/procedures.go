@@ -20,8 +20,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/soak"
 )
 
-// all are the procedures that there are, by spec.procedure.type.
-var all = map[string]func(plan.Procedure) procedure.Procedure{
+// constructors are those of all procedures, by spec.procedure.type.
+var constructors = map[string]func(plan.Procedure) procedure.Procedure{
 	plan.TypeRamp:               rampOf,
 	plan.TypeConstantLoad:       func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
 	plan.TypeFrameLoss:          func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
@@ -31,26 +31,28 @@ var all = map[string]func(plan.Procedure) procedure.Procedure{
 	plan.TypeSoak:               func(p plan.Procedure) procedure.Procedure { return soak.New(p) },
 }
 
-// Of is a Plan's procedure. A Plan without a type is from the time when the ramp was the only one.
-func Of(p plan.Procedure) procedure.Procedure {
-	choose, known := all[p.Type]
-	if !known {
-		choose = rampOf
+// New is a Plan's procedure. A Plan without a type is a ramp.
+func New(p plan.Procedure) procedure.Procedure {
+	construct, found := constructors[p.Type]
+	if !found {
+		construct = rampOf
 	}
-	of := choose(p)
+	chosen := construct(p)
 	if p.Latency != nil {
-		of = latency.New(*p.Latency, of)
+		chosen = latency.New(*p.Latency, chosen)
 	}
 	if p.Reset != nil {
-		of = withReset{of, p.Reset.Timeout.Std()}
+		chosen = withReset{chosen, p.Reset.Timeout.Std()}
 	}
-	return of
+	return chosen
 }
 
-// aroundReset is the time that may pass with each reset beside its own time and the device's: receiving it (5 s), the last marked frames (2 s), and until counters stand still (3 s).
+// aroundReset is the time that may pass with each reset in addition to its own time and the device's. It counts
+// receiving the reset (5 s), the last marked frames (2 s), and the time until counters stand still (3 s).
 const aroundReset = 10 * time.Second
 
-// withReset is a procedure whose device is reset before each trial. The device may take as long again until it forwards.
+// withReset is a procedure whose device is reset before each trial. The device may take as long again until it
+// forwards.
 type withReset struct {
 	procedure.Procedure
 	timeout time.Duration
@@ -87,11 +89,13 @@ func searchOf(p plan.Procedure) procedure.Procedure {
 	return search.New(p)
 }
 
-// Check refuses a type that this linerate doesn't know: a newer one's Plan would be measured by another procedure than it says.
+// Check refuses an unknown type, since the Plan of a newer linerate would be measured by another procedure than it
+// names.
 func Check(p plan.Procedure) error {
-	if _, known := all[p.Type]; known || p.Type == "" {
+	if _, found := constructors[p.Type]; found || p.Type == "" {
 		return nil
 	}
-	return fmt.Errorf("procedure.type %q is not known here; this linerate knows %s: use one of these, or the linerate that wrote the plan", p.Type,
-		strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+	return fmt.Errorf("procedure.type %q is not known here; this linerate knows %s: use one of these, or the "+
+		"linerate that wrote the plan", p.Type,
+		strings.Join(slices.Sorted(maps.Keys(constructors)), ", "))
 }

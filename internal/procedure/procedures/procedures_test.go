@@ -22,8 +22,8 @@ func typesOfThePlan(t *testing.T) map[string]string {
 	}
 	types := map[string]string{}
 	ast.Inspect(file, func(n ast.Node) bool {
-		spec, is := n.(*ast.ValueSpec)
-		if is && strings.HasPrefix(spec.Names[0].Name, "Type") {
+		spec, ok := n.(*ast.ValueSpec)
+		if ok && strings.HasPrefix(spec.Names[0].Name, "Type") {
 			types[spec.Names[0].Name], err = strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
 			if err != nil {
 				t.Fatal(err)
@@ -40,18 +40,19 @@ func TestEachTypeOfAPlanHasAProcedure(t *testing.T) {
 	if types["TypeRamp"] != plan.TypeRamp || len(types) < 4 {
 		t.Fatalf("the Plan's types were not found: %v", types)
 	}
-	of := map[string]string{}
+	byKind := map[string]string{}
 	for name, value := range types {
 		p := plan.Procedure{Type: value}
 		if err := procedures.Check(p); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		kind := fmt.Sprintf("%T", procedures.Of(p))
-		if other, taken := of[kind]; taken {
-			t.Errorf("%s and %s are both a %s", name, other, kind)
+		kind := fmt.Sprintf("%T", procedures.New(p))
+		if first, found := byKind[kind]; found {
+			t.Errorf("%s and %s are both a %s", name, first, kind)
 		}
-		of[kind] = name
-		if got := procedures.Of(p).Rates().Full.Field; !strings.HasPrefix(strings.ToLower(got), strings.ToLower(value)+".") {
+		byKind[kind] = name
+		if got := procedures.New(p).Rates().Full.Field; !strings.HasPrefix(strings.ToLower(got), strings.ToLower(value)+
+			".") {
 			t.Errorf("%s: the full rate is of %s, not of the type's own member", name, got)
 		}
 	}
@@ -59,7 +60,7 @@ func TestEachTypeOfAPlanHasAProcedure(t *testing.T) {
 
 func TestAPlanWithoutATypeIsARamp(t *testing.T) {
 	p := plan.Procedure{}
-	if got := fmt.Sprintf("%T", procedures.Of(p)); got != "ramp.Ramp" {
+	if got := fmt.Sprintf("%T", procedures.New(p)); got != "ramp.Ramp" {
 		t.Errorf("%s", got)
 	}
 	if err := procedures.Check(p); err != nil {

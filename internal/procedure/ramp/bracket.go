@@ -9,12 +9,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// bracket is where the device's limit lies: between the highest clean load and the lowest lossy one.
+// bracket is where the device's limit lies, between the highest clean load and the lowest lossy one.
 //
 //	0 ───────── lower ───────┬──────── ceiling ────── upper ─────▶ load
 //	            clean     next load    unclear        lossy
 //
-// The ceiling is the upper end, or lower where windows stayed unclear however often they were repeated: the search goes
+// The ceiling is the upper end, or lower where windows stayed unclear however often they were repeated. The search goes
 // on below the ceiling, but the answer claims no more than the way up to the upper end.
 type bracket struct {
 	refineTo  units.Ratio // how narrow the bracket is to become, as a share of its upper end
@@ -25,27 +25,28 @@ type bracket struct {
 	upper  *point   // nil: no load is known to lose frames
 	first  *point   // the upper end as it was marked first
 	cause  string   // which direction, or which kind of window, lost the frames at the upper end
-	// upperProven: the upper end lost frames again after the staircase, or for as long as a confirmation lasts.
+	// upperProven means that the upper end lost frames again after the staircase, or for as long as a confirmation
+	// lasts.
 	upperProven bool
 	ceiling     units.Ratio
-	// ceilingUnclear: the load at the ceiling could not be judged, and no load between it and the upper end was tried
-	// since.
+	// ceilingUnclear means that the load at the ceiling could not be judged, and that no load between it and the upper
+	// end was tried since.
 	ceilingUnclear bool
 
 	// estimate is where the loss at the upper end puts the limit, if the device forwards as much above that load as at
-	// it; 0: none.
+	// it. 0 means none.
 	estimate units.Ratio
-	// bothSidesClean: the loads just below and just above the estimate were clean. Either the device does better below
-	// than above its limit, or short windows miss the loss; a long window tells.
+	// bothSidesClean means that the loads just below and just above the estimate were clean. Either the device does
+	// better below than above its limit, or short windows miss the loss. A long window shows which.
 	bothSidesClean bool
-	// shortDistrusted: a long window lost frames where short ones were clean, or could not be judged. Short windows miss
-	// a burst or a long queue, so only long ones count from then on.
+	// shortDistrusted means that a long window lost frames where short ones were clean, or could not be judged. Short
+	// windows miss a burst or a long queue, so only long ones count from then on.
 	shortDistrusted bool
-	// heldEstimate is where the loss of long windows puts the limit; 0: none.
+	// heldEstimate is where the loss of long windows puts the limit. 0 means none.
 	heldEstimate units.Ratio
 	heldLosses   []point // loads at which long windows lost frames
-	// losesEverywhere: loads far apart lost the same share when held, so that no step down, however long, leads to a
-	// clean one.
+	// losesEverywhere means that loads far apart lost the same share when held, so that no step down, however long,
+	// leads to a clean one.
 	losesEverywhere bool
 }
 
@@ -58,8 +59,8 @@ func (b *bracket) mark(p point, cause string, proven bool) {
 	}
 }
 
-// addStep takes in a window of the staircase. It says whether the window completes a direction's run of lossy windows,
-// the first such run, which marks saturation.
+// addStep takes in a window of the staircase. It reports whether the window completes a direction's run of lossy
+// windows, the first such run, which marks saturation.
 func (b *bracket) addStep(p point) (saturated bool) {
 	b.points = append(b.points, p)
 	return b.countRuns(p)
@@ -76,8 +77,8 @@ func (b *bracket) countRuns(p point) (saturated bool) {
 	return saturated
 }
 
-// plateau says that the generator is at its limit: over the last steps, all short, the intended load grew by a tenth
-// and the offered load by less than a hundredth.
+// plateau reports whether the generator is at its limit. Over the last steps, all short, the intended load grew by a
+// tenth then, and the offered load by less than a hundredth.
 func (b *bracket) plateau() bool {
 	n := len(b.points)
 	if n < plateauSteps {
@@ -96,9 +97,9 @@ func (b *bracket) plateau() bool {
 	return false
 }
 
-// lower is the highest clean load below the upper end; of several windows at that load it is the one that proves
-// most. Nil: there is none. Loads are compared as they were asked for: a generator that stood still for a moment may
-// have lost frames at a lower mean load than it was clean at before.
+// lower is the highest clean load below the upper end. Of several windows at that load it is the one that proves most.
+// Nil means that there is none. Loads are compared as they were asked for, since a generator that stood still for a
+// moment may have lost frames at a lower mean load than it was clean at before.
 func (b *bracket) lower() *point {
 	var best *point
 	for i := range b.points {
@@ -113,9 +114,9 @@ func (b *bracket) lower() *point {
 	return best
 }
 
-// better compares two clean windows: the higher load wins, and at the same load the window that proves more. What a
-// generator at its limit offers varies by the noise of the reading, so a long window of that counts as much as a
-// short one.
+// better compares two clean windows. The higher load wins, and at the same load the window that proves more. What a
+// generator at its limit offers varies by the noise of the reading, so a long window of that counts as much as a short
+// one.
 func (b *bracket) better(p, rival *point) bool {
 	load, rivalLoad := b.comparedLoad(p), b.comparedLoad(rival)
 	if b.upper == nil && p.short && rival.short && p.long != rival.long && sameOffer(load, rivalLoad) {
@@ -125,7 +126,7 @@ func (b *bracket) better(p, rival *point) bool {
 }
 
 // provesMore compares two clean windows at the same load. A long window proves more than a short one that was offered
-// as much; else the window that was offered more does.
+// as much. Otherwise the window that was offered more proves more.
 func provesMore(p, rival *point) bool {
 	load, rivalLoad := p.leastOffered(), rival.leastOffered()
 	if p.long != rival.long && sameOffer(load, rivalLoad) {
@@ -134,8 +135,8 @@ func provesMore(p, rival *point) bool {
 	return load >= rivalLoad
 }
 
-// comparedLoad is what clean loads are compared by: within a bracket the intended load, so that each window narrows the
-// bracket; without one the offered load, as more was asked for in vain.
+// comparedLoad is what clean loads are compared by. Within a bracket it is the intended load, so that each window
+// narrows the bracket. Without one it is the offered load, as more was asked for in vain.
 func (b *bracket) comparedLoad(p *point) units.Ratio {
 	if b.upper != nil {
 		return p.asked
@@ -143,7 +144,7 @@ func (b *bracket) comparedLoad(p *point) units.Ratio {
 	return p.load
 }
 
-// narrow says that the bracket is as narrow as asked for, above that lower end.
+// narrow reports whether the bracket is as narrow as asked for, above that lower end.
 func (b *bracket) narrow(lower *point) bool {
 	if b.upper == nil || b.refineTo <= 0 {
 		return true
@@ -159,7 +160,7 @@ func (b *bracket) losers() []int {
 	return b.upper.losers()
 }
 
-// overload is a load that surely loses frames: the highest of the staircase, as a load that is little above the
+// overload is a load that surely loses frames. It is the highest of the staircase, as a load that is little above the
 // device's rate takes long to show it.
 func (b *bracket) overload() units.Ratio {
 	load := b.upper.asked
@@ -171,9 +172,9 @@ func (b *bracket) overload() units.Ratio {
 	return load
 }
 
-// between is the next load above a floor. Where the loss at the upper end shows how much the device carries, the
-// search first tries both sides of that estimate: for a device that carries as much under overload, two windows are
-// enough. For another device they are wasted, as an estimate that turns out lossy is followed by a halving.
+// between is the next load above a floor. Where the loss at the upper end shows how much the device carries, the search
+// first tries both sides of that estimate. For a device that carries as much under overload, two windows are enough.
+// For another device they are wasted, as an estimate that turns out lossy is followed by a halving.
 //
 //	lower ──────── below ┊ estimate ┊ above ─────────── upper
 //	                     ◀─ refineTo ─▶
@@ -192,8 +193,8 @@ func (b *bracket) between(floor units.Ratio) (load units.Ratio, byEstimate bool)
 	return floor + (b.ceiling-floor)/2, false
 }
 
-// fromHeldLoss is the load to which the loss of long windows points; 0: the limit isn't where that loss puts it. Where
-// it is not ready, the lower end is to be confirmed first.
+// fromHeldLoss is the load to which the loss of long windows points. 0 means that the limit isn't where that loss puts
+// it. Where the load is not ready, the lower end is to be confirmed first.
 func (b *bracket) fromHeldLoss(lower *point, floor units.Ratio) (load units.Ratio, ready bool) {
 	nextAbove := floor + mul(floor, b.refineTo)*9/10 // just within what is to be resolved above the lower end
 	estimate := b.heldEstimate
@@ -211,7 +212,7 @@ func (b *bracket) fromHeldLoss(lower *point, floor units.Ratio) (load units.Rati
 }
 
 // aboveUnclear is a load above an unclear ceiling that loses enough to be clear, where the bracket is narrow below the
-// ceiling and much wider than asked for as a whole; 0: there is none.
+// ceiling and much wider than asked for as a whole. 0 means that there is none.
 func (b *bracket) aboveUnclear(lower *point) units.Ratio {
 	load := lower.asked + 2*mul(lower.asked, b.refineTo)
 	if b.upper == nil || !b.ceilingUnclear || load <= b.ceiling || load >= b.upper.asked {
@@ -220,8 +221,8 @@ func (b *bracket) aboveUnclear(lower *point) units.Ratio {
 	return load
 }
 
-// offeredTooLittle says that a clean window was offered so much less than asked that the answer would be wider than it
-// is to be: what was not sent was not proven.
+// offeredTooLittle reports whether a clean window was offered so much less than asked that the answer would be wider
+// than it is to be, since what was not sent was not proven.
 func (b *bracket) offeredTooLittle(p point) bool {
 	return b.upper != nil && b.refineTo > 0 && width(p.leastOffered(), p.asked) > b.refineTo/2
 }
@@ -249,7 +250,7 @@ func (b *bracket) addUnclear(p point, isLong bool) {
 }
 
 // goBelowUnclear goes on with long windows at a load, as those above it can't be judged. Short windows above it were
-// not refuted: if nothing else is clean in the end, they are lower bounds.
+// not refuted. If nothing else is clean in the end, they are lower bounds.
 func (b *bracket) goBelowUnclear(load units.Ratio) {
 	for i := range b.points {
 		p := &b.points[i]
@@ -258,7 +259,7 @@ func (b *bracket) goBelowUnclear(load units.Ratio) {
 	b.distrustShort(load)
 }
 
-// distrustShort goes on with long windows at a load; short windows above it missed the loss.
+// distrustShort goes on with long windows at a load, since short windows above it missed the loss.
 func (b *bracket) distrustShort(load units.Ratio) {
 	b.shortDistrusted, b.heldEstimate = true, load
 	for i := range b.points {
@@ -267,9 +268,9 @@ func (b *bracket) distrustShort(load units.Ratio) {
 }
 
 // goBelowHeldLoss goes on after long windows lost frames where short ones lost none. The device carried that share of
-// the better window, so the limit is close to that. But a device that is slow for a small part of the time loses
-// little of any load above its limit: each load that loses frames too is followed by a step down four times as long,
-// so that few windows get below the limit, and some are left.
+// the better window, so the limit is close to that. But a device that is slow for a small part of the time loses little
+// of any load above its limit. So each load that loses frames too is followed by a step down four times as long, so
+// that few windows get below the limit, and some are left.
 func (b *bracket) goBelowHeldLoss(p point) {
 	step := mul(p.asked, b.refineTo) / 2
 	b.losesEverywhere = b.losesEverywhere || slices.ContainsFunc(b.heldLosses,
@@ -282,7 +283,7 @@ func (b *bracket) goBelowHeldLoss(p point) {
 }
 
 // justBelow is the load just far enough below a lossy one that the bracket is as narrow as asked for, if a load that
-// little above what the device carried is well within the loss limit; else 0.
+// little above what the device carried is well within the loss limit, and otherwise 0.
 func (b *bracket) justBelow(p point) units.Ratio {
 	load := p.asked - mul(p.asked, b.refineTo) + 1
 	if width(p.carried(), load) > b.lossLimit/2 {
@@ -291,8 +292,8 @@ func (b *bracket) justBelow(p point) units.Ratio {
 	return load
 }
 
-// lostSameShare says that a load lost the same share as one a tenth or more above it: within a twentieth of the share
-// and what so few frames scatter by (three times the root of their number).
+// lostSameShare reports whether a load lost the same share as one a tenth or more above it, within a twentieth of the
+// share and what so few frames scatter by (three times the root of their number).
 func lostSameShare(higher, p point) bool {
 	if width(p.asked, higher.asked) < units.One/10 {
 		return false
@@ -320,7 +321,7 @@ func (b *bracket) withdraw(p point) {
 }
 
 // lowestNotClean is the window of the lowest load above the lower end at which none was clean, an unclear one before
-// one that lost frames; nil: there is none.
+// one that lost frames. Nil means that there is none.
 func (b *bracket) lowestNotClean(lower *point) (lowest *point) {
 	for i := range b.points {
 		p := &b.points[i]

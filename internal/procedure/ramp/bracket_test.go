@@ -31,7 +31,8 @@ func TestAConfirmationThatFellShort(t *testing.T) {
 			t.Errorf("the trace does not say why it is repeated:\n%s", strings.Join(trace, "\n"))
 		}
 		c := ramp.New(p).Conclude(history)
-		if got := history[c.Window].Directions[0].Received.PacketsPerSecond; !c.Saturated || !c.Confirmed || got < 51_700 || got > 52_000 {
+		if got := history[c.Window].Directions[0].Received.PacketsPerSecond; !c.Saturated || !c.Confirmed ||
+			got < 51_700 || got > 52_000 {
 			t.Errorf("%+v, %d packets/s of a limit of 52000", c, got)
 		}
 		if c.Resolution > p.Ramp.RefineTo {
@@ -41,7 +42,8 @@ func TestAConfirmationThatFellShort(t *testing.T) {
 	t.Run("again and again is not preferred to the window in which all was sent", func(t *testing.T) {
 		history, _ := carryOut(t, p, limited(52_000, 0).stumbling(1000, 0.97))
 		c := ramp.New(p).Conclude(history)
-		if got := history[c.Window].Directions[0].Offered.PacketsPerSecond; !c.Saturated || c.Confirmed || got < 51_700 || got > 52_100 {
+		if got := history[c.Window].Directions[0].Offered.PacketsPerSecond; !c.Saturated || c.Confirmed ||
+			got < 51_700 || got > 52_100 {
 			t.Errorf("%+v, %d packets/s offered; want the limit of 52000, unconfirmed", c, got)
 		}
 	})
@@ -54,11 +56,12 @@ func TestAConfirmationThatFellShort(t *testing.T) {
 	})
 }
 
-// bursting loses a tenth of what a generator sends that is asked for more than so much, though it sends no more than before.
-func (d device) bursting(above float64) device {
+// bursting loses a tenth of what a generator sends that is asked for more than so much, though it sends no more
+// than before.
+func (d device) bursting(threshold float64) device {
 	return func(s procedure.Step, asked float64) (float64, float64) {
 		offered, received := d(s, asked)
-		if asked > above {
+		if asked > threshold {
 			received = min(received, 0.9*offered)
 		}
 		return offered, received
@@ -66,13 +69,15 @@ func (d device) bursting(above float64) device {
 }
 
 func TestLossOfAGeneratorThatIsAskedForTooMuch(t *testing.T) {
-	for name, p := range map[string]plan.Procedure{"refined": rampOf(), "by steps alone": rampOf(refineTo(0)), "to the top": rampOf(toTheTop)} {
+	for name, p := range map[string]plan.Procedure{"refined": rampOf(), "by steps alone": rampOf(refineTo(0)),
+		"to the top": rampOf(toTheTop)} {
 		t.Run(name+" is no limit of the device", func(t *testing.T) {
-			for _, above := range []float64{84_000, 88_000, 93_000} {
-				history, trace := carryOut(t, p, limited(1e9, 0).throttled(80_000).bursting(above))
+			for _, threshold := range []float64{84_000, 88_000, 93_000} {
+				history, trace := carryOut(t, p, limited(1e9, 0).throttled(80_000).bursting(threshold))
 				c := ramp.New(p).Conclude(history)
-				if c.Lossy == procedure.None && above < 90_000 || c.Saturated || c.Reason != report.GeneratorLimited {
-					t.Errorf("lossy above %.0f: %+v\n%s", above, c, strings.Join(trace, "\n"))
+				if c.Lossy == procedure.NoWindow && threshold < 90_000 || c.Saturated ||
+					c.Reason != report.GeneratorLimited {
+					t.Errorf("lossy above %.0f: %+v\n%s", threshold, c, strings.Join(trace, "\n"))
 				}
 			}
 		})
@@ -82,7 +87,10 @@ func TestLossOfAGeneratorThatIsAskedForTooMuch(t *testing.T) {
 func TestAGeneratorThatAlwaysSendsALittleLess(t *testing.T) {
 	for name, p := range map[string]plan.Procedure{"refined": rampOf(), "by steps alone": rampOf(refineTo(0))} {
 		t.Run(name+" finds the limit, as sharply as it can tell", func(t *testing.T) {
-			history, trace := carryOut(t, p, func(s procedure.Step, asked float64) (float64, float64) { return limited(52_000, 0)(s, 0.97*asked) })
+			history, trace := carryOut(t, p, func(s procedure.Step, asked float64) (float64,
+				float64) {
+				return limited(52_000, 0)(s, 0.97*asked)
+			})
 			c := ramp.New(p).Conclude(history)
 			if !c.Saturated || !c.Confirmed || c.Reason != report.LossAboveLimit || c.Resolution < 3*units.One/100 {
 				t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
@@ -92,7 +100,10 @@ func TestAGeneratorThatAlwaysSendsALittleLess(t *testing.T) {
 }
 
 func TestAGeneratorThatAlwaysSendsMuchLessFindsNoLimit(t *testing.T) {
-	history, trace := carryOut(t, rampOf(), func(s procedure.Step, asked float64) (float64, float64) { return limited(52_000, 0)(s, 0.85*asked) })
+	history, trace := carryOut(t, rampOf(), func(s procedure.Step, asked float64) (float64,
+		float64) {
+		return limited(52_000, 0)(s, 0.85*asked)
+	})
 	if c := ramp.New(rampOf()).Conclude(history); c.Saturated || c.Reason != report.GeneratorLimited {
 		t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 	}
@@ -113,10 +124,11 @@ func TestALossyEndThatWasOfferedMoreThanAskedIsBookedAtThat(t *testing.T) {
 	}
 }
 
-// sentInBursts voids the windows, of those that are asked about, that lost frames: what was lost may be the generator's doing.
-func sentInBursts(which func(report.Window) bool) func(*report.Window) {
+// sentInBursts voids the windows, of those that are asked about, that lost frames: what was lost may be the
+// generator's doing.
+func sentInBursts(selects func(report.Window) bool) func(*report.Window) {
 	return func(w *report.Window) {
-		if !which(*w) {
+		if !selects(*w) {
 			return
 		}
 		w.Bursts = []report.Burst{{Generator: "generator-0", Link: "west", Sent: 1000, Due: 200, Count: 1}}
@@ -130,10 +142,10 @@ func sentInBursts(which func(report.Window) bool) func(*report.Window) {
 }
 
 // restless loses a hundredth of what comes at more than so much, for bursts.
-func (d device) restless(above float64) device {
+func (d device) restless(threshold float64) device {
 	return func(s procedure.Step, asked float64) (float64, float64) {
 		offered, received := d(s, asked)
-		if asked > above {
+		if asked > threshold {
 			received = min(received, 0.99*offered)
 		}
 		return offered, received
@@ -147,7 +159,8 @@ func TestLossInBursts(t *testing.T) {
 	t.Run("at all loads above one makes that a lower bound", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(52_000, 0).restless(31_000), sentInBursts(always))
 		c := ramp.New(p).Conclude(history)
-		if c.Saturated || c.Reason != report.GeneratorLimited || c.Window == procedure.None || history[c.Window].Load < 30*units.One/100 || history[c.Window].Load > 31*units.One/100 {
+		if c.Saturated || c.Reason != report.GeneratorLimited || c.Window == procedure.NoWindow ||
+			history[c.Window].Load < 30*units.One/100 || history[c.Window].Load > 31*units.One/100 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})
@@ -158,17 +171,19 @@ func TestLossInBursts(t *testing.T) {
 		}
 	})
 	t.Run("between the figure and the load that surely lost frames is told, and is no limit", func(t *testing.T) {
-		history, trace := carryOut(t, p, limited(52_000, 0).restless(31_000), sentInBursts(func(w report.Window) bool { return w.Load < 54*units.One/100 }))
+		history, trace := carryOut(t, p, limited(52_000, 0).restless(31_000),
+			sentInBursts(func(w report.Window) bool { return w.Load < 54*units.One/100 }))
 		c := ramp.New(p).Conclude(history)
-		if c.Saturated || c.Reason != report.GeneratorLimited || c.Lossy == procedure.None || c.Resolution < units.One/10 {
+		if c.Saturated || c.Reason != report.GeneratorLimited || c.Lossy == procedure.NoWindow ||
+			c.Resolution < units.One/10 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})
 	t.Run("that does not come again costs a window", func(t *testing.T) {
-		once := true
+		first := true
 		history, _ := carryOut(t, p, limited(52_000, 0), func(w *report.Window) {
-			if w.Load == 30*units.One/100 && once {
-				once = false
+			if w.Load == 30*units.One/100 && first {
+				first = false
 				w.Directions[0].Quality = report.Lossy
 				sentInBursts(always)(w)
 			}
@@ -178,7 +193,8 @@ func TestLossInBursts(t *testing.T) {
 		}
 	})
 	t.Run("is not looked for in longer windows, which have more of them", func(t *testing.T) {
-		history, _ := carryOut(t, p, limited(52_000, 0), sentInBursts(func(w report.Window) bool { return w.Phase == report.Refine }))
+		history, _ := carryOut(t, p, limited(52_000, 0),
+			sentInBursts(func(w report.Window) bool { return w.Phase == report.Refine }))
 		usual := p.Ramp.StepDuration - p.Ramp.Settle
 		for _, w := range history {
 			if w.Phase == report.Refine && w.Duration != usual {
@@ -187,12 +203,12 @@ func TestLossInBursts(t *testing.T) {
 		}
 	})
 	t.Run("that was taken for loss at first is not the device's when it can't be told again", func(t *testing.T) {
-		seen := map[units.Ratio]bool{}
+		visited := map[units.Ratio]bool{}
 		history, trace := carryOut(t, p, limited(52_000, 0).restless(49_000), func(w *report.Window) {
-			if w.Phase == report.Refine && seen[w.Load] {
+			if w.Phase == report.Refine && visited[w.Load] {
 				sentInBursts(always)(w)
 			}
-			seen[w.Load] = true
+			visited[w.Load] = true
 		})
 		if c := ramp.New(p).Conclude(history); c.Saturated && c.Resolution > 4*p.Ramp.RefineTo {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))

@@ -26,9 +26,9 @@ type bucket struct {
 	confirm   time.Duration // how long a load is held
 	lossLimit units.Ratio
 
-	// empty is a load: a device whose rate is lower has nothing saved up now. 0: it may have.
+	// empty is a load by direction. A device whose rate is lower has nothing saved up now. 0 means that it may have.
 	empty []units.Ratio
-	// steady is the highest load that was carried for the confirmation's duration from nothing saved up.
+	// steady is the highest load, by direction, that was carried for the confirmation's duration from nothing saved up.
 	steady []units.Ratio
 }
 
@@ -37,7 +37,7 @@ func (b *bucket) follow(s procedure.Step, w report.Window) {
 	for len(b.empty) < len(w.Directions) {
 		b.empty, b.steady = append(b.empty, 0), append(b.steady, 0)
 	}
-	paused := s.Kind != procedure.Held || w.Phase == report.WarmUp
+	paused := s.Kind != procedure.Hold || w.Phase == report.WarmUp
 	for i, d := range w.Directions {
 		load := offeredLoad(d, w.Load)
 		emptyBefore := min(b.empty[i], load)
@@ -60,20 +60,21 @@ func (b *bucket) follow(s procedure.Step, w report.Window) {
 	}
 }
 
-// carriedAll says that the device carried what a direction was sent in a window, or what had waited before as well.
+// carriedAll reports whether the device carried what a direction was sent in a window, or what had waited before as
+// well.
 func carriedAll(w report.Window, d report.Direction, limit units.Ratio) bool {
 	backlog := d.Quality == report.Invalid && measure.MoreCameBack(w, limit) && d.Returned.Packets >= d.Sent.Packets
 	return d.Quality == report.Good || d.Quality == report.Short || backlog
 }
 
-// emptyAt says that a device which doesn't carry this load for good has nothing saved up now, in the directions that
-// lose frames.
+// emptyAt reports whether a device that doesn't carry this load for good has nothing saved up now, in the directions
+// that lose frames.
 func (b *bucket) emptyAt(load units.Ratio, losers []int) bool {
 	return !slices.ContainsFunc(losers, func(d int) bool { return b.empty[d] < load })
 }
 
-// steadyAt says that the load, or a higher one, was carried for the confirmation's duration from nothing saved up, in
-// the directions that lose frames. Where none does, no load can empty the device.
+// steadyAt reports whether the load, or a higher one, was carried for the confirmation's duration from nothing saved
+// up, in the directions that lose frames. Where none does, no load can empty the device.
 func (b *bucket) steadyAt(load units.Ratio, losers []int) bool {
 	return !slices.ContainsFunc(losers, func(d int) bool { return d >= len(b.steady) || b.steady[d] < load })
 }
@@ -96,8 +97,8 @@ type overload struct {
 // begin starts an overload before a load is held.
 func (o *overload) begin(confirmed target) { o.confirmed, o.tries, o.clean = confirmed, 0, 0 }
 
-// add takes in a window, and says whether another one follows: the overload goes on until the bucket is empty, within
-// bounds.
+// add takes in a window, and reports whether another one follows. The overload goes on until the bucket is empty,
+// within bounds.
 func (o *overload) add(p point, empty bool) (continues bool) {
 	o.windows++
 	o.tries++
@@ -110,7 +111,7 @@ func (o *overload) add(p point, empty bool) (continues bool) {
 	return continues
 }
 
-// judge is how long the next window is: twice as long for each one that lost no frames, and at last as long as a
+// judge is how long the next window is. It is twice as long for each one that lost no frames, and at last as long as a
 // confirmation, as there is loss that only a long window shows.
 func (o *overload) judge(r plan.Ramp) time.Duration {
 	if o.clean == overloadTries-1 {
@@ -119,7 +120,7 @@ func (o *overload) judge(r plan.Ramp) time.Duration {
 	return judged(r) << o.clean
 }
 
-// spent says that no overload will help: the latest was in vain, or as many windows were spent as may be.
+// spent reports whether no overload will help, since the latest was in vain, or as many windows were spent as may be.
 func (o *overload) spent() bool { return o.inVain || o.windows >= overloadWindows }
 
 // longestOverloads is how long all overloads of a run together take at most.

@@ -40,9 +40,10 @@ type conclusion struct {
 	confirmed   *point
 }
 
-// draw finds the answer: the confirmed load, else the lower end, else a clean load that could not be judged when held.
+// draw finds the answer. It is the confirmed load, else the lower end, else a clean load that could not be judged when
+// held.
 func (c *conclusion) draw() procedure.Conclusion {
-	whole := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None}
+	whole := procedure.Unanswered()
 	upper := c.bracket.upper
 	if upper != nil {
 		whole.Lossy = upper.index
@@ -101,7 +102,7 @@ func (c *conclusion) saturated(answer *point, resolution units.Ratio, heldUnclea
 }
 
 // highestHeldUnclear is the highest clean load, below the lowest that lost frames when held, of those that could not be
-// judged when they were held; nil: there is none.
+// judged when they were held. Nil means that there is none.
 func (c *conclusion) highestHeldUnclear() *point {
 	lowestLossy := units.Ratio(math.MaxInt64)
 	for _, p := range c.heldWindows {
@@ -114,16 +115,17 @@ func (c *conclusion) highestHeldUnclear() *point {
 	}
 	var highest *point
 	for i := range c.bracket.points {
-		if p := &c.bracket.points[i]; p.heldUnclear && p.asked < lowestLossy && (highest == nil || p.asked > highest.asked) {
+		if p := &c.bracket.points[i]; p.heldUnclear && p.asked < lowestLossy &&
+			(highest == nil || p.asked > highest.asked) {
 			highest = p
 		}
 	}
 	return highest
 }
 
-// unproven says that the load that would be the answer is not known to be clean: the edges of its window may hide more
-// loss than the limit allows, and that load, or a higher one that had looked as clean, lost frames when it was held. A
-// device that loses a little of every load has no answer, not even a lower bound.
+// unproven reports whether the load that would be the answer is not known to be clean. The edges of its window may hide
+// more loss than the limit allows, and that load, or a higher one that had looked as clean, lost frames when it was
+// held. A device that loses a little of every load has no answer, not even a lower bound.
 func (c *conclusion) unproven(answer *point) bool {
 	lost := c.bracket.shortDistrusted || slices.ContainsFunc(c.heldWindows, func(lossy point) bool {
 		cleanBefore := func(p point) bool { return p.clean && p.asked == lossy.asked }
@@ -151,10 +153,10 @@ func (c *conclusion) outvoted(answer *point) (loads []report.Outvoted) {
 	return loads
 }
 
-// generatorOutrun says that the loss above the answer may come from a generator that was asked for more than it can
-// send, and sends what it can in bursts: less than asked was sent at the answer, or at the lossy load, and the
+// generatorOutrun reports whether the loss above the answer may come from a generator that was asked for more than it
+// can send, and sends what it can in bursts. Less than asked was sent then at the answer, or at the lossy load, and the
 // difference is wider than the bracket was to be. Where frames were lost at a load that was offered, not only asked
-// for, above the answer, a few percent are a stumble: the limit lies between.
+// for, above the answer, a few percent are a stumble, and the limit lies between.
 func generatorOutrun(answerShort, lossyShort, lostHigher bool, resolution, refineTo units.Ratio) bool {
 	switch {
 	case !answerShort && !lossyShort:
@@ -167,12 +169,12 @@ func generatorOutrun(answerShort, lossyShort, lostHigher bool, resolution, refin
 	return resolution > tolerated*refineTo
 }
 
-// lostHigher says that some window lost frames while noticeably more was offered than at the answer.
+// lostHigher reports whether some window lost frames while noticeably more was offered than at the answer.
 func (c *conclusion) lostHigher(answer *point) bool {
 	return slices.ContainsFunc(c.measured, func(p point) bool { return p.lossy && noticeablyLess(answer.load, p.load) })
 }
 
-// cleanAboveSaturation says that after saturation was marked, a higher load of the staircase was clean.
+// cleanAboveSaturation reports whether, after saturation was marked, a higher load of the staircase was clean.
 func (c *conclusion) cleanAboveSaturation() bool {
 	first := c.bracket.first
 	return slices.ContainsFunc(c.bracket.points, func(p point) bool {
@@ -203,7 +205,7 @@ func (c *conclusion) unsaturated(answer *point) report.Reason {
 }
 
 // unclearAbove is the last window at a load between the answer and the lossy one whose last window could not be judged.
-// A window that was lossy before proves nothing then. Nil: there is none.
+// A window that was lossy before proves nothing then. Nil means that there is none.
 func (c *conclusion) unclearAbove(answer *point) (unclear *point) {
 	decided := map[units.Ratio]bool{}
 	for _, p := range slices.Backward(c.measured) {

@@ -17,30 +17,30 @@ import (
 //	west→east  ───────── answer ┊ lost ✗✗ ─────────────▶ load       a limit
 //	east→west  ───────── answer ┊ clean ───────────────▶ load       a lower bound: OtherDirection
 
-// ballot is what the windows at one load show of one direction: loss there is believed when it repeats, as it is for
+// ballot is what the windows at one load show of one direction. Loss there is believed when it repeats, as it is for
 // all directions together.
 type ballot struct {
 	load  units.Ratio
 	lossy []point
-	// shorts are the lossy windows that were offered less than asked: a generator that stumbled and caught up may have
-	// caused the loss.
+	// shorts are the lossy windows that were offered less than asked, since a generator that stumbled and caught up may
+	// have caused the loss.
 	shorts int
 	clean  int
 	void   int
 }
 
-// votes is how many windows count as loss: those of a generator that stumbles count only where it does so each time.
+// votes is how many windows count as loss. Those of a generator that stumbles count only where it does so each time.
 func (b ballot) votes() int {
 	return len(b.lossy) - min(b.shorts, invalidRepeats)
 }
 
-// believed says that the loss repeated at this load, and was not outvoted.
+// believed reports whether the loss repeated at this load, and was not outvoted.
 func (b ballot) believed() bool { return b.votes() >= 2 && b.votes() > b.clean }
 
-// counts says that the windows at this load speak for loss, if only together with those at another load.
+// counts reports whether the windows at this load speak for loss, if only together with those at another load.
 func (b ballot) counts() bool { return b.votes() >= 1 && b.clean == 0 }
 
-// open says that another window at this load would show more.
+// open reports whether another window at this load would show more.
 func (b ballot) open() bool {
 	switch {
 	case b.believed(), b.void > invalidRepeats, len(b.lossy)+b.clean >= bestOf+invalidRepeats:
@@ -57,8 +57,8 @@ type ownLoss struct {
 	answer    *point
 	measured  []point // all windows but the warm-up's, as far as they have the direction
 	ballots   []ballot
-	// runLoad is the load at which the staircase's first run of lossy windows began, by the same rule as saturation; 0:
-	// there is none.
+	// runLoad is the load at which the staircase's first run of lossy windows began, by the same rule as saturation. 0
+	// means that there is none.
 	runLoad  units.Ratio
 	refineTo units.Ratio
 	// carried is the highest load that the direction carried while it lost frames, where none of it may have been saved
@@ -130,8 +130,9 @@ func (o *ownLoss) inWindow(p point) report.Direction { return p.window.Direction
 func (o *ownLoss) carriedIn(p point) units.Ratio { return carriedLoad(o.inWindow(p), p.asked) }
 
 // lossy is the window of the lowest load above the answer at which the direction itself lost frames, as far as that is
-// believed: the loss repeated at that load; or a run of lossy windows of the staircase began there; or frames were lost
-// at a lower load, too, and the direction was clean nowhere from there on. Nil: no loss is believed.
+// believed. The loss is believed in three cases. It repeated at that load. A run of lossy windows of the staircase
+// began there. Frames were lost at a lower load, too, and the direction was clean nowhere from there on. Nil means that
+// no loss is believed.
 func (o *ownLoss) lossy() *point {
 	highestClean := units.Ratio(0)
 	for _, b := range o.ballots {
@@ -168,14 +169,14 @@ func (o *ownLoss) resolution(lossy *point) units.Ratio {
 	return max(width(o.answer.asked, lossy.asked), offered, width(proven, peak))
 }
 
-// cleanBelow says that the direction was clean above the answer and below the load at which it lost frames: its limit
-// lies there, and not at the answer.
+// cleanBelow reports whether the direction was clean above the answer and below the load at which it lost frames. Its
+// limit lies there then, and not at the answer.
 func (o *ownLoss) cleanBelow(lossy *point) bool {
 	return slices.ContainsFunc(o.ballots, func(b ballot) bool { return b.load < lossy.asked && b.clean > len(b.lossy) })
 }
 
-// unclearBelow is why the direction's limit is unknown although it lost frames: at a load below that no window of the
-// direction could be judged, which leaves much more unresolved than asked for. Empty: there is no such load.
+// unclearBelow is why the direction's limit is unknown although it lost frames. At a load below that, no window of the
+// direction could be judged, which leaves much more unresolved than asked for. Empty means that there is no such load.
 func (o *ownLoss) unclearBelow(lossy *point, resolution units.Ratio) report.Reason {
 	if o.refineTo > 0 && resolution <= tolerated*o.refineTo {
 		return ""
@@ -193,7 +194,7 @@ func (o *ownLoss) unclearBelow(lossy *point, resolution units.Ratio) report.Reas
 	return ""
 }
 
-// generatorOutrun says that the loss may come from a generator that was asked for more than it can send.
+// generatorOutrun reports whether the loss may come from a generator that was asked for more than it can send.
 func (o *ownLoss) generatorOutrun(lossy *point, resolution units.Ratio) bool {
 	short := func(p *point) bool {
 		return o.inWindow(*p).Quality == report.Short || offeredLoad(o.inWindow(*p), p.asked) < p.asked
@@ -206,8 +207,9 @@ func (o *ownLoss) generatorOutrun(lossy *point, resolution units.Ratio) bool {
 }
 
 // nextLoad is the load, between the upper end and the target, at which the direction's own limit may show and be
-// narrower than known so far; 0: there is none. A direction without any lossy window has its limit above all loads
-// tried, and one that carried clearly more than the answer in lossy windows has it there.
+// narrower than known so far. 0 means that there is none. A direction without any lossy window has its limit above all
+// loads tried. A direction that carried clearly more than the answer in lossy windows has its limit where it carried
+// that.
 func (o *ownLoss) nextLoad(upper, lossLimit units.Ratio) units.Ratio {
 	lossy := o.lossy()
 	if lossy != nil && width(o.answer.asked, lossy.asked) <= 2*o.refineTo {
@@ -241,7 +243,7 @@ func (c *conclusion) directions(whole procedure.Conclusion, answer *point,
 	conclusions := make([]procedure.DirectionConclusion, len(answer.window.Directions))
 	if len(conclusions) == 1 {
 		conclusions[0] = procedure.DirectionConclusion{Reason: whole.Reason, Saturated: whole.Saturated,
-			Confirmed: whole.Confirmed, Window: whole.Window, Lossy: procedure.None}
+			Confirmed: whole.Confirmed, Window: whole.Window, Lossy: procedure.NoWindow}
 		if whole.Saturated {
 			conclusions[0].Lossy, conclusions[0].Resolution = whole.Lossy, whole.Resolution
 		}
@@ -257,7 +259,7 @@ func (c *conclusion) directions(whole procedure.Conclusion, answer *point,
 func (c *conclusion) direction(loss ownLoss, whole procedure.Conclusion,
 	heldUnclear bool) procedure.DirectionConclusion {
 	d := procedure.DirectionConclusion{Reason: whole.Reason, Confirmed: whole.Confirmed, Window: loss.answer.index,
-		Lossy: procedure.None}
+		Lossy: procedure.NoWindow}
 	if whole.Reason == report.LossAboveLimit {
 		d.Reason = report.OtherDirection
 	}
@@ -288,7 +290,7 @@ func (c *conclusion) direction(loss ownLoss, whole procedure.Conclusion,
 	return d
 }
 
-// ofAllDirections makes the answer as a whole say what holds for all its directions: it is the device's limit only if
+// ofAllDirections makes the answer as a whole say what holds for all its directions. It is the device's limit only if
 // each direction's figure is.
 func ofAllDirections(whole procedure.Conclusion) procedure.Conclusion {
 	open := slices.IndexFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return !d.Saturated })
@@ -307,7 +309,7 @@ func ofAllDirections(whole procedure.Conclusion) procedure.Conclusion {
 	return whole
 }
 
-// unattributed is an answer above which frames were lost, but no direction's own loss makes it its limit: the
+// unattributed is an answer above which frames were lost, but no direction's own loss makes it its limit. The
 // directions lost frames in turns, or one that lost them repeatedly was clean in between. The reason is what keeps a
 // direction's own loss from being its limit, where there is such a direction.
 func unattributed(whole procedure.Conclusion) procedure.Conclusion {

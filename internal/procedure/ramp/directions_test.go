@@ -32,20 +32,21 @@ func noisy(rnd *rand.Rand, limit, share float64) proceduretest.Device {
 }
 
 // hiccups loses that share more in windows that are asked about.
-func hiccups(d proceduretest.Device, share float64, in func(window int) bool) proceduretest.Device {
+func hiccups(d proceduretest.Device, share float64, affects func(window int) bool) proceduretest.Device {
 	return func(n int, asked float64) (float64, float64) {
 		offered, received := d(n, asked)
-		if in(n) {
+		if affects(n) {
 			received = min(received, (1-share)*offered)
 		}
 		return offered, received
 	}
 }
 
-// interval is what is claimed of a direction: from what came back up to what was offered where it lost frames; unbounded where nothing bounds it.
+// interval is what is claimed of a direction: from what came back up to what was offered where it lost frames;
+// unbounded where nothing bounds it.
 func interval(history []report.Window, c procedure.DirectionConclusion, d int) (low, high float64, bounded bool) {
 	low = float64(history[c.Window].Directions[d].Received.PacketsPerSecond)
-	if c.Lossy == procedure.None {
+	if c.Lossy == procedure.NoWindow {
 		return low, 0, false
 	}
 	return low, low / (1 - c.Resolution.Float()), true
@@ -65,10 +66,11 @@ func holds(history []report.Window, c procedure.DirectionConclusion, d int, limi
 	return ""
 }
 
-func told(history []report.Window, trace []string, c procedure.Conclusion) string {
+func describe(history []report.Window, trace []string, c procedure.Conclusion) string {
 	var b strings.Builder
 	for _, w := range history {
-		fmt.Fprintf(&b, "%d %s at %s: %s %s\n", w.Number, w.Phase, w.Load.Percent().FormatFixed(), w.Directions[0].Quality, w.Directions[1].Quality)
+		fmt.Fprintf(&b, "%d %s at %s: %s %s\n", w.Number, w.Phase, w.Load.Percent().FormatFixed(),
+			w.Directions[0].Quality, w.Directions[1].Quality)
 	}
 	return fmt.Sprintf("%+v\n%s%s", c, b.String(), strings.Join(trace, "\n"))
 }
@@ -81,33 +83,51 @@ func TestADirectionIsBoundedByItsOwnLossAlone(t *testing.T) {
 		whole            report.Reason
 		saturated, bound bool // of the whole; of east→west from above
 	}{
-		"one direction carries far more":                    {limits(4000, 10_000), nil, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, false},
-		"the other one does":                                {limits(10_000, 4000), nil, report.OtherDirection, report.LossAboveLimit, report.OtherDirection, false, true},
-		"both carry the same":                               {limits(10_000, 10_000), nil, report.LossAboveLimit, report.LossAboveLimit, report.LossAboveLimit, true, true},
-		"both nearly the same":                              {limits(10_000, 10_090), nil, report.LossAboveLimit, report.LossAboveLimit, report.LossAboveLimit, true, true},
-		"a little more, and lossy in the staircase":         {limits(10_000, 10_600), nil, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
-		"more, and lossy on the way to the target":          {limits(4000, 10_000), []func(*plan.Procedure){toTheTop}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
-		"by steps alone, the same":                          {limits(10_400, 10_400), []func(*plan.Procedure){refineTo(0)}, report.LossAboveLimit, report.LossAboveLimit, report.LossAboveLimit, true, true},
-		"by steps alone, one far more":                      {limits(4000, 10_000), []func(*plan.Procedure){refineTo(0)}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, false},
-		"by steps alone, one far more and lossy there":      {limits(4000, 10_000), []func(*plan.Procedure){refineTo(0), toTheTop}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
-		"by steps alone, one a step more and lossy there":   {limits(4100, 5100), []func(*plan.Procedure){refineTo(0), toTheTop}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
-		"by a coarse search, one far more and lossy there":  {limits(4000, 10_000), []func(*plan.Procedure){refineTo(units.One / 5), toTheTop}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
-		"one direction is at its end above the target only": {limits(4000, 1e9), nil, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, false},
-		"none loses anything":                               {limits(1e9, 1e9), nil, report.ReachedTarget, report.ReachedTarget, report.ReachedTarget, false, false},
+		"one direction carries far more": {limits(4000, 10_000), nil, report.LossAboveLimit,
+			report.OtherDirection, report.OtherDirection, false, false},
+		"the other one does": {limits(10_000, 4000), nil, report.OtherDirection,
+			report.LossAboveLimit, report.OtherDirection, false, true},
+		"both carry the same": {limits(10_000, 10_000), nil, report.LossAboveLimit,
+			report.LossAboveLimit, report.LossAboveLimit, true, true},
+		"both nearly the same": {limits(10_000, 10_090), nil, report.LossAboveLimit,
+			report.LossAboveLimit, report.LossAboveLimit, true, true},
+		"a little more, and lossy in the staircase": {limits(10_000, 10_600), nil, report.LossAboveLimit,
+			report.OtherDirection, report.OtherDirection, false, true},
+		"more, and lossy on the way to the target": {limits(4000, 10_000), []func(*plan.Procedure){toTheTop},
+			report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
+		"by steps alone, the same": {limits(10_400, 10_400),
+			[]func(*plan.Procedure){refineTo(0)}, report.LossAboveLimit, report.LossAboveLimit, report.LossAboveLimit,
+			true, true},
+		"by steps alone, one far more": {limits(4000, 10_000),
+			[]func(*plan.Procedure){refineTo(0)}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection,
+			false, false},
+		"by steps alone, one far more and lossy there": {limits(4000, 10_000), []func(*plan.Procedure){refineTo(0),
+			toTheTop}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
+		"by steps alone, one a step more and lossy there": {limits(4100, 5100), []func(*plan.Procedure){refineTo(0),
+			toTheTop}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
+		"by a coarse search, one far more and lossy there": {limits(4000, 10_000),
+			[]func(*plan.Procedure){refineTo(units.One / 5), toTheTop}, report.LossAboveLimit, report.OtherDirection,
+			report.OtherDirection, false, true},
+		"one direction is at its end above the target only": {limits(4000, 1e9), nil, report.LossAboveLimit,
+			report.OtherDirection, report.OtherDirection, false, false},
+		"none loses anything": {limits(1e9, 1e9), nil, report.ReachedTarget,
+			report.ReachedTarget, report.ReachedTarget, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := ramp.New(rampOf(c.options...))
 			history, trace := proceduretest.CarryOutOf(t, p, c.device)
 			got := p.Conclude(history)
-			if len(got.Directions) != 2 || got.Directions[0].Reason != c.west || got.Directions[1].Reason != c.east || got.Reason != c.whole || got.Saturated != c.saturated ||
-				(got.Directions[1].Lossy != procedure.None) != c.bound || !got.Confirmed {
-				t.Errorf("%s", told(history, trace, got))
+			if len(got.Directions) != 2 || got.Directions[0].Reason != c.west || got.Directions[1].Reason != c.east ||
+				got.Reason != c.whole || got.Saturated != c.saturated ||
+				(got.Directions[1].Lossy != procedure.NoWindow) != c.bound || !got.Confirmed {
+				t.Errorf("%s", describe(history, trace, got))
 			}
 		})
 	}
 }
 
-// Single windows of a direction that lost frames bound it only together, and only where nothing was clean from there on: each may have been disturbed.
+// Single windows of a direction that lost frames bound it only together, and only where nothing was clean from
+// there on: each may have been disturbed.
 func TestSingleDisturbedWindowsBoundNoDirection(t *testing.T) {
 	for name, c := range map[string]struct {
 		disturbed []units.Ratio // loads of the staircase at which east→west loses frames once
@@ -127,46 +147,51 @@ func TestSingleDisturbedWindowsBoundNoDirection(t *testing.T) {
 				}
 			})
 			got := p.Conclude(history)
-			if bounded := got.Directions[1].Lossy != procedure.None; bounded != c.bounded || got.Directions[1].Saturated {
-				t.Errorf("%s", told(history, trace, got))
+			if bounded := got.Directions[1].Lossy != procedure.NoWindow; bounded != c.bounded ||
+				got.Directions[1].Saturated {
+				t.Errorf("%s", describe(history, trace, got))
 			}
 		})
 	}
 }
 
-// A direction's loss far above the answer is no bound where no window of that direction in between could be judged: whatever spoiled those may have lost the frames, too. Those above the loss
-// leave the bound as it is.
+// A direction's loss far above the answer is no bound where no window of that direction in between could be
+// judged: whatever spoiled those may have lost the frames, too. Those above the loss leave the bound as it is.
 func TestADirectionThatCouldNotBeJudgedBelowItsLossHasNoBound(t *testing.T) {
 	for name, c := range map[string]struct {
-		from, to units.Ratio // the loads of the staircase at which nothing can be said of east→west, which loses frames above 50 %
-		spoil    func(*report.Direction)
-		want     report.Reason
-		bound    bool
+		// the loads of the staircase at which nothing can be said of east→west, which loses frames above 50 %
+		lowest, highest units.Ratio
+		spoil           func(*report.Direction)
+		want            report.Reason
+		bound           bool
 	}{
-		"frames reached the generator, and it dropped them": {units.One / 4, units.One / 2, func(d *report.Direction) { d.ReceiveErrors = 100 }, report.GeneratorLimited, false},
+		"frames reached the generator, and it dropped them": {units.One / 4, units.One / 2,
+			func(d *report.Direction) { d.ReceiveErrors = 100 }, report.GeneratorLimited, false},
 		"who carries the frames waited for processors": {units.One / 4, units.One / 2, func(d *report.Direction) {
 			d.DisturbedFrames, d.Returned.Packets = d.Sent.Packets, d.Returned.Packets-d.Sent.Packets/100
 		}, report.MachineLimited, false},
-		"nobody knows why":     {units.One / 4, units.One / 2, func(*report.Direction) {}, report.Inconclusive, false},
-		"at higher loads only": {units.One * 7 / 10, units.One, func(d *report.Direction) { d.ReceiveErrors = 100 }, report.OtherDirection, true},
+		"nobody knows why": {units.One / 4, units.One / 2, func(*report.Direction) {}, report.Inconclusive, false},
+		"at higher loads only": {units.One * 7 / 10, units.One, func(d *report.Direction) { d.ReceiveErrors = 100 },
+			report.OtherDirection, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := ramp.New(rampOf(refineTo(0), toTheTop))
 			history, trace := proceduretest.CarryOutOf(t, p, limits(4000, 10_000), func(_ int, w *report.Window) {
-				if d := &w.Directions[1]; w.Phase == report.Ramping && w.Load >= c.from && w.Load <= c.to {
+				if d := &w.Directions[1]; w.Phase == report.Ramping && w.Load >= c.lowest && w.Load <= c.highest {
 					d.Quality = report.Invalid
 					c.spoil(d)
 				}
 			})
 			got := p.Conclude(history)
-			if d := got.Directions[1]; d.Reason != c.want || (d.Lossy != procedure.None) != c.bound || d.Saturated {
-				t.Errorf("%s", told(history, trace, got))
+			if d := got.Directions[1]; d.Reason != c.want || (d.Lossy != procedure.NoWindow) != c.bound || d.Saturated {
+				t.Errorf("%s", describe(history, trace, got))
 			}
 		})
 	}
 }
 
-// A device whose two directions lose frames in turns, each load once or twice, has no direction that set the load of all: the answer is a lower bound, and says so.
+// A device whose two directions lose frames in turns, each load once or twice, has no direction that set the
+// load of all: the answer is a lower bound, and says so.
 func TestDirectionsThatLoseFramesInTurnsHaveNoLimit(t *testing.T) {
 	looks := map[float64]int{}
 	device := proceduretest.Paired(func(_ int, asked [2]float64) (offered, received [2]float64) {
@@ -183,25 +208,29 @@ func TestDirectionsThatLoseFramesInTurnsHaveNoLimit(t *testing.T) {
 	p := ramp.New(rampOf())
 	history, trace := proceduretest.CarryOutBoth(t, p, device)
 	c := p.Conclude(history)
-	if !c.Unattributed || c.Saturated || c.Reason != report.Inconclusive || c.Lossy == procedure.None || c.Directions[0].Reason != report.Inconclusive || c.Directions[1].Reason != report.Inconclusive {
-		t.Errorf("%s", told(history, trace, c))
+	if !c.Unattributed || c.Saturated || c.Reason != report.Inconclusive || c.Lossy == procedure.NoWindow ||
+		c.Directions[0].Reason != report.Inconclusive || c.Directions[1].Reason != report.Inconclusive {
+		t.Errorf("%s", describe(history, trace, c))
 	}
 }
 
 // What is concluded of the only direction is what is concluded of the whole.
 func TestASingleDirectionIsTheWhole(t *testing.T) {
-	for name, device := range map[string]proceduretest.Device{"a limit": proceduretest.Limited(10_000), "a target": proceduretest.Limited(1e9), "a weak generator": proceduretest.Limited(1e9).Throttled(9000)} {
+	for name, device := range map[string]proceduretest.Device{"a limit": proceduretest.Limited(10_000),
+		"a target": proceduretest.Limited(1e9), "a weak generator": proceduretest.Limited(1e9).Throttled(9000)} {
 		p := ramp.New(rampOf())
 		oneWay := func(_ int, w *report.Window) { w.Directions = w.Directions[:1] }
 		history, trace := proceduretest.CarryOut(t, p, device, oneWay)
 		c := p.Conclude(history)
-		if d := c.Directions; len(d) != 1 || d[0].Reason != c.Reason || d[0].Saturated != c.Saturated || d[0].Window != c.Window || c.Saturated && (d[0].Lossy != c.Lossy || d[0].Resolution != c.Resolution) {
-			t.Errorf("%s: %s", name, told(history, trace, c))
+		if d := c.Directions; len(d) != 1 || d[0].Reason != c.Reason || d[0].Saturated != c.Saturated ||
+			d[0].Window != c.Window || c.Saturated && (d[0].Lossy != c.Lossy || d[0].Resolution != c.Resolution) {
+			t.Errorf("%s: %s", name, describe(history, trace, c))
 		}
 	}
 }
 
-// TestLossOfADirectionsGeneratorIsNoLimitOfThatDirection: where a generator can't send in one direction what it is asked for, and what it sends in bursts is lost, nothing says what the device carries there.
+// TestLossOfADirectionsGeneratorIsNoLimitOfThatDirection: where a generator can't send in one direction what it
+// is asked for, and what it sends in bursts is lost, nothing says what the device carries there.
 func TestLossOfADirectionsGeneratorIsNoLimitOfThatDirection(t *testing.T) {
 	weak := proceduretest.Limited(1e9).Throttled(16_000)
 	bursting := func(n int, asked float64) (float64, float64) {
@@ -217,13 +246,15 @@ func TestLossOfADirectionsGeneratorIsNoLimitOfThatDirection(t *testing.T) {
 		p := ramp.New(rampOf())
 		history, trace := proceduretest.CarryOutOf(t, p, devices)
 		c := p.Conclude(history)
-		if c.Saturated || c.Reason != report.GeneratorLimited || c.Directions[d].Saturated || c.Directions[d].Reason != report.GeneratorLimited {
-			t.Errorf("direction %d: %s", d, told(history, trace, c))
+		if c.Saturated || c.Reason != report.GeneratorLimited || c.Directions[d].Saturated ||
+			c.Directions[d].Reason != report.GeneratorLimited {
+			t.Errorf("direction %d: %s", d, describe(history, trace, c))
 		}
 	}
 }
 
-// TestPropertyADirectionsIntervalHasItsLimit: whatever each direction carries, whichever generator is too weak, and however windows are disturbed.
+// TestPropertyADirectionsIntervalHasItsLimit: whatever each direction carries, whichever generator is too weak,
+// and however windows are disturbed.
 func TestPropertyADirectionsIntervalHasItsLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	saturated, bounded, open := 0, 0, 0
@@ -245,26 +276,28 @@ func TestPropertyADirectionsIntervalHasItsLimit(t *testing.T) {
 			device[weak] = device[weak].Throttled(limit[weak] * (0.5 + rnd.Float64()))
 		}
 		if rnd.IntN(2) == 0 { // one window is disturbed, in one direction
-			at, d := 1+rnd.IntN(40), rnd.IntN(2)
-			device[d] = hiccups(device[d], 0.3*rnd.Float64(), func(n int) bool { return n == at })
+			window, d := 1+rnd.IntN(40), rnd.IntN(2)
+			device[d] = hiccups(device[d], 0.3*rnd.Float64(), func(n int) bool { return n == window })
 		}
 		history, trace := proceduretest.CarryOutOf(t, ramp.New(p), device)
 		c := ramp.New(p).Conclude(history)
 		for d := range c.Directions {
 			if wrong := holds(history, c.Directions[d], d, limit[d]); wrong != "" {
-				t.Fatalf("run %d: direction %d carries %.0f, and is said to carry %s\n%s", run, d, limit[d], wrong, told(history, trace, c))
+				t.Fatalf("run %d: direction %d carries %.0f, and is said to carry %s\n%s", run, d, limit[d], wrong,
+					describe(history, trace, c))
 			}
 			switch {
 			case c.Directions[d].Saturated:
 				saturated++
-			case c.Directions[d].Lossy != procedure.None:
+			case c.Directions[d].Lossy != procedure.NoWindow:
 				bounded++
 			default:
 				open++
 			}
 		}
 		if c.Saturated && (!c.Directions[0].Saturated || !c.Directions[1].Saturated) {
-			t.Fatalf("run %d: all directions together are at a limit, and one isn't\n%s", run, told(history, trace, c))
+			t.Fatalf("run %d: all directions together are at a limit, and one isn't\n%s", run,
+				describe(history, trace, c))
 		}
 	}
 	if saturated < tier.Times(60, 250) || bounded < tier.Times(5, 25) || open < tier.Times(25, 100) {
@@ -272,28 +305,31 @@ func TestPropertyADirectionsIntervalHasItsLimit(t *testing.T) {
 	}
 }
 
-// TestHowOftenAnotherDirectionIsLookedAt counts the table of docs/measured/simulated-searches.md: of a device that carries nearly as much one way as the other, each direction's own limit is found, and
-// what that costs is a few short windows.
+// TestHowOftenAnotherDirectionIsLookedAt counts the table of docs/measured/simulated-searches.md: of a device
+// that carries nearly as much one way as the other, each direction's own limit is found, and what that costs is
+// a few short windows.
 func TestHowOftenAnotherDirectionIsLookedAt(t *testing.T) {
-	table := "| one way carries more | windows vary | another look | windows of that | time of that | both are limits | one is a bound |\n|---|---|---|---|---|---|---|\n"
+	table := "| one way carries more | windows vary | another look | windows of that | time of that | both are " +
+		"limits | one is a bound |\n|---|---|---|---|---|---|---|\n"
 	runs := 25
 	if *update {
 		runs = 1000
 	}
-	for _, apart := range []float64{0, 0.002, 0.005, 0.01, 0.02} {
+	for _, gap := range []float64{0, 0.002, 0.005, 0.01, 0.02} {
 		for _, noise := range []float64{0.0005, 0.002, 0.005} {
 			rnd := rand.New(rand.NewPCG(3, 14))
 			p := ramp.New(rampOf())
 			looked, windows, seconds, limits, truths := 0, 0, 0.0, 0, 0
 			for range runs {
 				limit := proceduretest.Full * (0.1 + 0.8*rnd.Float64())
-				history, trace := proceduretest.CarryOutOf(t, p, sides{noisy(rnd, limit, noise), noisy(rnd, limit*(1+apart), noise)})
+				history, trace := proceduretest.CarryOutOf(t, p, sides{noisy(rnd, limit, noise),
+					noisy(rnd, limit*(1+gap), noise)})
 				c := p.Conclude(history)
 				if c.Saturated {
 					limits++
 				}
-				for d, of := range []float64{limit, limit * (1 + apart)} {
-					if _, high, bounded := interval(history, c.Directions[d], d); !bounded || high >= of*(1-noise) {
+				for d, truth := range []float64{limit, limit * (1 + gap)} {
+					if _, high, bounded := interval(history, c.Directions[d], d); !bounded || high >= truth*(1-noise) {
 						truths++
 					}
 				}
@@ -304,14 +340,17 @@ func TestHowOftenAnotherDirectionIsLookedAt(t *testing.T) {
 					seconds += (w.Duration.Std() + 500*time.Millisecond).Seconds()
 				}
 			}
-			each := float64(max(1, looked))
-			table += fmt.Sprintf("| %.1f %% | ± %.2f %% | %.0f %% | %.1f | %.0f s | %.1f %% | %.1f %% |\n", 100*apart, 100*noise, 100*float64(looked)/float64(runs), float64(windows)/each, seconds/each,
+			mean := float64(max(1, looked))
+			table += fmt.Sprintf("| %.1f %% | ± %.2f %% | %.0f %% | %.1f | %.0f s | %.1f %% | %.1f %% |\n", 100*gap,
+				100*noise, 100*float64(looked)/float64(runs), float64(windows)/mean, seconds/mean,
 				100*float64(limits)/float64(runs), 100-100*float64(limits)/float64(runs))
-			if apart <= 0.005 && noise <= 0.002 && limits < runs*9/10 {
-				t.Errorf("one way %.1f %% more, ± %.2f %%: only %d of %d are limits both ways", 100*apart, 100*noise, limits, runs)
+			if gap <= 0.005 && noise <= 0.002 && limits < runs*9/10 {
+				t.Errorf("one way %.1f %% more, ± %.2f %%: only %d of %d are limits both ways", 100*gap, 100*noise,
+					limits, runs)
 			}
 			if truths < 2*runs-runs/100 {
-				t.Errorf("one way %.1f %% more, ± %.2f %%: %d of %d intervals are true", 100*apart, 100*noise, truths, 2*runs)
+				t.Errorf("one way %.1f %% more, ± %.2f %%: %d of %d intervals are true", 100*gap, 100*noise, truths,
+					2*runs)
 			}
 		}
 	}

@@ -1,6 +1,6 @@
-// Package ramp decides the next load from the windows measured so far: a staircase up to the target, bisection below
-// the point where frames are lost, and a long window at the answer. It is a pure function of procedure and history,
-// so a run can be replayed from its Report, and a decision can be tested without a generator.
+// Package ramp decides the next load from the windows measured so far. It climbs a staircase up to the target, bisects
+// below the point where frames are lost, and holds a long window at the answer. It is a pure function of procedure and
+// history, so that a run can be replayed from its Report, and a decision can be tested without a generator.
 //
 //	load
 //	target ┤                    ┌──  hold

@@ -12,18 +12,19 @@ import (
 // point is a window as the search sees it. The load asked for and the load offered differ where the generator could not
 // keep up, and loss is judged at the load that the device got.
 type point struct {
-	index   int // of the window in the history
-	window  *report.Window
-	asked   units.Ratio // the intended load
-	load    units.Ratio // the offered load; a difference within the noise of the reading counts as none
-	lossy   bool        // some direction lost frames, and the device surely lost them
-	clean   bool        // every direction is Good or Short
-	short   bool        // some direction was offered less than asked
-	drops   bool        // the window is Invalid, and the generator dropped frames that reached it
-	bursts  bool        // the window is Invalid, as frames were lost while the generator sent in bursts
-	machine bool        // the window is Invalid, as the machine that plays the device lost frames, or its threads waited
+	index  int // of the window in the history
+	window *report.Window
+	asked  units.Ratio // the intended load
+	load   units.Ratio // the offered load; a difference within the noise of the reading counts as none
+	lossy  bool        // some direction lost frames, and the device surely lost them
+	clean  bool        // every direction is Good or Short
+	short  bool        // some direction was offered less than asked
+	drops  bool        // the window is Invalid, and the generator dropped frames that reached it
+	bursts bool        // the window is Invalid, as frames were lost while the generator sent in bursts
+	// machine means that the window is Invalid, as the machine that plays the device lost frames, or its threads waited.
+	machine bool
 
-	// What the search finds out later about the window:
+	// What the search finds out later about the window.
 	long        bool // it proves as much as a confirmation
 	refuted     bool // it is clean, but too short to see the loss that a long window saw
 	heldUnclear bool // it is clean, but no long window at its load, or at a lower one, could be judged
@@ -48,7 +49,7 @@ func pointOf(w *report.Window, index int) point {
 	return p
 }
 
-// offeredLess says that a direction that counts was offered less than asked.
+// offeredLess reports whether a direction that counts was offered less than asked.
 func offeredLess(d report.Direction, asked units.Ratio) bool {
 	return d.Quality == report.Short || d.Quality == report.Lossy && offeredLoad(d, asked) < asked
 }
@@ -86,7 +87,7 @@ func (p point) leastOffered() units.Ratio {
 	return load
 }
 
-// largestOffered is the load asked for, or what a direction that lost frames was offered if that is more: a generator
+// largestOffered is the load asked for, or what a direction that lost frames was offered if that is more. A generator
 // that catches up after a stall sends a little faster for a while.
 func (p point) largestOffered() units.Ratio {
 	load := p.asked
@@ -107,8 +108,8 @@ func (p point) losers() (losers []int) {
 }
 
 // carried is the share of the intended load that the device carried in a lossy window, in the direction that carried
-// least, by frames or by bits. The loss is taken of the intended load, not of the offered one: a generator that stood
-// still for a moment offers less, the device carries less, and the share that is lost stays.
+// least, by frames or by bits. The loss is taken of the intended load, not of the offered one. If a generator stands
+// still for a moment, it offers less, the device carries less, and the share that is lost stays.
 func (p point) carried() units.Ratio {
 	share := units.One
 	for _, d := range p.losers() {
@@ -135,15 +136,15 @@ func (p point) offeredRate() (packetsPerSecond int64) {
 	return packetsPerSecond
 }
 
-// surelyWithin says that no direction lost more than the limit, whatever the window's edges hide. Where not one frame
-// may be lost, foreign frames may hide none either.
+// surelyWithin reports whether no direction lost more than the limit, whatever the window's edges hide. Where not one
+// frame may be lost, foreign frames may hide none either.
 func (p point) surelyWithin(limit units.Ratio) bool {
 	return !slices.ContainsFunc(p.window.Directions, func(d report.Direction) bool {
 		return !measure.SurelyWithin(d, limit) || limit == 0 && d.MostLost() > 0
 	})
 }
 
-// longerShowsMore says that the edges of so short a window may account for all missing frames, and that those of a
+// longerShowsMore reports whether the edges of so short a window may account for all missing frames, and those of a
 // window that lasts so long would not.
 func (p point) longerShowsMore(lasts time.Duration, limit units.Ratio) bool {
 	return slices.ContainsFunc(p.window.Directions, func(d report.Direction) bool {
@@ -151,17 +152,17 @@ func (p point) longerShowsMore(lasts time.Duration, limit units.Ratio) bool {
 	})
 }
 
-// edgesCover says that the edges of a window that lasts so long, read like this window's, may hide or feign more loss
-// than the limit allows.
+// edgesCover reports whether the edges of a window that lasts so long, read like this window's, may hide or feign more
+// loss than the limit allows.
 func (p point) edgesCover(lasts time.Duration, limit units.Ratio) bool {
 	return slices.ContainsFunc(p.window.Directions, func(d report.Direction) bool {
 		return measure.EdgesCover(d, p.window.Duration.Std(), lasts, limit)
 	})
 }
 
-// enoughFrames says that a window at a load tells the loss limit from no loss, judged by what was intended in this
-// window: it has a frame for each share of the limit, and at most fewFrames are required. With fewer, a window without
-// loss is chance.
+// enoughFrames reports whether a window at a load tells the loss limit from no loss, judged by what was intended in
+// this window. It has a frame for each share of the limit then, and at most fewFrames are required. With fewer, a
+// window without loss is chance.
 func (p point) enoughFrames(load units.Ratio, judge time.Duration, limit units.Ratio) bool {
 	required := int64(fewFrames)
 	if limit > 0 {
@@ -173,13 +174,14 @@ func (p point) enoughFrames(load units.Ratio, judge time.Duration, limit units.R
 	})
 }
 
-// unclear says that the window neither shows loss nor its absence.
+// unclear reports whether the window shows neither loss nor its absence.
 func (p point) unclear() bool { return !p.lossy && !p.clean }
 
-// generatorAtFault says that the window is unclear because of the generator.
+// generatorAtFault reports whether the window is unclear because of the generator.
 func (p point) generatorAtFault() bool { return p.drops || p.bursts }
 
-// deviceNotAtFault says that the window is unclear because of the generator, or of the machine that plays the device.
+// deviceNotAtFault reports whether the window is unclear because of the generator, or of the machine that plays the
+// device.
 func (p point) deviceNotAtFault() bool { return p.generatorAtFault() || p.machine }
 
 // reason is the reason that an unclear window gives.
@@ -209,7 +211,7 @@ func (r lossRuns) add(direction int, p point) []point {
 	return r[direction]
 }
 
-// open says that some direction lost frames in the last window that counts.
+// open reports whether some direction lost frames in the last window that counts.
 func (r lossRuns) open() bool {
 	for _, run := range r {
 		if len(run) > 0 {
@@ -236,13 +238,13 @@ func saturation(run []point, carried func(point) units.Ratio) (first point, rate
 	return run[0], rate
 }
 
-// noticeablyLess says that an offered load is lower than another by more than the noise of the reading.
+// noticeablyLess reports whether an offered load is lower than another by more than the noise of the reading.
 func noticeablyLess(load, reference units.Ratio) bool { return load < reference-reference/100 }
 
-// sameOffer says that two offered loads differ by no more than the noise of the reading.
+// sameOffer reports whether two offered loads differ by no more than the noise of the reading.
 func sameOffer(a, b units.Ratio) bool { return !noticeablyLess(min(a, b), max(a, b)) }
 
-// mul is a share of a share; both are at most about one.
+// mul is a share of a share. Both are at most about one.
 func mul(a, b units.Ratio) units.Ratio {
 	return units.Ratio(units.PacketRate(a).Mul(b))
 }

@@ -46,7 +46,7 @@ func (r Ramp) Rates() procedure.Rates {
 // Next is the step after the windows measured so far.
 func (r Ramp) Next(history []report.Window) procedure.Step { return replay(r.plan, history).next() }
 
-// Steps is how many steps the staircase has: as many as fit the ramp's duration, at least one.
+// Steps is how many steps the staircase has. There are as many as fit the ramp's duration, at least one.
 func Steps(r plan.Ramp) int {
 	if r.StepDuration <= 0 {
 		return 1
@@ -54,13 +54,14 @@ func Steps(r plan.Ramp) int {
 	return max(1, int(r.RampDuration/r.StepDuration))
 }
 
-// Level is the height of step k of the staircase, from 1: k steps' share of the target, which the last one reaches.
+// Level is the height of step k of the staircase, from 1. It is k steps' share of the target, which the last one
+// reaches.
 func Level(k, steps int) units.Ratio {
 	return units.RatioOf(int64(k), int64(steps))
 }
 
-// Bound is the longest that the procedure may take, whatever it finds: every repeat and every step of the search used
-// up. Traffic that is started with Bound.Whole stops by itself.
+// Bound is the longest that the procedure may take, whatever it finds, with every repeat and every step of the search
+// used up. Traffic that is started with Bound.Whole stops by itself.
 func (r Ramp) Bound() procedure.Bound {
 	p := r.plan.Ramp
 	judge := judged(p)
@@ -105,7 +106,8 @@ func (r Ramp) Describe() procedure.Description {
 	return d
 }
 
-// Remaining is how much longer the procedure will probably take: the steps still to come, and a usual refinement.
+// Remaining is how much longer the procedure will probably take. It counts the steps still to come, and a usual
+// refinement.
 func (r Ramp) Remaining(history []report.Window) time.Duration {
 	m := replay(r.plan, history)
 	p := r.plan.Ramp
@@ -130,8 +132,8 @@ func (r Ramp) Remaining(history []report.Window) time.Duration {
 	return 0
 }
 
-// judged is the part of a step that becomes a window; the schema refuses a settle that leaves nothing, and half is
-// used then.
+// judged is the part of a step that becomes a window. The schema refuses a settle that leaves nothing, and half is used
+// then.
 func judged(r plan.Ramp) time.Duration {
 	if r.Settle >= r.StepDuration {
 		return r.StepDuration.Std() / 2

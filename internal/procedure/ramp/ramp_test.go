@@ -21,8 +21,10 @@ const target = 100_000 // packets per second of both directions in these tests
 // rampOf is a usual ramp; options change what matters to a case.
 func rampOf(options ...func(*plan.Procedure)) plan.Procedure {
 	p := plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
-		WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second), StepDuration: plan.Duration(2 * time.Second),
-		Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
+		WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second),
+		StepDuration: plan.Duration(2 * time.Second),
+		Settle:       plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200,
+		ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
 	}}
 	for _, o := range options {
 		o(&p)
@@ -40,7 +42,8 @@ func refineTo(r units.Ratio) func(*plan.Procedure) {
 	return func(p *plan.Procedure) { p.Ramp.RefineTo = r }
 }
 
-// device makes the windows that a generator and a device would give: a function of the load asked for, in packets per second.
+// device makes the windows that a generator and a device would give: a function of the load asked for, in
+// packets per second.
 type device func(step procedure.Step, asked float64) (offered, received float64)
 
 // limited forwards at most so much; the saved-up burst is spent within a step.
@@ -53,8 +56,8 @@ func limited(limit, burst float64) device {
 }
 
 // throttled is a generator that offers no more than most.
-func (d device) throttled(most float64) device {
-	return func(s procedure.Step, asked float64) (float64, float64) { return d(s, min(asked, most)) }
+func (d device) throttled(fastest float64) device {
+	return func(s procedure.Step, asked float64) (float64, float64) { return d(s, min(asked, fastest)) }
 }
 
 // window judges like measure does, without its edges.
@@ -63,10 +66,12 @@ func (d device) window(s procedure.Step, number int) report.Window {
 	if s.Phase == report.WarmUp {
 		asked = 1000
 	}
-	w := report.Window{Number: number, Phase: s.Phase, Load: s.Load, Duration: plan.Duration(s.Judge), Quality: report.Good}
+	w := report.Window{Number: number, Phase: s.Phase, Load: s.Load, Duration: plan.Duration(s.Judge),
+		Quality: report.Good}
 	offered, received := d(s, asked)
 	for _, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
-		m := report.Direction{From: names[0], To: names[1], Intended: flow(asked), Offered: flow(offered), Received: flow(received), Quality: report.Good}
+		m := report.Direction{From: names[0], To: names[1], Intended: flow(asked), Offered: flow(offered),
+			Received: flow(received), Quality: report.Good}
 		m.Sent.Packets, m.Returned.Packets = int64(offered*s.Judge.Seconds()), int64(received*s.Judge.Seconds())
 		m.LossRatio = units.RatioOf(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets)
 		switch {
@@ -86,7 +91,8 @@ func (d device) window(s procedure.Step, number int) report.Window {
 func flow(pps float64) report.Flow { return report.Flow{PacketsPerSecond: int64(pps + 0.5)} }
 
 // carryOut runs the procedure to its end against the device.
-func carryOut(t *testing.T, p plan.Procedure, d device, edits ...func(*report.Window)) (history []report.Window, trace []string) {
+func carryOut(t *testing.T, p plan.Procedure, d device, edits ...func(*report.Window)) (history []report.Window,
+	trace []string) {
 	t.Helper()
 	var took time.Duration
 	for range ramp.New(p).Bound().Steps + 1 {
@@ -94,7 +100,7 @@ func carryOut(t *testing.T, p plan.Procedure, d device, edits ...func(*report.Wi
 		if s.Reason != "" {
 			trace = append(trace, s.Reason)
 		}
-		if s.Done {
+		if s.End {
 			if took > ramp.New(p).Bound().Time {
 				t.Fatalf("took %s, more than the bound of %s", took, ramp.New(p).Bound().Time)
 			}
@@ -118,12 +124,14 @@ func TestTheStaircase(t *testing.T) {
 		t.Fatalf("the first window is %s, not the warm-up", got)
 	}
 	for k := 1; k <= 20; k++ {
-		if got, want := history[k].Load, units.One*units.Ratio(k)/20; got != want || history[k].Phase != report.Ramping {
+		if got, want := history[k].Load, units.One*units.Ratio(k)/20; got != want ||
+			history[k].Phase != report.Ramping {
 			t.Errorf("step %d: %s at %s, want Ramping at %s", k, history[k].Phase, got, want)
 		}
 	}
 	if got := history[21]; got.Phase != report.Hold || got.Load != units.One || len(history) != 22 {
-		t.Errorf("after the staircase: %s at %s, %d windows; want the hold at the target to be the end", got.Phase, got.Load, len(history))
+		t.Errorf("after the staircase: %s at %s, %d windows; want the hold at the target to be the end", got.Phase,
+			got.Load, len(history))
 	}
 	c := ramp.New(p).Conclude(history)
 	if c.Reason != report.ReachedTarget || c.Saturated || !c.Confirmed || c.Window != 21 {
@@ -133,19 +141,22 @@ func TestTheStaircase(t *testing.T) {
 
 func TestThePublishedStaircase(t *testing.T) {
 	p := rampOf(hold(30*time.Second), toTheTop, refineTo(0), func(p *plan.Procedure) {
-		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.ConfirmDuration = plan.Duration(10*time.Minute), plan.Duration(6*time.Second), 0
+		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.ConfirmDuration = plan.Duration(10*time.Minute),
+			plan.Duration(6*time.Second), 0
 	})
 	history, _ := carryOut(t, p, limited(50_000, 0))
 	if len(history) != 1+100+1 {
 		t.Fatalf("%d windows, want warm-up, 100 steps of 1 %% and the hold", len(history))
 	}
 	for k := 1; k <= 100; k++ {
-		if got := history[k]; got.Load != units.One*units.Ratio(k)/100 || got.Duration != plan.Duration(5500*time.Millisecond) {
+		if got := history[k]; got.Load != units.One*units.Ratio(k)/100 ||
+			got.Duration != plan.Duration(5500*time.Millisecond) {
 			t.Errorf("step %d: %s for %s", k, got.Load, got.Duration.Std())
 		}
 	}
 	c := ramp.New(p).Conclude(history)
-	if !c.Saturated || c.Confirmed || c.Window != 50 || c.Lossy != 51 || c.Resolution.Percent().FormatFixed() != "1.96" {
+	if !c.Saturated || c.Confirmed || c.Window != 50 || c.Lossy != 51 ||
+		c.Resolution.Percent().FormatFixed() != "1.96" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -155,7 +166,7 @@ func TestTheSameHistoryGivesTheSameStep(t *testing.T) {
 	history, _ := carryOut(t, p, limited(31_000, 100))
 	for n := range history {
 		a, b := ramp.New(p).Next(history[:n]), ramp.New(p).Next(history[:n])
-		if !reflect.DeepEqual(a, b) || a.Done {
+		if !reflect.DeepEqual(a, b) || a.End {
 			t.Fatalf("after %d windows: %+v and %+v", n, a, b)
 		}
 	}
@@ -164,9 +175,9 @@ func TestTheSameHistoryGivesTheSameStep(t *testing.T) {
 func TestTheRemainingTimeEnds(t *testing.T) {
 	p := rampOf(hold(10 * time.Second))
 	history, _ := carryOut(t, p, limited(31_000, 0))
-	first, last := ramp.New(p).Remaining(nil), ramp.New(p).Remaining(history)
-	if first < 55*time.Second || first > ramp.New(p).Bound().Time || last != 0 {
-		t.Errorf("%s at first, %s at last, bound %s", first, last, ramp.New(p).Bound().Time)
+	first, final := ramp.New(p).Remaining(nil), ramp.New(p).Remaining(history)
+	if first < 55*time.Second || first > ramp.New(p).Bound().Time || final != 0 {
+		t.Errorf("%s at first, %s at last, bound %s", first, final, ramp.New(p).Bound().Time)
 	}
 }
 
@@ -174,7 +185,8 @@ func TestAWarmUpThatReturnsNothingEndsTheRun(t *testing.T) {
 	p := rampOf()
 	history, trace := carryOut(t, p, func(_ procedure.Step, asked float64) (float64, float64) { return asked, 0 })
 	c := ramp.New(p).Conclude(history)
-	if c.Reason != report.NotMeasured || len(history) != 1 || !strings.Contains(trace[0], "none of 4500 frames came back from west to east") {
+	if c.Reason != report.NotMeasured || len(history) != 1 ||
+		!strings.Contains(trace[0], "none of 4500 frames came back from west to east") {
 		t.Errorf("%+v after %d windows: %v", c, len(history), trace)
 	}
 }
@@ -196,7 +208,8 @@ func TestAProcedureWithoutDurationsStillEnds(t *testing.T) {
 	}
 }
 
-// TestPropertyAnyHistoryEnds: whatever the windows say, the run ends within its bound, and what is concluded is one of the windows.
+// TestPropertyAnyHistoryEnds: whatever the windows say, the run ends within its bound, and what is concluded is
+// one of the windows.
 func TestPropertyAnyHistoryEnds(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	qualities := []report.Quality{report.Good, report.Short, report.Lossy, report.Invalid}
@@ -211,7 +224,7 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 		var trials int
 		for {
 			s := ramp.New(p).Next(history)
-			if s.Done {
+			if s.End {
 				if s.Reason == "" {
 					t.Fatalf("after %d windows the run ends and says no reason", len(history))
 				}
@@ -228,7 +241,7 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 				if d.Quality == report.Lossy {
 					d.LossRatio = units.Ratio(rnd.Int64N(int64(units.One)))
 				}
-				if s.Kind == procedure.Held {
+				if s.Kind == procedure.Hold {
 					d.EdgeFrames = rnd.Int64N(1000)
 				}
 			}
@@ -240,18 +253,20 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 				t.Fatalf("%d trials, the last of %s; the bound is %+v", trials, s.Judge, b)
 			}
 			if len(history) > ramp.New(p).Bound().Steps || took > ramp.New(p).Bound().Time {
-				t.Fatalf("%d windows in %s, at most %d in %s", len(history), took, ramp.New(p).Bound().Steps, ramp.New(p).Bound().Time)
+				t.Fatalf("%d windows in %s, at most %d in %s", len(history), took, ramp.New(p).Bound().Steps,
+					ramp.New(p).Bound().Time)
 			}
 		}
 		c := ramp.New(p).Conclude(history)
-		if c.Window != procedure.None {
+		if c.Window != procedure.NoWindow {
 			for _, d := range history[c.Window].Directions {
 				if d.Quality != report.Good && d.Quality != report.Short {
 					t.Fatalf("the answer is a window that is %s", d.Quality)
 				}
 			}
 		}
-		if c.Saturated && (c.Lossy == procedure.None || c.Window == procedure.None || history[c.Lossy].Load <= history[c.Window].Load) {
+		if c.Saturated && (c.Lossy == procedure.NoWindow || c.Window == procedure.NoWindow ||
+			history[c.Lossy].Load <= history[c.Window].Load) {
 			t.Fatalf("saturated, but no lossy window lies above: %+v", c)
 		}
 	}
@@ -276,8 +291,8 @@ func pick(rnd *rand.Rand, weights []int) int {
 	return 0
 }
 
-// TestPropertyAStumbleOfTheGeneratorIsNotTheLimit: in one or two windows anywhere the generator stands still, catches up in a burst, and
-// the device loses some of that.
+// TestPropertyAStumbleOfTheGeneratorIsNotTheLimit: in one or two windows anywhere the generator stands still,
+// catches up in a burst, and the device loses some of that.
 func TestPropertyAStumbleOfTheGeneratorIsNotTheLimit(t *testing.T) {
 	p := rampOf()
 	calm, _ := carryOut(t, p, limited(50_400, 0))
@@ -293,7 +308,8 @@ func TestPropertyAStumbleOfTheGeneratorIsNotTheLimit(t *testing.T) {
 			})
 			c := ramp.New(p).Conclude(history)
 			if !c.Saturated || !c.Confirmed || len(history) > len(calm)+12 {
-				t.Fatalf("stumbling in %d and %d: %d windows, %+v\n%s", first, second, len(history), c, strings.Join(trace, "\n"))
+				t.Fatalf("stumbling in %d and %d: %d windows, %+v\n%s", first, second, len(history), c,
+					strings.Join(trace, "\n"))
 			}
 			if got := history[c.Window].Directions[0].Received.PacketsPerSecond; got < 49_900 || got > 50_500 {
 				t.Fatalf("stumbling in %d and %d: %d\n%s", first, second, got, strings.Join(trace, "\n"))
@@ -318,8 +334,8 @@ func TestPropertyTheLimitIsFound(t *testing.T) {
 			t.Fatalf("limit %.0f burst %.0f: %+v\n%s", limit, burst, c, strings.Join(trace, "\n"))
 		}
 		got, lossy := history[c.Window], history[c.Lossy]
-		most := 1.002*limit + burst/10
-		if rate := float64(got.Directions[0].Received.PacketsPerSecond); rate < limit*0.99-1 || rate > most+1 {
+		ceiling := 1.002*limit + burst/10
+		if rate := float64(got.Directions[0].Received.PacketsPerSecond); rate < limit*0.99-1 || rate > ceiling+1 {
 			t.Fatalf("limit %.0f burst %.0f: found %.0f\n%s", limit, burst, rate, strings.Join(trace, "\n"))
 		}
 		if hi := float64(lossy.Directions[0].Offered.PacketsPerSecond); hi < limit-1 {
@@ -332,13 +348,14 @@ func TestPropertyAWeakGeneratorIsNoWeakDevice(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range tier.Times(150, 500) {
 		limit := target * (0.1 + rnd.Float64())
-		most := limit * (0.05 + 0.9*rnd.Float64())
+		fastest := limit * (0.05 + 0.9*rnd.Float64())
 		p := rampOf(hold(time.Duration(rnd.IntN(2)) * 30 * time.Second))
-		history, trace := carryOut(t, p, limited(limit, 0).throttled(most))
+		history, trace := carryOut(t, p, limited(limit, 0).throttled(fastest))
 		c := ramp.New(p).Conclude(history)
-		reached := most >= target*0.99
-		if c.Saturated || reached != (c.Reason == report.ReachedTarget) || !reached && c.Reason != report.GeneratorLimited {
-			t.Fatalf("limit %.0f, generator %.0f: %+v\n%s", limit, most, c, strings.Join(trace, "\n"))
+		reached := fastest >= target*0.99
+		if c.Saturated || reached != (c.Reason == report.ReachedTarget) || !reached &&
+			c.Reason != report.GeneratorLimited {
+			t.Fatalf("limit %.0f, generator %.0f: %+v\n%s", limit, fastest, c, strings.Join(trace, "\n"))
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,16 +16,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedure/ramp"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/pages/published"
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-var update = flag.Bool("update", false, "count the table of docs/measured/simulated-searches.md from 2 000 runs a row, and write it")
+var update = flag.Bool("update", false, "count the table of docs/measured/simulated-searches.md from 2 000 runs a "+
+	"row, and write it")
 
 // losing loses that share more of what is sent, in windows that are asked about.
-func (d device) losing(share float64, in func(procedure.Step) bool) device {
+func (d device) losing(share float64, affects func(procedure.Step) bool) device {
 	return func(s procedure.Step, asked float64) (float64, float64) {
 		offered, received := d(s, asked)
-		if in(s) {
+		if affects(s) {
 			received = min(received, (1-share)*offered)
 		}
 		return offered, received
@@ -45,14 +46,14 @@ func (d device) tired(limit float64) device {
 }
 
 // heldNumbers says of each long look at a load which one it is, from 1.
-func heldNumbers(which ...int) func(procedure.Step) bool {
+func heldNumbers(numbers ...int) func(procedure.Step) bool {
 	n := 0
 	return func(s procedure.Step) bool {
 		if s.Judge < 5*time.Second || s.Phase == report.WarmUp {
 			return false
 		}
 		n++
-		for _, w := range which {
+		for _, w := range numbers {
 			if n == w {
 				return true
 			}
@@ -73,28 +74,31 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 		if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 51_700 || got > 52_000 {
 			t.Fatalf("%+v: %.0f packets/s of 52000\n%s", c, got, strings.Join(trace, "\n"))
 		}
-		if len(c.Outvoted) != 1 || len(c.Outvoted[0].Lossy) != 1 || c.Outvoted[0].Of != 3 || history[c.Outvoted[0].Lossy[0]-1].Quality != report.Lossy || c.Outvoted[0].Load != history[c.Window].Load {
+		if len(c.Outvoted) != 1 || len(c.Outvoted[0].Lossy) != 1 || c.Outvoted[0].Of != 3 ||
+			history[c.Outvoted[0].Lossy[0]-1].Quality != report.Lossy || c.Outvoted[0].Load != history[c.Window].Load {
 			t.Errorf("outvoted: %+v", c.Outvoted)
 		}
-		for _, says := range []string{"tried again, as loss is believed when it repeats", "the next decides", "confirmed at"} {
-			if !strings.Contains(strings.Join(trace, "\n"), says) {
-				t.Errorf("%q is not said in\n%s", says, strings.Join(trace, "\n"))
+		for _, phrase := range []string{"tried again, as loss is believed when it repeats", "the next decides",
+			"confirmed at"} {
+			if !strings.Contains(strings.Join(trace, "\n"), phrase) {
+				t.Errorf("%q is not said in\n%s", phrase, strings.Join(trace, "\n"))
 			}
 		}
 	})
 	t.Run("is believed when the next one does, without a third", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(52_000, 0).tired(50_000))
 		c := ramp.New(p).Conclude(history)
-		if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 49_700 || got > 50_000 || len(c.Outvoted) > 0 {
+		if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 49_700 || got > 50_000 ||
+			len(c.Outvoted) > 0 {
 			t.Errorf("%+v: %.0f packets/s of 50000\n%s", c, got, strings.Join(trace, "\n"))
 		}
-		at := map[units.Ratio]int{}
+		visits := map[units.Ratio]int{}
 		for _, w := range history {
 			if w.Phase == report.Confirm {
-				at[w.Load]++
+				visits[w.Load]++
 			}
 		}
-		for load, n := range at {
+		for load, n := range visits {
 			if n > 2 {
 				t.Errorf("%d windows at %s\n%s", n, load, strings.Join(trace, "\n"))
 			}
@@ -103,7 +107,8 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 	t.Run("is believed when the third does", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(52_000, 0).losing(0.08, heldNumbers(1, 3)))
 		c := ramp.New(p).Conclude(history)
-		if history[c.Window].Load >= history[c.Lossy].Load || history[c.Lossy].Phase != report.Confirm && history[c.Lossy].Phase != report.Refine {
+		if history[c.Window].Load >= history[c.Lossy].Load || history[c.Lossy].Phase != report.Confirm &&
+			history[c.Lossy].Phase != report.Refine {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 		if !strings.Contains(strings.Join(trace, "\n"), "when held, and so did another") {
@@ -140,7 +145,8 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 			}
 		})
 		c := ramp.New(p).Conclude(history)
-		if high := float64(history[c.Lossy].Directions[0].Offered.PacketsPerSecond); c.Lossy == procedure.None || high < 52_000 {
+		if high := float64(history[c.Lossy].Directions[0].Offered.PacketsPerSecond); c.Lossy == procedure.NoWindow ||
+			high < 52_000 {
 			t.Errorf("%+v: the lossy end is %.0f, below the limit\n%s", c, high, strings.Join(trace, "\n"))
 		}
 	})
@@ -148,14 +154,14 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 
 func TestTheHoldIsJudgedBestOfThree(t *testing.T) {
 	p := rampOf(hold(30 * time.Second))
-	inHold := func(which ...int) func(procedure.Step) bool {
+	inHold := func(numbers ...int) func(procedure.Step) bool {
 		n := 0
 		return func(s procedure.Step) bool {
 			if s.Phase != report.Hold {
 				return false
 			}
 			n++
-			for _, w := range which {
+			for _, w := range numbers {
 				if n == w {
 					return true
 				}
@@ -166,7 +172,8 @@ func TestTheHoldIsJudgedBestOfThree(t *testing.T) {
 	t.Run("once disturbed", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(1e9, 0).losing(0.05, inHold(1)))
 		c := ramp.New(p).Conclude(history)
-		if c.Reason != report.ReachedTarget || !c.Confirmed || history[c.Window].Load != units.One || len(c.Outvoted) != 1 || c.Outvoted[0].Of != 3 {
+		if c.Reason != report.ReachedTarget || !c.Confirmed || history[c.Window].Load != units.One ||
+			len(c.Outvoted) != 1 || c.Outvoted[0].Of != 3 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})
@@ -191,17 +198,20 @@ func TestTheHoldIsJudgedBestOfThree(t *testing.T) {
 // A device that carries 90 % of the target later doesn't lose frames at half of it, however often that is looked at.
 func TestADisturbedStepIsNotWhereSaturationBegins(t *testing.T) {
 	p := rampOf(func(p *plan.Procedure) {
-		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.Settle = plan.Duration(time.Second), plan.Duration(500*time.Millisecond), plan.Duration(100*time.Millisecond)
+		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.Settle = plan.Duration(time.Second),
+			plan.Duration(500*time.Millisecond), plan.Duration(100*time.Millisecond)
 	})
 	disturbed := func(s procedure.Step) bool { return s.Phase == report.Ramping && s.Number == 1 }
 	history, trace := carryOut(t, p, limited(90_000, 0).losing(0.05, disturbed))
 	c := ramp.New(p).Conclude(history)
-	if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 90_000*0.994 || !strings.Contains(trace[1], "100.00 %") {
+	if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 90_000*0.994 ||
+		!strings.Contains(trace[1], "100.00 %") {
 		t.Errorf("%+v: %.0f packets/s of 90000\n%s", c, got, strings.Join(trace, "\n"))
 	}
 	for _, w := range history[1:] {
 		if w.Phase != report.Ramping && w.Directions[0].Intended.PacketsPerSecond < 80_000 {
-			t.Errorf("window %d looks at %d packets/s\n%s", w.Number, w.Directions[0].Intended.PacketsPerSecond, strings.Join(trace, "\n"))
+			t.Errorf("window %d looks at %d packets/s\n%s", w.Number, w.Directions[0].Intended.PacketsPerSecond,
+				strings.Join(trace, "\n"))
 		}
 	}
 }
@@ -210,16 +220,19 @@ func TestADisturbedStepIsNotWhereSaturationBegins(t *testing.T) {
 func TestPropertyOneDisturbedWindowIsNotTheLimit(t *testing.T) {
 	for _, p := range []plan.Procedure{rampOf(), rampOf(hold(20*time.Second), toTheTop)} {
 		calm, _ := carryOut(t, p, limited(50_400, 0))
-		for at := 1; at < len(calm); at++ {
+		for number := 1; number < len(calm); number++ {
 			for _, share := range []float64{0.003, 0.02, 0.1, 0.6} {
 				n := 0
-				history, trace := carryOut(t, p, limited(50_400, 0).losing(share, func(procedure.Step) bool { n++; return n == at+1 }))
+				history, trace := carryOut(t, p, limited(50_400, 0).losing(share,
+					func(procedure.Step) bool { n++; return n == number+1 }))
 				c := ramp.New(p).Conclude(history)
 				if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 50_400*0.994 || got > 50_451 {
-					t.Fatalf("%.1f %% lost in window %d: %.0f packets/s of 50400, %+v\n%s", 100*share, at+1, got, c, strings.Join(trace, "\n"))
+					t.Fatalf("%.1f %% lost in window %d: %.0f packets/s of 50400, %+v\n%s", 100*share, number+1, got, c,
+						strings.Join(trace, "\n"))
 				}
 				if len(history) > len(calm)+12 {
-					t.Fatalf("%.1f %% lost in window %d: %d windows, %d without\n%s", 100*share, at+1, len(history), len(calm), strings.Join(trace, "\n"))
+					t.Fatalf("%.1f %% lost in window %d: %d windows, %d without\n%s", 100*share, number+1, len(history),
+						len(calm), strings.Join(trace, "\n"))
 				}
 			}
 		}
@@ -228,12 +241,13 @@ func TestPropertyOneDisturbedWindowIsNotTheLimit(t *testing.T) {
 
 // lab is what a row of the table is counted from.
 type lab struct {
-	name   string
-	p      plan.Procedure
-	long   time.Duration // how long the windows are that so many percent of are disturbed; shorter ones are in proportion
+	name string
+	p    plan.Procedure
+	// long is how long the windows are of which a share is disturbed, of shorter ones in proportion.
+	long   time.Duration
 	share  float64
 	device func(rnd *rand.Rand) (d device, truth float64)
-	alone  string // what became of it when a single long window was believed: counted once, for comparison
+	single string // what became of it when a single long window was believed: counted once, for comparison
 }
 
 func labs() []lab {
@@ -248,7 +262,8 @@ func labs() []lab {
 	}
 	long := rampOf(func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(30 * time.Second) })
 	quick := rampOf(func(p *plan.Procedure) {
-		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.Settle = plan.Duration(time.Second), plan.Duration(500*time.Millisecond), plan.Duration(100*time.Millisecond)
+		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.Settle = plan.Duration(time.Second),
+			plan.Duration(500*time.Millisecond), plan.Duration(100*time.Millisecond)
 		p.Ramp.ConfirmDuration = plan.Duration(time.Second)
 	})
 	return []lab{
@@ -303,25 +318,29 @@ func (s *tally) add(p plan.Procedure, history []report.Window, truth float64) {
 		s.unconfirmed++
 		return
 	}
-	off := receivedAt(history, c)/truth - 1
-	s.worst = min(s.worst, off)
-	if off < -0.01 {
+	deviation := receivedAt(history, c)/truth - 1
+	s.worst = min(s.worst, deviation)
+	if deviation < -0.01 {
 		s.low++
 	}
-	if off > 0.0025 {
+	if deviation > 0.0025 {
 		s.high++
 	}
 }
 
 func (s tally) row(l lab) string {
 	part := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(s.runs)) }
-	return fmt.Sprintf("| %s | %.0f %% | %s | %.1f %% | %s | %s | %.2f | %.0f s | %s |\n", l.name, 100*l.share, part(s.low), 100*s.worst, part(s.high), part(s.unconfirmed),
-		s.longs/float64(s.runs), s.seconds/float64(s.runs), l.alone)
+	return fmt.Sprintf("| %s | %.0f %% | %s | %.1f %% | %s | %s | %.2f | %.0f s | %s |\n", l.name, 100*l.share,
+		part(s.low), 100*s.worst, part(s.high), part(s.unconfirmed),
+		s.longs/float64(s.runs), s.seconds/float64(s.runs), l.single)
 }
 
-// TestWhatDisturbedWindowsCost counts the table of docs/measured/simulated-searches.md, and what it may be at most: no run that wasn't disturbed is off, and few that were.
+// TestWhatDisturbedWindowsCost counts the table of docs/measured/simulated-searches.md, and what it may be at
+// most: no run that wasn't disturbed is off, and few that were.
 func TestWhatDisturbedWindowsCost(t *testing.T) {
-	table := "| device, windows | of these are disturbed | more than 1 % too low | worst | more than 0.25 % too high | not confirmed | long windows | time | one window believed: too low, worst, time |\n|---|---|---|---|---|---|---|---|---|\n"
+	table := "| device, windows | of these are disturbed | more than 1 % too low | worst | more than 0.25 % too high " +
+		"| not confirmed | long windows | time | one window believed: too low, worst, time " +
+		"|\n|---|---|---|---|---|---|---|---|---|\n"
 	for _, l := range labs() {
 		runs := 25
 		if *update {
@@ -329,9 +348,10 @@ func TestWhatDisturbedWindowsCost(t *testing.T) {
 		}
 		sum := l.count(t, runs)
 		table += sum.row(l)
-		most := math.Ceil(l.share * l.share * float64(runs)) // two disturbed windows of one load, in a row
-		if float64(sum.low) > most || sum.high > 0 {
-			t.Errorf("%s, %.0f %% disturbed: %d of %d figures are too low, %d too high", l.name, 100*l.share, sum.low, sum.runs, sum.high)
+		tolerated := math.Ceil(l.share * l.share * float64(runs)) // two disturbed windows of one load, in a row
+		if float64(sum.low) > tolerated || sum.high > 0 {
+			t.Errorf("%s, %.0f %% disturbed: %d of %d figures are too low, %d too high", l.name, 100*l.share, sum.low,
+				sum.runs, sum.high)
 		}
 	}
 	if *update {
@@ -344,33 +364,25 @@ const document = "../../../docs/measured/simulated-searches.md"
 // publish writes a table into the document.
 func publish(t *testing.T, name, table string) {
 	t.Helper()
-	page, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin, end := fmt.Sprintf("<!-- %s: counted by go test ./internal/procedure/ramp -update -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
-	before, rest, found := strings.Cut(string(page), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatalf("%s has no place for the table %q", document, name)
-	}
-	if err := os.WriteFile(document, []byte(before+begin+table+end+after), 0o644); err != nil {
+	if err := published.Section(document, name, table); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// read carries the ramp out where both edges of a held window together are so long that frames of that time may be on either side of them; a trial has no edges. Widened changes a window.
-func read(t *testing.T, p plan.Procedure, d device, edges time.Duration, widened func(*report.Window)) (history []report.Window, kinds []procedure.Kind, trace []string) {
+// read carries the ramp out where both edges of a held window together are so long that frames of that time may
+// be on either side of them; a trial has no edges. Widened changes a window.
+func read(t *testing.T, p plan.Procedure, d device, edges time.Duration,
+	widened func(*report.Window)) (history []report.Window, kinds []procedure.Kind, trace []string) {
 	t.Helper()
 	for range ramp.New(p).Bound().Steps {
 		s := ramp.New(p).Next(history)
 		trace = append(trace, s.Reason)
-		if s.Done {
+		if s.End {
 			return history, kinds, trace
 		}
 		w := d.window(s, len(history)+1)
 		for i := range w.Directions {
-			if m := &w.Directions[i]; s.Kind == procedure.Held {
+			if m := &w.Directions[i]; s.Kind == procedure.Hold {
 				m.EdgeFrames = 2 + m.Offered.PacketsPerSecond*int64(edges)/int64(time.Second)
 			}
 		}
@@ -383,7 +395,8 @@ func read(t *testing.T, p plan.Procedure, d device, edges time.Duration, widened
 	return nil, nil, nil
 }
 
-// A load is confirmed by a trial where the edges of a held window could hide or feign more loss than the limit allows; 10 s at 0.1 % allow as much as passes in 10 ms.
+// A load is confirmed by a trial where the edges of a held window could hide or feign more loss than the limit
+// allows; 10 s at 0.1 % allow as much as passes in 10 ms.
 func TestTheConfirmationIsATrialWhereEdgesWouldDecide(t *testing.T) {
 	loss := func(r units.Ratio) func(*plan.Procedure) { return func(p *plan.Procedure) { p.MaxLossRatio = r } }
 	for name, c := range map[string]struct {
@@ -392,15 +405,22 @@ func TestTheConfirmationIsATrialWhereEdgesWouldDecide(t *testing.T) {
 		want    procedure.Kind
 		windows int // of the confirmation's length
 	}{
-		"a limit of zero":                          {0, []func(*plan.Procedure){loss(0)}, procedure.Trial, 1},
-		"a limit of zero, after a hold":            {0, []func(*plan.Procedure){loss(0), hold(10 * time.Second)}, procedure.Trial, 2},
-		"a small limit":                            {2 * time.Millisecond, []func(*plan.Procedure){loss(units.One / 10_000)}, procedure.Trial, 1},
-		"the usual limit":                          {2 * time.Millisecond, nil, procedure.Held, 1},
-		"the usual limit, after a hold":            {2 * time.Millisecond, []func(*plan.Procedure){hold(10 * time.Second)}, procedure.Held, 1},
-		"the usual limit, with long readings":      {11 * time.Millisecond, nil, procedure.Trial, 1},
-		"the usual limit, with readings as long":   {9900 * time.Microsecond, nil, procedure.Held, 1},
-		"a small limit, with windows of no edges":  {-time.Second, []func(*plan.Procedure){loss(units.One / 10_000)}, procedure.Held, 1},
-		"a small limit, confirmed for long enough": {2 * time.Millisecond, []func(*plan.Procedure){loss(units.One / 10_000), func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(30 * time.Second) }}, procedure.Held, 1},
+		"a limit of zero": {0, []func(*plan.Procedure){loss(0)}, procedure.Trial, 1},
+		"a limit of zero, after a hold": {0, []func(*plan.Procedure){loss(0), hold(10 * time.Second)},
+			procedure.Trial, 2},
+		"a small limit": {2 * time.Millisecond,
+			[]func(*plan.Procedure){loss(units.One / 10_000)}, procedure.Trial, 1},
+		"the usual limit": {2 * time.Millisecond, nil, procedure.Hold, 1},
+		"the usual limit, after a hold": {2 * time.Millisecond,
+			[]func(*plan.Procedure){hold(10 * time.Second)}, procedure.Hold, 1},
+		"the usual limit, with long readings":    {11 * time.Millisecond, nil, procedure.Trial, 1},
+		"the usual limit, with readings as long": {9900 * time.Microsecond, nil, procedure.Hold, 1},
+		"a small limit, with windows of no edges": {-time.Second, []func(*plan.Procedure){loss(units.One / 10_000)},
+			procedure.Hold, 1},
+		"a small limit, confirmed for long enough": {2 * time.Millisecond,
+			[]func(*plan.Procedure){loss(units.One / 10_000),
+				func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(30 * time.Second) }}, procedure.Hold,
+			1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := rampOf(c.options...)
@@ -409,19 +429,21 @@ func TestTheConfirmationIsATrialWhereEdgesWouldDecide(t *testing.T) {
 			for i, w := range history {
 				if w.Duration >= p.Ramp.ConfirmDuration {
 					long++
-				} else if kinds[i] != procedure.Held {
+				} else if kinds[i] != procedure.Hold {
 					t.Errorf("window %d of the search is a trial", w.Number)
 				}
 			}
-			last := len(history) - 1
-			if got := ramp.New(p).Conclude(history); kinds[last] != c.want || long != c.windows || !got.Confirmed || got.Reason != report.ReachedTarget || got.Window != last {
-				t.Errorf("%d long windows, the last is %s; %+v\n%s", long, kinds[last], got, strings.Join(trace, "\n"))
+			end := len(history) - 1
+			if got := ramp.New(p).Conclude(history); kinds[end] != c.want || long != c.windows || !got.Confirmed ||
+				got.Reason != report.ReachedTarget || got.Window != end {
+				t.Errorf("%d long windows, the last is %s; %+v\n%s", long, kinds[end], got, strings.Join(trace, "\n"))
 			}
 		})
 	}
 }
 
-// A held window whose edges came out wider than those before, so that they hide more than the limit, confirms nothing; a trial of the same load does.
+// A held window whose edges came out wider than those before, so that they hide more than the limit, confirms
+// nothing; a trial of the same load does.
 func TestAHeldWindowThatIsNotSureIsRepeatedAsATrial(t *testing.T) {
 	p := rampOf()
 	history, kinds, trace := read(t, p, limited(1e9, 0), time.Millisecond, func(w *report.Window) {
@@ -429,39 +451,46 @@ func TestAHeldWindowThatIsNotSureIsRepeatedAsATrial(t *testing.T) {
 			w.Directions[0].EdgeFrames = w.Directions[0].Sent.Packets / 100
 		}
 	})
-	last := len(history) - 1
-	if got := ramp.New(p).Conclude(history); kinds[last-1] != procedure.Held || kinds[last] != procedure.Trial || history[last].Load != history[last-1].Load || !got.Confirmed || got.Window != last {
-		t.Errorf("%s, then %s; %+v\n%s", kinds[last-1], kinds[last], got, strings.Join(trace, "\n"))
+	end := len(history) - 1
+	if got := ramp.New(p).Conclude(history); kinds[end-1] != procedure.Hold || kinds[end] != procedure.Trial ||
+		history[end].Load != history[end-1].Load || !got.Confirmed || got.Window != end {
+		t.Errorf("%s, then %s; %+v\n%s", kinds[end-1], kinds[end], got, strings.Join(trace, "\n"))
 	}
 }
 
-// What a trial loses that held windows hid at every load is a limit of nothing: no load was shown to be clean, and the answer says so.
+// What a trial loses that held windows hid at every load is a limit of nothing: no load was shown to be clean,
+// and the answer says so.
 func TestLossThatOnlyTrialsShowProvesNoLoadBelowThem(t *testing.T) {
 	p := rampOf(func(p *plan.Procedure) { p.MaxLossRatio = 0 })
 	history, _, trace := read(t, p, limited(1e9, 0), 2*time.Millisecond, func(w *report.Window) {
 		for i := range w.Directions {
 			if m := &w.Directions[i]; m.EdgeFrames == 0 && w.Phase != report.WarmUp {
-				m.Returned.Packets, m.Quality, w.Quality, m.LossRatio, m.LossRatioMin = m.Sent.Packets-2, report.Lossy, report.Lossy, 2000, 2000
+				m.Returned.Packets, m.Quality, w.Quality, m.LossRatio, m.LossRatioMin = m.Sent.Packets-2, report.Lossy,
+					report.Lossy, 2000, 2000
 			}
 		}
 	})
 	got := ramp.New(p).Conclude(history)
-	if got.Saturated || got.Confirmed || !got.Unproven || got.Reason != report.Inconclusive || got.Window != procedure.None {
+	if got.Saturated || got.Confirmed || !got.Unproven || got.Reason != report.Inconclusive ||
+		got.Window != procedure.NoWindow {
 		t.Errorf("%+v\n%s", got, strings.Join(trace, "\n"))
 	}
 }
 
-// A device that loses a little more than is allowed of every load looks clean in a short window now and then, where its edges happen to hide that. That says nothing, and is no lower bound either.
+// A device that loses a little more than is allowed of every load looks clean in a short window now and then,
+// where its edges happen to hide that. That says nothing, and is no lower bound either.
 func TestADeviceThatLosesALittleOfEveryLoadHasNoAnswer(t *testing.T) {
 	doubtful := 0
 	for seed := range uint64(300) {
-		p, chance := rampOf(func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(4 * time.Second) }), rand.New(rand.NewPCG(seed, 500))
+		p, chance := rampOf(func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(4 * time.Second) }),
+			rand.New(rand.NewPCG(seed, 500))
 		history, _, trace := read(t, p, limited(1e9, 0), 3*time.Millisecond, func(w *report.Window) {
 			w.Quality = report.Good
 			for i := range w.Directions {
 				m := &w.Directions[i]
 				missing := max(0, m.Sent.Packets/500+chance.Int64N(2*m.EdgeFrames+1)-m.EdgeFrames)
-				m.Returned.Packets, m.LossRatio, m.Quality = m.Sent.Packets-missing, units.RatioOf(missing, m.Sent.Packets), report.Good
+				m.Returned.Packets, m.LossRatio, m.Quality = m.Sent.Packets-missing,
+					units.RatioOf(missing, m.Sent.Packets), report.Good
 				switch {
 				case measure.OnlyEdgesSay(*m, p.MaxLossRatio):
 					m.Quality = report.Invalid
@@ -474,7 +503,7 @@ func TestADeviceThatLosesALittleOfEveryLoadHasNoAnswer(t *testing.T) {
 			}
 		})
 		got := ramp.New(p).Conclude(history)
-		if got.Window != procedure.None || got.Saturated || got.Confirmed {
+		if got.Window != procedure.NoWindow || got.Saturated || got.Confirmed {
 			t.Fatalf("seed %d: %+v\n%s", seed, got, strings.Join(trace, "\n"))
 		}
 		if got.Unproven {
@@ -486,7 +515,8 @@ func TestADeviceThatLosesALittleOfEveryLoadHasNoAnswer(t *testing.T) {
 	}
 }
 
-// Of a short window that misses more frames than the limit allows, all of which its edges may account for, a longer one tells more, unless even the longest of the search would not.
+// Of a short window that misses more frames than the limit allows, all of which its edges may account for, a
+// longer one tells more, unless even the longest of the search would not.
 func TestALongerWindowTellsWhatShortEdgesLeaveOpen(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit    units.Ratio
@@ -495,11 +525,13 @@ func TestALongerWindowTellsWhatShortEdgesLeaveOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := rampOf(func(p *plan.Procedure) { p.MaxLossRatio = c.limit })
 			_, _, trace := read(t, p, limited(52_000, 0), 3*time.Millisecond, func(w *report.Window) {
-				if m := &w.Directions[0]; w.Phase == report.Refine && m.Quality == report.Good && m.EdgeFrames > 0 && w.Duration.Std() < 2*time.Second {
+				if m := &w.Directions[0]; w.Phase == report.Refine && m.Quality == report.Good && m.EdgeFrames > 0 &&
+					w.Duration.Std() < 2*time.Second {
 					m.Returned.Packets = m.Sent.Packets - m.EdgeFrames
 				}
 			})
-			if got := strings.Contains(strings.Join(trace, "\n"), "is repeated for longer, which shows more"); got != c.repeated {
+			if got := strings.Contains(strings.Join(trace, "\n"),
+				"is repeated for longer, which shows more"); got != c.repeated {
 				t.Errorf("repeated: %v\n%s", got, strings.Join(trace, "\n"))
 			}
 		})
@@ -520,7 +552,8 @@ func TestLossThatATrialShowedOnceIsNotForgotten(t *testing.T) {
 			w.Directions[i].Quality = w.Quality
 		}
 	})
-	if got := ramp.New(p).Conclude(history); got.Saturated || got.Confirmed || !got.Unproven || got.Reason != report.Inconclusive || got.Window != procedure.None {
+	if got := ramp.New(p).Conclude(history); got.Saturated || got.Confirmed || !got.Unproven ||
+		got.Reason != report.Inconclusive || got.Window != procedure.NoWindow {
 		t.Errorf("%+v\n%s", got, strings.Join(trace, "\n"))
 	}
 }
@@ -549,13 +582,14 @@ type pauses struct {
 	worst, longs   float64
 }
 
-// countPauses measures drawn devices that are slower by so much for a share of the time. What a confirmed run says, that the limit lies between the answer and the load that lost frames, has to be true of each.
-func countPauses(t *testing.T, p plan.Procedure, share, by float64, runs int) (sum pauses) {
+// countPauses measures drawn devices that are slower by so much for a share of the time. What a confirmed run
+// says, that the limit lies between the answer and the load that lost frames, has to be true of each.
+func countPauses(t *testing.T, p plan.Procedure, share, slowdown float64, runs int) (sum pauses) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(29, 3))
 	for range runs {
 		fast := target * (0.1 + 0.8*rnd.Float64())
-		slow := fast * (1 - by)
+		slow := fast * (1 - slowdown)
 		limit := min(fast, slow/(1-p.MaxLossRatio.Float()/share)) // where the loss limit is lost
 		history, trace := carryOut(t, p, limited(fast, 0).pausing(share, slow))
 		for _, w := range history[1:] {
@@ -570,33 +604,38 @@ func countPauses(t *testing.T, p plan.Procedure, share, by float64, runs int) (s
 		sum.confirmed++
 		carried := receivedAt(history, c)
 		if high := carried / (1 - c.Resolution.Float()); carried > limit*1.001 || high < limit*0.999 {
-			t.Fatalf("slow by %.0f %% for %.0f %% of the time: the limit is %.0f packets/s, which is not between %.0f and %.0f\n%s", 100*by, 100*share, limit, carried, high, strings.Join(trace, "\n"))
+			t.Fatalf("slow by %.0f %% for %.0f %% of the time: the limit is %.0f packets/s, which is not between "+
+				"%.0f and %.0f\n%s", 100*slowdown, 100*share, limit, carried, high, strings.Join(trace, "\n"))
 		}
-		off := carried/limit - 1
-		sum.worst = min(sum.worst, off)
-		if off < -0.01 {
+		deviation := carried/limit - 1
+		sum.worst = min(sum.worst, deviation)
+		if deviation < -0.01 {
 			sum.low++
 		}
 	}
 	return sum
 }
 
-// TestADeviceThatIsSlowNowAndThen counts the table of docs/measured/simulated-searches.md: its loss says little of how far above the limit it is, and yet the search gets there.
+// TestADeviceThatIsSlowNowAndThen counts the table of docs/measured/simulated-searches.md: its loss says little
+// of how far above the limit it is, and yet the search gets there.
 func TestADeviceThatIsSlowNowAndThen(t *testing.T) {
 	p := rampOf(func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(30 * time.Second) })
-	table := "| slower by | for this share of the time | confirmed | more than 1 % too low | worst | long windows |\n|---|---|---|---|---|---|\n"
+	table := "| slower by | for this share of the time | confirmed | more than 1 % too low | worst | long windows " +
+		"|\n|---|---|---|---|---|---|\n"
 	runs := 25
 	if *update {
 		runs = 2000
 	}
-	for _, by := range []float64{0.05, 0.10, 0.20, 0.40} {
+	for _, slowdown := range []float64{0.05, 0.10, 0.20, 0.40} {
 		for _, share := range []float64{0.02, 0.05, 0.10} {
-			sum := countPauses(t, p, share, by, runs)
+			sum := countPauses(t, p, share, slowdown, runs)
 			if sum.confirmed < runs*9/10 {
-				t.Errorf("slow by %.0f %% for %.0f %% of the time: only %d of %d are confirmed", 100*by, 100*share, sum.confirmed, runs)
+				t.Errorf("slow by %.0f %% for %.0f %% of the time: only %d of %d are confirmed", 100*slowdown,
+					100*share, sum.confirmed, runs)
 			}
 			part := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(runs)) }
-			table += fmt.Sprintf("| %.0f %% | %.0f %% | %s | %s | %.1f %% | %.1f |\n", 100*by, 100*share, part(sum.confirmed), part(sum.low), 100*sum.worst, sum.longs/float64(runs))
+			table += fmt.Sprintf("| %.0f %% | %.0f %% | %s | %s | %.1f %% | %.1f |\n", 100*slowdown, 100*share,
+				part(sum.confirmed), part(sum.low), 100*sum.worst, sum.longs/float64(runs))
 		}
 	}
 	if *update {
@@ -604,36 +643,43 @@ func TestADeviceThatIsSlowNowAndThen(t *testing.T) {
 	}
 }
 
-// TestADeviceThatIsSlowNowAndThenIrregularly counts how many runs are confirmed of devices that lose more of a load in one window than in the next, and sometimes more than of a higher load: that isn't the same share of every load.
+// TestADeviceThatIsSlowNowAndThenIrregularly counts how many runs are confirmed of devices that lose more of a
+// load in one window than in the next, and sometimes more than of a higher load: that isn't the same share of
+// every load.
 func TestADeviceThatIsSlowNowAndThenIrregularly(t *testing.T) {
 	p := rampOf(func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(30 * time.Second) })
-	table := "| slower by | for this share of the time, on average | confirmed | least figure ÷ slow rate | mean figure ÷ slow rate | largest |\n|---|---|---|---|---|---|\n"
+	table := "| slower by | for this share of the time, on average | confirmed | least figure ÷ slow rate | mean " +
+		"figure ÷ slow rate | largest |\n|---|---|---|---|---|---|\n"
 	runs := 50
 	if *update {
 		runs = 2000
 	}
-	for _, by := range []float64{0.2, 0.4, 0.6} {
+	for _, slowdown := range []float64{0.2, 0.4, 0.6} {
 		for _, share := range []float64{0.1, 0.3, 0.5} {
 			rnd, figures := rand.New(rand.NewPCG(29, 4)), []float64{}
 			for range runs {
 				fast := target * (0.1 + 0.8*rnd.Float64())
-				slow := fast * (1 - by)
+				slow := fast * (1 - slowdown)
 				history, _ := carryOut(t, p, limited(fast, 0).pausingIrregularly(share, slow, rnd))
 				if c := ramp.New(p).Conclude(history); c.Confirmed {
 					figures = append(figures, receivedAt(history, c)/slow)
 				}
 			}
 			if len(figures) < runs*2/3 {
-				t.Fatalf("slow by %.0f %% for about %.0f %% of the time: only %d of %d are confirmed", 100*by, 100*share, len(figures), runs)
+				t.Fatalf("slow by %.0f %% for about %.0f %% of the time: only %d of %d are confirmed", 100*slowdown,
+					100*share, len(figures), runs)
 			}
-			if most := slices.Max(figures) * (1 - by); most > 1 {
-				t.Errorf("slow by %.0f %% for about %.0f %% of the time: %.3f of what the device carries at its best", 100*by, 100*share, most)
+			if best := slices.Max(figures) * (1 - slowdown); best > 1 {
+				t.Errorf("slow by %.0f %% for about %.0f %% of the time: %.3f of what the device carries at its best",
+					100*slowdown, 100*share, best)
 			}
 			sum := 0.0
 			for _, f := range figures {
 				sum += f
 			}
-			table += fmt.Sprintf("| %.0f %% | %.0f %% | %.1f %% | %.2f | %.2f | %.2f |\n", 100*by, 100*share, 100*float64(len(figures))/float64(runs), slices.Min(figures), sum/float64(len(figures)), slices.Max(figures))
+			table += fmt.Sprintf("| %.0f %% | %.0f %% | %.1f %% | %.2f | %.2f | %.2f |\n", 100*slowdown, 100*share,
+				100*float64(len(figures))/float64(runs), slices.Min(figures), sum/float64(len(figures)),
+				slices.Max(figures))
 		}
 	}
 	if *update {
@@ -642,9 +688,9 @@ func TestADeviceThatIsSlowNowAndThenIrregularly(t *testing.T) {
 }
 
 // voidAt voids the windows at the loads that are asked about: others have the machine that plays the device.
-func voidAt(which func(units.Ratio) bool) func(*report.Window) {
+func voidAt(selects func(units.Ratio) bool) func(*report.Window) {
 	return func(w *report.Window) {
-		if w.Phase == report.WarmUp || !which(w.Load) {
+		if w.Phase == report.WarmUp || !selects(w.Load) {
 			return
 		}
 		w.Quality = report.Invalid
@@ -660,15 +706,16 @@ func twoSteps(p *plan.Procedure) {
 }
 
 func TestATopThatCouldNotBeJudged(t *testing.T) {
-	above := func(load units.Ratio) func(*report.Window) {
-		return voidAt(func(at units.Ratio) bool { return at >= load })
+	voidFrom := func(load units.Ratio) func(*report.Window) {
+		return voidAt(func(asked units.Ratio) bool { return asked >= load })
 	}
 	t.Run("hides no limit below it", func(t *testing.T) {
 		p := rampOf(twoSteps)
 		for _, limit := range []float64{51_000, 62_000, 74_000, 86_000} {
-			history, trace := carryOut(t, p, limited(limit, 0), above(95*units.One/100))
+			history, trace := carryOut(t, p, limited(limit, 0), voidFrom(95*units.One/100))
 			c := ramp.New(p).Conclude(history)
-			if c.Window == procedure.None || !c.Saturated || !c.Confirmed || c.Reason != report.LossAboveLimit || c.Resolution > p.Ramp.RefineTo {
+			if c.Window == procedure.NoWindow || !c.Saturated || !c.Confirmed || c.Reason != report.LossAboveLimit ||
+				c.Resolution > p.Ramp.RefineTo {
 				t.Errorf("%.0f: %+v\n%s", limit, c, strings.Join(trace, "\n"))
 				continue
 			}
@@ -679,20 +726,21 @@ func TestATopThatCouldNotBeJudged(t *testing.T) {
 	})
 	t.Run("hides no loss that was seen once below it", func(t *testing.T) {
 		p := rampOf(func(p *plan.Procedure) { p.Ramp.RampDuration = 4 * p.Ramp.StepDuration })
-		history, trace := carryOut(t, p, limited(70_000, 0), above(80*units.One/100))
+		history, trace := carryOut(t, p, limited(70_000, 0), voidFrom(80*units.One/100))
 		c := ramp.New(p).Conclude(history)
 		if !c.Saturated || !c.Confirmed || c.Resolution > p.Ramp.RefineTo || receivedAt(history, c) > 70_000 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
-		if says := "75.00 % of the target lost frames, and was not looked at again"; !strings.Contains(strings.Join(trace, "\n"), says) {
-			t.Errorf("%q is not said in\n%s", says, strings.Join(trace, "\n"))
+		if phrase := "75.00 % of the target lost frames, and was not looked at again"; !strings.Contains(strings.Join(trace, "\n"), phrase) {
+			t.Errorf("%q is not said in\n%s", phrase, strings.Join(trace, "\n"))
 		}
 	})
 	t.Run("leaves a lower bound where nothing above can be judged", func(t *testing.T) {
 		p := rampOf(twoSteps)
-		history, trace := carryOut(t, p, limited(62_000, 0), above(51*units.One/100))
+		history, trace := carryOut(t, p, limited(62_000, 0), voidFrom(51*units.One/100))
 		c := ramp.New(p).Conclude(history)
-		if c.Window == procedure.None || c.Saturated || !c.Confirmed || c.Reason != report.Inconclusive || history[c.Window].Load < units.One/2 {
+		if c.Window == procedure.NoWindow || c.Saturated || !c.Confirmed || c.Reason != report.Inconclusive ||
+			history[c.Window].Load < units.One/2 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 		looked := map[units.Ratio]bool{}
@@ -713,13 +761,14 @@ func TestATopThatCouldNotBeJudged(t *testing.T) {
 			}
 		})
 		c := ramp.New(p).Conclude(history)
-		if c.Window == procedure.None || c.Saturated || !c.Confirmed || history[c.Window].Load != units.One/2 || !strings.Contains(c.Ending, "can't be judged") {
+		if c.Window == procedure.NoWindow || c.Saturated || !c.Confirmed || history[c.Window].Load != units.One/2 ||
+			!strings.Contains(c.Ending, "can't be judged") {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})
 	t.Run("is no reason to look where the generator had no more", func(t *testing.T) {
 		p := rampOf(twoSteps)
-		history, trace := carryOut(t, p, limited(1e9, 0).throttled(40_000), above(95*units.One/100))
+		history, trace := carryOut(t, p, limited(1e9, 0).throttled(40_000), voidFrom(95*units.One/100))
 		for _, w := range history {
 			if w.Phase == report.Refine {
 				t.Fatalf("window %d looks at %s\n%s", w.Number, w.Load, strings.Join(trace, "\n"))
@@ -728,14 +777,15 @@ func TestATopThatCouldNotBeJudged(t *testing.T) {
 	})
 	t.Run("leaves a run that is interrupted before the look its conclusion", func(t *testing.T) {
 		p := rampOf(twoSteps)
-		history, _ := carryOut(t, p, limited(62_000, 0), above(95*units.One/100))
+		history, _ := carryOut(t, p, limited(62_000, 0), voidFrom(95*units.One/100))
 		for n := range history {
 			s := ramp.New(p).Next(history[:n])
 			if !s.Optional {
 				continue
 			}
 			c := ramp.New(p).Conclude(history[:n])
-			if !c.Finished || !c.Confirmed || c.Ending != "confirmed at 50.00 % of the target" || c.Saturated || c.Window != n-1 {
+			if !c.Finished || !c.Confirmed || c.Ending != "confirmed at 50.00 % of the target" || c.Saturated ||
+				c.Window != n-1 {
 				t.Errorf("after %d windows: %+v", n, c)
 			}
 			return
@@ -744,18 +794,20 @@ func TestATopThatCouldNotBeJudged(t *testing.T) {
 	})
 }
 
-// TestPropertyNoVoidLoadsFeignALimit: whatever loads can't be judged, the answer is a load that the device carries, and a limit is one of the device.
+// TestPropertyNoVoidLoadsFeignALimit: whatever loads can't be judged, the answer is a load that the device
+// carries, and a limit is one of the device.
 func TestPropertyNoVoidLoadsFeignALimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	for range tier.Times(200, 2000) {
 		p := rampOf(func(p *plan.Procedure) {
 			p.Ramp.RampDuration = plan.Duration(time.Duration(1+rnd.IntN(6)) * p.Ramp.StepDuration.Std())
 		})
-		limit, from := 20_000+80_000*rnd.Float64(), units.Ratio(rnd.Int64N(int64(units.One)))
-		to := from + units.Ratio(rnd.Int64N(int64(units.One)))
-		history, trace := carryOut(t, p, limited(limit, 0), voidAt(func(at units.Ratio) bool { return from <= at && at <= to }))
+		limit, lowest := 20_000+80_000*rnd.Float64(), units.Ratio(rnd.Int64N(int64(units.One)))
+		highest := lowest + units.Ratio(rnd.Int64N(int64(units.One)))
+		history, trace := carryOut(t, p, limited(limit, 0),
+			voidAt(func(load units.Ratio) bool { return lowest <= load && load <= highest }))
 		c := ramp.New(p).Conclude(history)
-		if c.Window == procedure.None {
+		if c.Window == procedure.NoWindow {
 			continue
 		}
 		got := receivedAt(history, c)
@@ -764,13 +816,14 @@ func TestPropertyNoVoidLoadsFeignALimit(t *testing.T) {
 			high = float64(history[c.Lossy].Directions[0].Offered.PacketsPerSecond)
 		}
 		if got > limit+1 || c.Saturated && high < limit { // whole packets/s
-			t.Fatalf("%.0f to %.0f is claimed of a device that carries %.0f\n%s", got, high, limit, strings.Join(trace, "\n"))
+			t.Fatalf("%.0f to %.0f is claimed of a device that carries %.0f\n%s", got, high, limit,
+				strings.Join(trace, "\n"))
 		}
 	}
 }
 
-// disturbedWhenHeld voids all long windows, and all later ones, as a neighbour does that comes when the load is held, and stays: a hundredth of what was sent
-// didn't come back while others had the processors.
+// disturbedWhenHeld voids all long windows, and all later ones, as a neighbour does that comes when the load is
+// held, and stays: a hundredth of what was sent didn't come back while others had the processors.
 func disturbedWhenHeld() func(*report.Window) {
 	came := false
 	return func(w *report.Window) {
@@ -786,12 +839,14 @@ func disturbedWhenHeld() func(*report.Window) {
 	}
 }
 
-// What was clean for a short window, and couldn't be judged when it was held, is a lower bound where nothing else is clean: nobody refuted it.
+// What was clean for a short window, and couldn't be judged when it was held, is a lower bound where nothing
+// else is clean: nobody refuted it.
 func TestALoadThatCouldNotBeJudgedWhenHeldIsABound(t *testing.T) {
-	p := rampOf(func(p *plan.Procedure) { p.Ramp.RampDuration = plan.Duration(2 * time.Second) }) // one step: nothing below the search is clean
+	// one step: nothing below the search is clean
+	p := rampOf(func(p *plan.Procedure) { p.Ramp.RampDuration = plan.Duration(2 * time.Second) })
 	history, trace := carryOut(t, p, limited(52_000, 0), disturbedWhenHeld())
 	c := ramp.New(p).Conclude(history)
-	if c.Window == procedure.None || c.Saturated || c.Confirmed || c.Reason != report.MachineLimited {
+	if c.Window == procedure.NoWindow || c.Saturated || c.Confirmed || c.Reason != report.MachineLimited {
 		t.Fatalf("%+v\n%s", c, strings.Join(trace, "\n"))
 	}
 	if w := history[c.Window]; w.Quality != report.Good || w.Load < 50*units.One/100 || w.Load > 52*units.One/100 {
@@ -809,7 +864,7 @@ func TestALoadThatLostFramesWhenHeldIsNoBound(t *testing.T) {
 		return limited(52_000, 0)(s, asked)
 	}
 	history, _ := carryOut(t, p, fooled)
-	if c := ramp.New(p).Conclude(history); c.Window != procedure.None {
+	if c := ramp.New(p).Conclude(history); c.Window != procedure.NoWindow {
 		t.Errorf("%+v", c)
 	}
 }

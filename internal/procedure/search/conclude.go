@@ -15,24 +15,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Conclude says of each goal what the trials show; the first goal's conclusion is the whole's.
+// Conclude returns what the trials show of each goal. The first goal's conclusion is the whole's.
 func (s Search) Conclude(history []report.Window) procedure.Conclusion {
 	c := s.replay(history)
-	whole := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None}
+	whole := procedure.Unanswered()
 	if len(c.trials) > 0 {
-		var said []string
-		var all []procedure.GoalConclusion
+		var clauses []string
+		var conclusions []procedure.GoalConclusion
 		for _, v := range s.verdicts(&c, history) {
 			g := v.trialsConclusion()
 			g.Sentence = v.sentence(g) + v.steadySentence()
 			v.concludeSteady(&g)
-			all, said = append(all, g), append(said, g.Sentence)
+			conclusions, clauses = append(conclusions, g), append(clauses, g.Sentence)
 		}
-		whole = all[0].Conclusion
-		whole.Goals, whole.Sentence = all, strings.Join(said, "; ")
+		whole = conclusions[0].Conclusion
+		whole.Goals, whole.Sentence = conclusions, strings.Join(clauses, "; ")
 	}
-	whole.Finished = c.ended
-	if c.ended {
+	if whole.Finished = c.ended; c.ended {
 		whole.Ending = c.reason
 	}
 	return whole
@@ -49,18 +48,21 @@ type verdict struct {
 }
 
 // verdicts are what the trials that the search asked for show of each goal.
-func (s Search) verdicts(c *course, history []report.Window) (all []verdict) {
-	for i, found := range s.settings.Conclude(c.counted()[:c.walked]) {
-		all = append(all, verdict{s, c, history, i, s.plan.Goals[i], found})
+func (s Search) verdicts(c *course, history []report.Window) (verdicts []verdict) {
+	for i, found := range s.settings.Conclude(c.counted()[:c.searched]) {
+		verdicts = append(verdicts, verdict{s, c, history, i, s.plan.Goals[i], found})
 	}
-	return all
+	return verdicts
 }
 
-// trialsConclusion is a limit only where each direction's own loss bounds it: what generators did not send, or lost themselves, makes a bound in the reference's arithmetic, but none of the device.
+// trialsConclusion is the goal's conclusion from the trials alone. An answer is a limit only where each direction's own
+// loss bounds it. Frames that generators did not send, or lost themselves, make a bound in the reference's arithmetic,
+// but no bound of the device.
 func (v verdict) trialsConclusion() procedure.GoalConclusion {
-	g := procedure.GoalConclusion{Name: v.goal.Name, Irregular: v.found.Irregular, Lower: v.bound(v.found.Lower), Upper: v.bound(v.found.Upper),
+	g := procedure.GoalConclusion{Name: v.goal.Name, Irregular: v.found.Irregular, Lower: v.bound(v.found.Lower),
+		Upper:        v.bound(v.found.Upper),
 		InitialTrial: v.settings.Goals[v.index].InitialTrial, WrongClass: chance(v.found.WrongClass)}
-	g.Conclusion = procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None}
+	g.Conclusion = procedure.Unanswered()
 	if v.found.Upper != nil {
 		g.Lossy = v.worst(v.found.Upper)
 	}
@@ -77,7 +79,7 @@ func (v verdict) trialsConclusion() procedure.GoalConclusion {
 	return g
 }
 
-// chance is a probability as documents have it; 0: unknown.
+// chance is a probability as documents have it, and 0 where it is unknown.
 func chance(p float64) units.Ratio {
 	if math.IsNaN(p) || p <= 0 {
 		return 0
@@ -85,38 +87,39 @@ func chance(p float64) units.Ratio {
 	return max(1, units.RatioOfShare(min(p, 1)))
 }
 
-// bound is a bound with its load and the windows of its trials; nil: there is none.
+// bound is a bound with its load and the windows of its trials. Nil means that there is none.
 func (v verdict) bound(b *goals.Bound) *procedure.GoalBound {
 	if b == nil {
 		return nil
 	}
-	out := &procedure.GoalBound{Load: loadOf(b.Load)}
+	bound := &procedure.GoalBound{Load: loadOf(b.Load)}
 	for _, i := range b.Trials {
-		out.Windows = append(out.Windows, v.trials[i].window)
+		bound.Windows = append(bound.Windows, v.trials[i].window)
 		switch t := v.trials[i]; {
 		case t.LossRatio > v.goal.LossRatio.Float():
 		case t.Stopped: // which showed only that it was bad for a stricter goal
-			out.Open++
+			bound.Open++
 		default:
-			out.Good++
+			bound.Good++
 		}
 	}
-	return out
+	return bound
 }
 
-// median is the window of the trial that the conditional throughput is of: of the whole trials at the lower bound, the one with that loss ratio.
+// median is the window of the trial that the conditional throughput is of. Among the whole trials at the lower bound,
+// it is the one with that loss ratio.
 func (v verdict) median() int {
-	best, off := procedure.None, math.Inf(1)
+	best, distance := procedure.NoWindow, math.Inf(1)
 	for _, i := range v.found.Lower.Trials {
 		t := v.trials[i]
 		if t.Stopped || t.Duration < v.goal.FinalTrialDuration.Std() {
 			continue
 		}
-		if d := math.Abs(v.found.Lower.Load*(1-t.LossRatio) - v.found.ConditionalThroughput); d < off {
-			best, off = t.window, d
+		if d := math.Abs(v.found.Lower.Load*(1-t.LossRatio) - v.found.ConditionalThroughput); d < distance {
+			best, distance = t.window, d
 		}
 	}
-	if best == procedure.None {
+	if best == procedure.NoWindow {
 		return v.trials[v.found.Lower.Trials[0]].window
 	}
 	return best
@@ -135,7 +138,8 @@ func (v verdict) worst(b *goals.Bound) int {
 	})].window
 }
 
-// bySureLossOf is what the trials show by the frames alone that the device surely lost, in one direction, or with -1 in the direction that lost most of them.
+// bySureLossOf is what the trials show by the frames alone that the device surely lost, in one direction, or with -1 in
+// the direction that lost most of them.
 func (v verdict) bySureLossOf(direction int) goals.Result {
 	trials := v.counted()
 	for i := range trials {
@@ -150,18 +154,22 @@ func (v verdict) bySureLossOf(direction int) goals.Result {
 	return v.settings.Conclude(trials)[v.index]
 }
 
-// near is how many of the goal's widths a direction's own upper bound may lie above the answer, for the answer to be that direction's limit.
-const near = 4
+// nearWidths is how many of the goal's widths a direction's own upper bound may lie above the answer, for the answer to
+// be that direction's limit.
+const nearWidths = 4
 
-// concludeDirections says of each direction whether its own loss bounds the answer, and of the whole what holds for all of them.
+// concludeDirections decides for each direction whether its own loss bounds the answer, and for the whole what holds
+// for all directions.
 func (v verdict) concludeDirections(c *procedure.Conclusion) {
 	answer := v.history[c.Window]
 	for i := range answer.Directions {
-		d := procedure.DirectionConclusion{Reason: v.reasonOfLowerBound(), Confirmed: true, Window: c.Window, Lossy: procedure.None}
+		d := procedure.DirectionConclusion{Reason: v.reasonOfLowerBound(), Confirmed: true, Window: c.Window,
+			Lossy: procedure.NoWindow}
 		if upper := v.bySureLossOf(i).Upper; upper != nil && loadOf(upper.Load) > answer.Load {
 			d.Lossy = v.worstOf(upper, i)
-			d.Resolution = width(min(answer.Load, offeredLoad(answer, i)), max(v.history[d.Lossy].Load, offeredLoad(v.history[d.Lossy], i)))
-			if d.Saturated = d.Resolution <= near*v.goal.Width; d.Saturated {
+			d.Resolution = width(min(answer.Load, offeredLoad(answer, i)), max(v.history[d.Lossy].Load,
+				offeredLoad(v.history[d.Lossy], i)))
+			if d.Saturated = d.Resolution <= nearWidths*v.goal.Width; d.Saturated {
 				d.Reason = report.LossAboveLimit
 			}
 		}
@@ -193,17 +201,17 @@ func (v verdict) concludeDirections(c *procedure.Conclusion) {
 
 // worstOf is the window of a bound's trial that lost most in one direction.
 func (v verdict) worstOf(b *goals.Bound, direction int) int {
-	most, at := -1.0, procedure.None
+	largest, window := -1.0, procedure.NoWindow
 	for _, i := range b.Trials {
 		w := v.history[v.trials[i].window]
 		if direction >= len(w.Directions) {
 			continue
 		}
-		if lost := surelyLost(w, direction, v.goal); lost > most {
-			most, at = lost, v.trials[i].window
+		if lost := surelyLost(w, direction, v.goal); lost > largest {
+			largest, window = lost, v.trials[i].window
 		}
 	}
-	return at
+	return window
 }
 
 // reasonOfLowerBound is why an answer is a lower bound where no direction's own loss bounds it.
@@ -217,7 +225,8 @@ func (v verdict) reasonOfLowerBound() report.Reason {
 	return report.Inconclusive
 }
 
-// reasonOfUpperBound says who made the upper bound where the device alone did not: generators that sent or received too little, the machine that plays the device, or it is unknown.
+// reasonOfUpperBound is what made the upper bound where the device alone did not. It is generators that sent or
+// received too little, the machine that plays the device, or unknown.
 func (v verdict) reasonOfUpperBound() report.Reason {
 	reason := report.Inconclusive
 	for _, i := range v.found.Upper.Trials {
@@ -225,8 +234,8 @@ func (v verdict) reasonOfUpperBound() report.Reason {
 		judged := judgedBy(w, v.goal)
 		switch {
 		case judged.LostToBursts(), slices.ContainsFunc(judged.Directions, func(d report.Direction) bool {
-			left, _ := notSent(w, d)
-			return left > 0 && w.Decided == nil || d.GeneratorDrops() > 0
+			missing, _ := notSent(w, d)
+			return missing > 0 && w.Decided == nil || d.GeneratorDrops() > 0
 		}):
 			return report.GeneratorLimited
 		case judged.LostToMachine(), judged.LostToDisturbance():
@@ -242,7 +251,8 @@ func offeredLoad(w report.Window, direction int) units.Ratio {
 	if d.Intended.PacketsPerSecond <= 0 {
 		return w.Load
 	}
-	return units.Ratio(units.PacketRate(w.Load).Mul(units.RatioOf(d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)))
+	return units.Ratio(units.PacketRate(w.Load).Mul(units.RatioOf(d.Offered.PacketsPerSecond,
+		d.Intended.PacketsPerSecond)))
 }
 
 // width is how far lo lies below hi, as a share of hi.
@@ -250,42 +260,45 @@ func width(lo, hi units.Ratio) units.Ratio { return units.RatioOf(int64(hi-lo), 
 
 // sentence has a goal's bounds with the trials behind them.
 func (v verdict) sentence(g procedure.GoalConclusion) string {
-	said := g.Name + ": "
+	text := g.Name + ": "
 	switch {
 	case g.Lower != nil:
-		said += fmt.Sprintf("met at %s (%s)", intendedText(v.history[g.Lower.Windows[0]]), v.goodTrialsText(g.Lower))
+		text += fmt.Sprintf("met at %s (%s)", intendedText(v.history[g.Lower.Windows[0]]), v.goodTrialsText(g.Lower))
 	case g.Reason == report.NoCleanWindow:
-		said += "irregular, no load met it"
+		text += "irregular, no load met it"
 	case g.Upper != nil:
-		said += "irregular, no load is known to meet it"
+		text += "irregular, no load is known to meet it"
 	default:
-		return said + "not decided"
+		return text + "not decided"
 	}
 	switch {
 	case g.Upper != nil:
 		w := v.history[g.Lossy]
-		said += fmt.Sprintf(", not met at %s (%s; window %d, %s)", intendedText(w), v.goodTrialsText(g.Upper), w.Number, worstLoss(w))
+		text += fmt.Sprintf(", not met at %s (%s; window %d, %s)", intendedText(w), v.goodTrialsText(g.Upper), w.Number,
+			worstLoss(w))
 	case g.Irregular == goals.MaximumClean:
-		said += ", which is the highest load: irregular, the limit lies there or above"
+		text += ", which is the highest load: irregular, the limit lies there or above"
 	default:
-		said += ", and what lies above was not decided"
+		text += ", and what lies above was not decided"
 	}
 	if g.Lower != nil && g.Upper != nil && !g.Saturated {
-		said += fmt.Sprintf(", but not every direction is shown to lose frames of the device (%s): a lower bound", g.Reason)
+		text += fmt.Sprintf(", but not every direction is shown to lose frames of the device (%s): a lower bound",
+			g.Reason)
 	}
-	return said
+	return text
 }
 
-// goodTrialsText says how many of a bound's trials lost no more than the goal allows, of those that show it.
+// goodTrialsText says how many of a bound's trials lost no more than the goal allows, of the trials that show it.
 func (v verdict) goodTrialsText(b *procedure.GoalBound) string {
-	said := fmt.Sprintf("%d of %s lost at most %s %%", b.Good, wording.Counted(len(b.Windows)-b.Open, "trial"), v.goal.LossRatio.Percent())
+	text := fmt.Sprintf("%d of %s lost at most %s %%", b.Good, wording.Counted(len(b.Windows)-b.Open, "trial"),
+		v.goal.LossRatio.Percent())
 	if b.Open > 0 {
-		said += fmt.Sprintf(", %d more ended early for another goal", b.Open)
+		text += fmt.Sprintf(", %d more ended early for another goal", b.Open)
 	}
-	return said
+	return text
 }
 
-// intendedText is what all directions together were asked for.
+// intendedText is the intended rate of all directions together.
 func intendedText(w report.Window) string {
 	return wording.PacketRate(measure.Sum(w.Directions, nil).Intended.PacketsPerSecond)
 }

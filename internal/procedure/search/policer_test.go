@@ -28,13 +28,15 @@ func policed(rate float64, depth time.Duration) func(procedure.Step, int) report
 func lasting(trial time.Duration) func(*plan.Procedure) {
 	return func(p *plan.Procedure) {
 		for i := range p.Search.Goals {
-			p.Search.Goals[i].FinalTrialDuration, p.Search.Goals[i].DurationSum = plan.Duration(trial), max(plan.Duration(2*trial), plan.Duration(21*time.Second))
+			p.Search.Goals[i].FinalTrialDuration, p.Search.Goals[i].DurationSum = plan.Duration(trial),
+				max(plan.Duration(2*trial), plan.Duration(21*time.Second))
 		}
 	}
 }
 
-// A policer fills its bucket between trials, so that trials of a second pass at two thirds more than it forwards for as long as one likes. Each goal's figure is the committed rate, of which the goal's share may
-// be lost, and the trials' own bounds are beside it.
+// A policer fills its bucket between trials, so that trials of a second pass at two thirds more than it
+// forwards for as long as one likes. Each goal's figure is the committed rate, of which the goal's share may be
+// lost, and the trials' own bounds are beside it.
 func TestTrialsOfAPolicerClaimTheCommittedRateAlone(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(58, 2))
 	for _, trial := range []time.Duration{time.Second, 10 * time.Second, 60 * time.Second} {
@@ -46,13 +48,17 @@ func TestTrialsOfAPolicerClaimTheCommittedRateAlone(t *testing.T) {
 				c := p.Conclude(history)
 				for i, loss := range []float64{0, 0.005} {
 					g, truth := c.Goals[i], committed/(1-loss)
-					if g.Window == procedure.None || !g.Saturated || rate(history[g.Window].Load) > truth*1.0051 || rate(history[g.Window].Load) < truth*0.99 {
-						t.Errorf("trials of %s, %.0f packets/s and a bucket of %s: %s is %+v\n%s", trial, committed, depth, g.Name, g.Conclusion, strings.Join(trace, "\n"))
+					if g.Window == procedure.NoWindow || !g.Saturated || rate(history[g.Window].Load) > truth*1.0051 ||
+						rate(history[g.Window].Load) < truth*0.99 {
+						t.Errorf("trials of %s, %.0f packets/s and a bucket of %s: %s is %+v\n%s", trial, committed,
+							depth, g.Name, g.Conclusion, strings.Join(trace, "\n"))
 						continue
 					}
 					bursts := rate(g.Lower.Load) > truth*1.0051
-					if bursts != (g.Reason == report.BurstsOnly) || bursts != strings.Contains(g.Sentence, "for as long as one likes") {
-						t.Errorf("trials of %s, %.0f packets/s and a bucket of %s: %s is met at %.0f: %s, %s", trial, committed, depth, g.Name, rate(g.Lower.Load), g.Reason, g.Sentence)
+					if bursts != (g.Reason == report.BurstsOnly) || bursts != strings.Contains(g.Sentence,
+						"for as long as one likes") {
+						t.Errorf("trials of %s, %.0f packets/s and a bucket of %s: %s is met at %.0f: %s, %s", trial,
+							committed, depth, g.Name, rate(g.Lower.Load), g.Reason, g.Sentence)
 					}
 					for _, d := range g.Directions {
 						if !d.Saturated || d.Window != g.Window || d.Reason != g.Reason {
@@ -65,7 +71,8 @@ func TestTrialsOfAPolicerClaimTheCommittedRateAlone(t *testing.T) {
 	}
 }
 
-// A policer by bytes drops large frames of a mix and lets small ones pass: what came back by frames is far above its committed rate, which is found by bits.
+// A policer by bytes drops large frames of a mix and lets small ones pass: what came back by frames is far
+// above its committed rate, which is found by bits.
 func TestTrialsOfAPolicerByBytesClaimTheCommittedRateAlone(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(58, 3))
 	for _, depth := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
@@ -82,14 +89,17 @@ func TestTrialsOfAPolicerByBytesClaimTheCommittedRateAlone(t *testing.T) {
 			return w
 		})
 		g := p.Conclude(history).Goals[0]
-		if g.Window == procedure.None || !g.Saturated || rate(history[g.Window].Load) > committed*1.01 || rate(history[g.Window].Load) < committed*0.99 {
-			t.Errorf("%.0f packets/s and a bucket of %s: %s is %+v\n%s", committed, depth, g.Name, g.Conclusion, strings.Join(trace, "\n"))
+		if g.Window == procedure.NoWindow || !g.Saturated || rate(history[g.Window].Load) > committed*1.01 ||
+			rate(history[g.Window].Load) < committed*0.99 {
+			t.Errorf("%.0f packets/s and a bucket of %s: %s is %+v\n%s", committed, depth, g.Name, g.Conclusion,
+				strings.Join(trace, "\n"))
 		}
 	}
 }
 
-// A policer by packets may drop the large frames of a mix, as they come round while nothing is saved up: what came back by bits is far
-// below its committed rate, which is found by frames. The sizes are those of a Linux policer, whose lost frames had 678 bytes on average.
+// A policer by packets may drop the large frames of a mix, as they come round while nothing is saved up: what
+// came back by bits is far below its committed rate, which is found by frames. The sizes are those of a Linux
+// policer, whose lost frames had 678 bytes on average.
 func TestTrialsOfAPolicerByPacketsThatDropsLargeFramesClaimTheCommittedRateAlone(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(58, 4))
 	for _, depth := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
@@ -102,13 +112,16 @@ func TestTrialsOfAPolicerByPacketsThatDropsLargeFramesClaimTheCommittedRateAlone
 				d := &w.Directions[i]
 				lost := d.Offered.PacketsPerSecond - d.Received.PacketsPerSecond
 				d.Offered.Layer2BitsPerSecond = 8 * 362 * d.Offered.PacketsPerSecond
-				d.Received.Layer2BitsPerSecond = max(8*64*d.Received.PacketsPerSecond, d.Offered.Layer2BitsPerSecond-8*678*lost)
+				d.Received.Layer2BitsPerSecond = max(8*64*d.Received.PacketsPerSecond,
+					d.Offered.Layer2BitsPerSecond-8*678*lost)
 			}
 			return w
 		})
 		g := p.Conclude(history).Goals[0]
-		if g.Window == procedure.None || !g.Saturated || rate(history[g.Window].Load) > committed*1.01 || rate(history[g.Window].Load) < committed*0.99 {
-			t.Errorf("%.0f packets/s and a bucket of %s: %s is %+v\n%s", committed, depth, g.Name, g.Conclusion, strings.Join(trace, "\n"))
+		if g.Window == procedure.NoWindow || !g.Saturated || rate(history[g.Window].Load) > committed*1.01 ||
+			rate(history[g.Window].Load) < committed*0.99 {
+			t.Errorf("%.0f packets/s and a bucket of %s: %s is %+v\n%s", committed, depth, g.Name, g.Conclusion,
+				strings.Join(trace, "\n"))
 		}
 	}
 }
@@ -118,7 +131,7 @@ func TestALowerBoundThatCannotBeHeldIsShownInTrialsAlone(t *testing.T) {
 	p := search.New(planned())
 	history, _ := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
 		w := Window(Limited(9_000), s, n)
-		if s.Kind == procedure.Held {
+		if s.Kind == procedure.Hold {
 			Void("link west was down", n)(n, &w)
 		}
 		return w

@@ -14,14 +14,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// The bounds of repeats. On a machine whose host takes 10 ms every other second, two of three trials of 1 s near the limit are disturbed; one that counts though it is disturbed makes a limit a
-// lower bound.
+// The bounds of repeats. On a machine whose host takes 10 ms every other second, two of three trials of 1 s near the
+// limit are disturbed. A disturbed trial that counts makes a limit a lower bound.
 const (
 	invalidRepeats = 5  // times that one trial is repeated because it was disturbed
 	repeatBudget   = 40 // such repeats in the whole search
 )
 
-// initialTrial is how long trials are that only look ahead, unless those that decide are shorter.
+// initialTrial is how long the shortest trials are, unless the trials that decide are shorter.
 const initialTrial = time.Second
 
 // Search is the procedure of a Plan.
@@ -37,25 +37,31 @@ func New(p plan.Procedure) Search {
 	if p.Search == nil {
 		return Search{}
 	}
-	s := Search{plan: *p.Search, settings: goals.Settings{Classification: goals.Classification(p.Search.Classification), MaxLoad: 1, MinLoad: 1}}
-	if least, most := p.Search.MinRate, p.Search.MaxRate; least.Kind == most.Kind && most.Micros > 0 && least.Micros > 0 {
-		s.settings.MinLoad = min(1, float64(least.Micros)/float64(most.Micros))
+	s := Search{plan: *p.Search, settings: goals.Settings{Classification: goals.Classification(p.Search.Classification),
+		MaxLoad: 1, MinLoad: 1}}
+	if lowest, highest := p.Search.MinRate, p.Search.MaxRate; lowest.Kind == highest.Kind && highest.Micros > 0 &&
+		lowest.Micros > 0 {
+		s.settings.MinLoad = min(1, float64(lowest.Micros)/float64(highest.Micros))
 	}
 	for _, g := range p.Search.Goals {
-		s.settings.Goals = append(s.settings.Goals, goals.Goal{Name: g.Name, LossRatio: g.LossRatio.Float(), ExceedRatio: g.ExceedRatio.Float(), Width: g.Width.Float(),
-			InitialTrial: min(initialTrial, g.FinalTrialDuration.Std()), FinalTrial: g.FinalTrialDuration.Std(), DurationSum: g.DurationSum.Std()})
+		s.settings.Goals = append(s.settings.Goals, goals.Goal{Name: g.Name, LossRatio: g.LossRatio.Float(),
+			ExceedRatio: g.ExceedRatio.Float(), Width: g.Width.Float(),
+			InitialTrial: min(initialTrial, g.FinalTrialDuration.Std()), FinalTrial: g.FinalTrialDuration.Std(),
+			DurationSum: g.DurationSum.Std()})
 	}
 	return s
 }
 
-// loadOf is a load of package goals, a share of the highest, as steps have it. It is never 0: the lowest load is more than that.
+// loadOf converts a load of package goals, a share of the highest, to a step's load. It is never 0, since the lowest
+// load is more than 0.
 func loadOf(load float64) units.Ratio {
 	return max(1, min(units.One, units.RatioOfShare(load)))
 }
 
-// Rates are the highest load, which all others are shares of, and for the warm-up the lowest.
+// Rates are the highest load, which all loads are shares of, and the lowest load for the warm-up.
 func (s Search) Rates() procedure.Rates {
-	return s.warmUp().Rates(procedure.Rate{Field: "search.maxRate", Rate: s.plan.MaxRate}, procedure.Rate{Field: "search.minRate", Rate: s.plan.MinRate})
+	return s.warmUp().Rates(procedure.Rate{Field: "search.maxRate", Rate: s.plan.MaxRate},
+		procedure.Rate{Field: "search.minRate", Rate: s.plan.MinRate})
 }
 
 func (s Search) warmUp() procedure.WarmUp {
@@ -64,16 +70,16 @@ func (s Search) warmUp() procedure.WarmUp {
 
 // course is the state that replaying the trials leads to.
 type course struct {
-	trials  []trial
-	walked  int // how many of them the search asked for; those after them only show whose limit it is
-	ask     goals.Ask
-	repeats int    // of the trial asked for, because it was disturbed
-	budget  int    // repeats left for all trials
-	reason  string // of the next trial, or how the search came to its end
-	ended   bool   // there is no next trial
-	steady  []steady
-	step    procedure.Step // the next one after all trials
-	unheld  string         // why a load could not be held
+	trials   []trial
+	searched int // how many of them the search asked for. The trials after them only show whose limit it is
+	ask      goals.Ask
+	repeats  int    // of the trial asked for, because it was disturbed
+	budget   int    // repeats left for all trials
+	reason   string // of the next trial, or how the search came to its end
+	ended    bool   // there is no next trial
+	steady   []steady
+	step     procedure.Step // the next step after all trials
+	unheld   string         // why a load could not be held
 }
 
 // trial is a trial that counts.
@@ -84,14 +90,14 @@ type trial struct {
 
 // counted are the trials as package goals takes them.
 func (c *course) counted() []goals.Trial {
-	all := make([]goals.Trial, len(c.trials))
+	trials := make([]goals.Trial, len(c.trials))
 	for i, t := range c.trials {
-		all[i] = t.Trial
+		trials[i] = t.Trial
 	}
-	return all
+	return trials
 }
 
-// replay carries the history through the search.
+// replay plays the history through the search.
 func (s Search) replay(history []report.Window) course {
 	c := course{budget: repeatBudget}
 	if len(s.settings.Goals) == 0 {
@@ -116,8 +122,8 @@ func (s Search) replay(history []report.Window) course {
 		c.ended = false
 		return goals.Trial{}, false
 	}
-	s.settings.Walk(play)
-	c.walked = len(c.trials)
+	s.settings.Search(play)
+	c.searched = len(c.trials)
 	for c.ended {
 		ask, wanted := s.nextOwnLimitTrial(&c, history)
 		if !wanted {
@@ -134,13 +140,14 @@ func (s Search) replay(history []report.Window) course {
 	return c
 }
 
-// observe takes in a window of the trial that was asked for, and says whether it counts. A trial that stays disturbed however often it is repeated counts as it is: what it lacks bounds nothing
-// (see reasonOfUpperBound), and the search comes to an end.
+// observe takes in a window of the trial that was asked for, and reports whether the trial counts. A trial that stays
+// disturbed however often it is repeated counts as it is, so that the search comes to an end. What such a trial lacks
+// bounds nothing (see reasonOfUpperBound).
 func (s Search) observe(c *course, w report.Window) (t goals.Trial, counts bool) {
-	if why := s.whyDisturbed(w); why != "" && c.repeats < invalidRepeats && c.budget > 0 {
+	if reason := s.whyDisturbed(w); reason != "" && c.repeats < invalidRepeats && c.budget > 0 {
 		c.repeats++
 		c.budget--
-		c.reason = why
+		c.reason = reason
 		return t, false
 	}
 	t = s.trialOf(c.ask, w)
@@ -150,11 +157,11 @@ func (s Search) observe(c *course, w report.Window) (t goals.Trial, counts bool)
 	return t, true
 }
 
-// Next is the next trial, or once more the one that was disturbed.
+// Next is the next trial, or the disturbed one again.
 func (s Search) Next(history []report.Window) procedure.Step {
 	c := s.replay(history)
 	if c.ended {
-		return procedure.Step{Done: true, Reason: c.reason}
+		return procedure.Step{End: true, Reason: c.reason}
 	}
 	if s.warmUp().Due(history) {
 		return s.warmUp().Step()
@@ -162,15 +169,17 @@ func (s Search) Next(history []report.Window) procedure.Step {
 	if c.step.Judge > 0 {
 		return c.step
 	}
-	step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load), Judge: c.ask.Duration, Reason: c.reason}
-	if above, ends := decidedAbove(c.ask); ends {
-		step.StopAbove = &above
+	step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load), Judge: c.ask.Duration,
+		Reason: c.reason}
+	if limit, ends := decidedAbove(c.ask); ends {
+		step.StopAbove = &limit
 	}
 	return step
 }
 
-// decidedAbove is the loss ratio above which a trial is bad for every goal that it may show something of, so that the rest of it would show nothing; false: it is played to its end.
-func decidedAbove(ask goals.Ask) (above units.Ratio, ends bool) {
+// decidedAbove is the loss ratio above which a trial is bad for every goal that it may show something of, so that the
+// rest of the trial would show nothing. False means that the trial is played to its end.
+func decidedAbove(ask goals.Ask) (limit units.Ratio, ends bool) {
 	if ask.StopAbove == nil {
 		return 0, false
 	}
@@ -183,16 +192,17 @@ func (s Search) Bound() procedure.Bound {
 		return s.warmUp().Bound(0, 0, 0)
 	}
 	trials, span, longest := s.settings.Longest()
-	apart, apartSpan := s.mostOwnLimitTrials()
-	trials, span = trials+apart, span+apartSpan
+	ownLimitTrials, apartSpan := s.mostOwnLimitTrials()
+	trials, span = trials+ownLimitTrials, span+apartSpan
 	repeats := min(repeatBudget, invalidRepeats*trials)
 	b := s.warmUp().Bound(trials+repeats, span+time.Duration(repeats)*longest, longest)
-	held, heldSpan := s.mostHeldTogether()
-	b.Steps, b.Time, b.Held = b.Steps+held, b.Time+heldSpan, heldSpan
+	holds, heldSpan := s.mostHeldTogether()
+	b.Steps, b.Time, b.LongestHold = b.Steps+holds, b.Time+heldSpan, heldSpan
 	return b
 }
 
-// Usual is the warm-up, three short trials to begin with, and for each goal the trials that decide its two bounds, of which the second half is rarely needed.
+// Usual is the warm-up, three short trials to begin with, and the trials that decide each goal's two bounds. Of these
+// trials the second half is rarely needed.
 func (s Search) Usual() time.Duration {
 	usual := s.plan.WarmupDuration.Std()
 	for i, g := range s.plan.Goals {
@@ -204,7 +214,7 @@ func (s Search) Usual() time.Duration {
 	return usual
 }
 
-// Remaining is what is left of the usual time, and at least the next trial.
+// Remaining is the rest of the usual time, and at least the next trial.
 func (s Search) Remaining(history []report.Window) time.Duration {
 	c := s.replay(history)
 	if c.ended {
@@ -213,11 +223,11 @@ func (s Search) Remaining(history []report.Window) time.Duration {
 	if s.warmUp().Due(history) {
 		return min(s.Usual(), s.Bound().Time)
 	}
-	left := s.Usual() - s.plan.WarmupDuration.Std()
+	remaining := s.Usual() - s.plan.WarmupDuration.Std()
 	for _, t := range c.trials {
-		left -= t.Duration
+		remaining -= t.Duration
 	}
-	return min(max(left, c.ask.Duration), s.Bound().Time)
+	return min(max(remaining, c.ask.Duration), s.Bound().Time)
 }
 
 // Describe says what is searched for.
@@ -225,12 +235,14 @@ func (s Search) Describe() procedure.Description {
 	if s.plan.MaxRate.IsZero() {
 		return procedure.Description{}
 	}
-	var said []string
+	var goalTexts []string
 	for _, g := range s.plan.Goals {
-		said = append(said, fmt.Sprintf("%s (at most %s %% lost)", g.Name, g.LossRatio.Percent()))
+		goalTexts = append(goalTexts, fmt.Sprintf("%s (at most %s %% lost)", g.Name, g.LossRatio.Percent()))
 	}
-	return procedure.Description{Parts: "warm-up and trials", OnTop: "what a device that loses now and then, and disturbed trials, repeat",
-		Sentence: fmt.Sprintf("search for %s between %s and %s per direction, in trials of up to %s each, classified by %s", strings.Join(said, " and "), s.plan.MinRate, s.plan.MaxRate,
+	return procedure.Description{Parts: "warm-up and trials",
+		OnTop: "what a device that loses now and then, and disturbed trials, repeat",
+		Sentence: fmt.Sprintf("search for %s between %s and %s per direction, in trials of up to %s each, classified "+
+			"by %s", strings.Join(goalTexts, " and "), s.plan.MinRate, s.plan.MaxRate,
 			s.longestTrial(), s.plan.Classification)}
 }
 

@@ -22,9 +22,11 @@ import (
 func planned(options ...func(*plan.Procedure)) plan.Procedure {
 	packets := func(n int64) units.Rate { return units.Rate{Kind: units.Packets, Micros: n * 1_000_000} }
 	goal := func(name string, loss units.Ratio) plan.Goal {
-		return plan.Goal{Name: name, LossRatio: loss, FinalTrialDuration: plan.Duration(time.Second), DurationSum: plan.Duration(21 * time.Second), ExceedRatio: units.One / 2, Width: units.One / 200}
+		return plan.Goal{Name: name, LossRatio: loss, FinalTrialDuration: plan.Duration(time.Second),
+			DurationSum: plan.Duration(21 * time.Second), ExceedRatio: units.One / 2, Width: units.One / 200}
 	}
-	p := plan.Procedure{Type: plan.TypeSearch, Search: &plan.Search{Classification: plan.ClassifyRFC9971, MinRate: packets(20), MaxRate: packets(Full),
+	p := plan.Procedure{Type: plan.TypeSearch, Search: &plan.Search{Classification: plan.ClassifyRFC9971,
+		MinRate: packets(20), MaxRate: packets(Full),
 		WarmupDuration: plan.Duration(2 * time.Second), Goals: []plan.Goal{goal("NDR", 0), goal("PDR", units.One/200)}}}
 	for _, o := range options {
 		o(&p)
@@ -34,7 +36,7 @@ func planned(options ...func(*plan.Procedure)) plan.Procedure {
 
 func sequential(p *plan.Procedure) { p.Search.Classification = plan.ClassifySequential }
 
-func each(p *plan.Procedure) {
+func bothAlone(p *plan.Procedure) {
 	p.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
 }
 
@@ -43,8 +45,8 @@ var bothWays = []func(*plan.Procedure){func(*plan.Procedure) {}, sequential}
 // rate is what a load is in a direction, in packets per second.
 func rate(load units.Ratio) float64 { return Full * float64(load) / float64(units.One) }
 
-// TestADeviceOfAKnownLimit: whatever the limit, which only the test knows, each goal's bounds enclose the rate at which the device loses more than that goal allows, and lie no further apart than
-// its width.
+// TestADeviceOfAKnownLimit: whatever the limit, which only the test knows, each goal's bounds enclose the rate
+// at which the device loses more than that goal allows, and lie no further apart than its width.
 func TestADeviceOfAKnownLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
@@ -61,14 +63,18 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 				frame := 1.0 // whether a frame of a trial is lost is a matter of rounding
 				low, high := rate(g.Lower.Load), rate(g.Upper.Load)
 				if low > truth+frame || high < truth-frame || high-low > 0.0051*high || g.Irregular != "" {
-					t.Errorf("limit %.1f: %s is between %.1f and %.1f, want %.1f\n%s", limit, g.Name, low, high, truth, strings.Join(trace, "\n"))
+					t.Errorf("limit %.1f: %s is between %.1f and %.1f, want %.1f\n%s", limit, g.Name, low, high, truth,
+						strings.Join(trace, "\n"))
 				}
-				if !g.Saturated || !g.Confirmed || g.Reason != report.LossAboveLimit || g.Resolution > units.One*51/10_000 {
+				if !g.Saturated || !g.Confirmed || g.Reason != report.LossAboveLimit ||
+					g.Resolution > units.One*51/10_000 {
 					t.Errorf("limit %.1f: %s is %+v", limit, g.Name, g.Conclusion)
 				}
-				for d, of := range g.Directions {
-					if !of.Saturated || of.Lossy == procedure.None || history[of.Lossy].Load != g.Upper.Load || history[of.Lossy].Directions[d].LossRatio <= units.Ratio(loss*float64(units.One)) {
-						t.Errorf("limit %.1f: direction %d of %s is %+v", limit, d, g.Name, of)
+				for d, conclusion := range g.Directions {
+					if !conclusion.Saturated || conclusion.Lossy == procedure.NoWindow ||
+						history[conclusion.Lossy].Load != g.Upper.Load ||
+						history[conclusion.Lossy].Directions[d].LossRatio <= units.Ratio(loss*float64(units.One)) {
+						t.Errorf("limit %.1f: direction %d of %s is %+v", limit, d, g.Name, conclusion)
 					}
 				}
 			}
@@ -82,11 +88,12 @@ func TestAWeakGeneratorIsNoLimit(t *testing.T) {
 		p := search.New(planned(classify))
 		history, _ := CarryOut(t, p, Limited(15_000).Throttled(8_000))
 		for _, g := range p.Conclude(history).Goals {
-			if g.Saturated || g.Reason != report.GeneratorLimited || rate(g.Lower.Load) > 8_100 || rate(g.Lower.Load) < 7_800 {
+			if g.Saturated || g.Reason != report.GeneratorLimited || rate(g.Lower.Load) > 8_100 ||
+				rate(g.Lower.Load) < 7_800 {
 				t.Errorf("%+v", g)
 			}
 			for _, d := range g.Directions {
-				if d.Saturated || d.Lossy != procedure.None {
+				if d.Saturated || d.Lossy != procedure.NoWindow {
 					t.Errorf("%s: a direction that lost nothing is %+v", g.Name, d)
 				}
 			}
@@ -94,20 +101,23 @@ func TestAWeakGeneratorIsNoLimit(t *testing.T) {
 	}
 }
 
-// TestAWeakReceiverIsNoLimit: what the generator itself dropped of what came back bounds the search, and never the device.
+// TestAWeakReceiverIsNoLimit: what the generator itself dropped of what came back bounds the search, and never
+// the device.
 func TestAWeakReceiverIsNoLimit(t *testing.T) {
 	for _, classify := range bothWays {
 		p := search.New(planned(classify))
 		history, _ := CarryOut(t, p, Limited(8_000), func(_ int, w *report.Window) {
 			for i := range w.Directions {
 				if m := &w.Directions[i]; m.Sent.Packets > m.Returned.Packets {
-					m.ReceiveErrors, m.LossRatioMin, m.Quality, m.Reason = m.Sent.Packets-m.Returned.Packets, 0, report.Invalid, "the generator dropped what is missing"
+					m.ReceiveErrors, m.LossRatioMin, m.Quality, m.Reason = m.Sent.Packets-m.Returned.Packets, 0,
+						report.Invalid, "the generator dropped what is missing"
 				}
 			}
 			w.Quality, w.Reason = measure.Worst(w.Directions)
 		})
 		for _, g := range p.Conclude(history).Goals {
-			if g.Saturated || g.Reason != report.GeneratorLimited || rate(g.Lower.Load) > 8_100 || rate(g.Lower.Load) < 7_800 {
+			if g.Saturated || g.Reason != report.GeneratorLimited || rate(g.Lower.Load) > 8_100 ||
+				rate(g.Lower.Load) < 7_800 {
 				t.Errorf("%+v", g)
 			}
 		}
@@ -119,18 +129,20 @@ func TestOneDirectionSetsTheLoadOfBoth(t *testing.T) {
 	p := search.New(planned())
 	history, _ := CarryOutOf(t, p, [2]Device{Limited(15_000), Limited(4_000)})
 	for _, g := range p.Conclude(history).Goals {
-		if g.Saturated || g.Reason != report.OtherDirection || g.Directions[0].Saturated || g.Directions[0].Reason != report.OtherDirection || !g.Directions[1].Saturated ||
+		if g.Saturated || g.Reason != report.OtherDirection || g.Directions[0].Saturated ||
+			g.Directions[0].Reason != report.OtherDirection || !g.Directions[1].Saturated ||
 			rate(g.Lower.Load) < 3_950 || rate(g.Upper.Load) > 4_050 {
 			t.Errorf("%+v", g)
 		}
 	}
 }
 
-// TestDirectionsThatFailByTurns: two directions of nearly one limit, of which each loses in half of the trials at the upper bound, have their limits shown by trials a little above it, and no bound
-// of the goals changes by that.
+// TestDirectionsThatFailByTurns: two directions of nearly one limit, of which each loses in half of the trials
+// at the upper bound, have their limits shown by trials a little above it, and no bound of the goals changes by
+// that.
 func TestDirectionsThatFailByTurns(t *testing.T) {
 	const limit = 9_000
-	by := func(turn int) Device {
+	mixed := func(turn int) Device {
 		return func(window int, asked float64) (offered, received float64) {
 			if window%2 == turn {
 				return Limited(limit*1.003)(window, asked)
@@ -140,14 +152,17 @@ func TestDirectionsThatFailByTurns(t *testing.T) {
 	}
 	for _, classify := range bothWays {
 		p := search.New(planned(classify))
-		history, trace := CarryOutOf(t, p, [2]Device{by(0), by(1)})
+		history, trace := CarryOutOf(t, p, [2]Device{mixed(0), mixed(1)})
 		for _, g := range p.Conclude(history).Goals {
-			if low, high := rate(g.Lower.Load), rate(g.Upper.Load); !g.Saturated || g.Reason != report.LossAboveLimit || g.Irregular != "" || high-low > 0.0051*high || low > limit*1.003/0.995 || high < limit*0.997 {
+			if low, high := rate(g.Lower.Load), rate(g.Upper.Load); !g.Saturated || g.Reason != report.LossAboveLimit ||
+				g.Irregular != "" || high-low > 0.0051*high || low > limit*1.003/0.995 || high < limit*0.997 {
 				t.Errorf("%s is %+v\n%s", g.Name, g, strings.Join(trace, "\n"))
 			}
 			for _, d := range g.Directions {
-				if high := rate(history[d.Lossy].Load); !d.Saturated || high < rate(g.Upper.Load) || high > rate(g.Upper.Load)*1.0111 {
-					t.Errorf("%s: a direction has its upper bound at %.0f, beside %.0f of both: %+v", g.Name, high, rate(g.Upper.Load), d)
+				if high := rate(history[d.Lossy].Load); !d.Saturated || high < rate(g.Upper.Load) ||
+					high > rate(g.Upper.Load)*1.0111 {
+					t.Errorf("%s: a direction has its upper bound at %.0f, beside %.0f of both: %+v", g.Name, high,
+						rate(g.Upper.Load), d)
 				}
 			}
 		}
@@ -159,9 +174,9 @@ func TestTrialsAboveTheBoundAreForWhoLostThere(t *testing.T) {
 	for _, classify := range bothWays {
 		p := search.New(planned(classify))
 		_, trace := CarryOutOf(t, p, [2]Device{Limited(15_000), Limited(4_000)})
-		for _, said := range trace {
-			if strings.Contains(said, "has its own limit") {
-				t.Errorf("the one direction lost nothing and the other one's limit is known, and yet: %s", said)
+		for _, reason := range trace {
+			if strings.Contains(reason, "has its own limit") {
+				t.Errorf("the one direction lost nothing and the other one's limit is known, and yet: %s", reason)
 			}
 		}
 	}
@@ -171,41 +186,45 @@ func TestTrialsAboveTheBoundAreForWhoLostThere(t *testing.T) {
 func TestEachDirectionByItself(t *testing.T) {
 	limits := [2]float64{15_000, 4_000}
 	for _, classify := range bothWays {
-		p := procedures.Of(planned(each, classify))
+		p := procedures.New(planned(bothAlone, classify))
 		history, trace := CarryOutOf(t, p, [2]Device{Limited(limits[0]), Limited(limits[1])})
 		c := p.Conclude(history)
-		if len(c.Goals) != 2 || c.Together == nil || c.Together.Verdict != report.Good || !c.Saturated || !c.Goals[0].Saturated {
+		if len(c.Goals) != 2 || c.AllAtOnce == nil || c.AllAtOnce.Verdict != report.Good || !c.Saturated ||
+			!c.Goals[0].Saturated {
 			t.Fatalf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
-		for _, told := range []string{"west→east: NDR: met at ", "east→west: NDR: met at ", "; PDR: met at "} {
-			if !strings.Contains(c.Sentence, told) {
-				t.Errorf("nothing is said of %q: %s", told, c.Sentence)
+		for _, phrase := range []string{"west→east: NDR: met at ", "east→west: NDR: met at ", "; PDR: met at "} {
+			if !strings.Contains(c.Sentence, phrase) {
+				t.Errorf("nothing is said of %q: %s", phrase, c.Sentence)
 			}
 		}
 		for _, g := range c.Goals {
-			for d, of := range g.Directions {
-				low, high := rate(history[of.Window].Load), rate(history[of.Lossy].Load)
-				if !of.Saturated || low > limits[d]*1.0051 || high < limits[d] || high-low > 0.0051*high {
-					t.Errorf("%s, direction %d: %.0f to %.0f, want %.0f: %+v", g.Name, d, low, high, limits[d], of)
+			for d, conclusion := range g.Directions {
+				low, high := rate(history[conclusion.Window].Load), rate(history[conclusion.Lossy].Load)
+				if !conclusion.Saturated || low > limits[d]*1.0051 || high < limits[d] || high-low > 0.0051*high {
+					t.Errorf("%s, direction %d: %.0f to %.0f, want %.0f: %+v", g.Name, d, low, high, limits[d],
+						conclusion)
 				}
 			}
 		}
 	}
 }
 
-// TestEachGoalHasASentenceOfItsOwn: of its bounds and its loss ratio, and never of loads that were held at once where they weren't.
+// TestEachGoalHasASentenceOfItsOwn: of its bounds and its loss ratio, and never of loads that were held at once
+// where they weren't.
 func TestEachGoalHasASentenceOfItsOwn(t *testing.T) {
-	for name, options := range map[string][]func(*plan.Procedure){"together": nil, "each": {each}} {
-		p := procedures.Of(planned(options...))
+	for name, options := range map[string][]func(*plan.Procedure){"together": nil, "each": {bothAlone}} {
+		p := procedures.New(planned(options...))
 		history, _ := CarryOutOf(t, p, [2]Device{Limited(15_000), Limited(4_000)})
-		said := p.Conclude(history).Goals[1].Sentence
-		for _, not := range []string{"clean", "limit 0 %", "at most 0 %", "all at once", "NDR"} {
-			if strings.Contains(said, not) {
-				t.Errorf("%s: PDR's says %q: %s", name, not, said)
+		sentence := p.Conclude(history).Goals[1].Sentence
+		for _, phrase := range []string{"clean", "limit 0 %", "at most 0 %", "all at once", "NDR"} {
+			if strings.Contains(sentence, phrase) {
+				t.Errorf("%s: PDR's says %q: %s", name, phrase, sentence)
 			}
 		}
-		if !strings.Contains(said, "PDR: met at ") || !strings.Contains(said, "lost at most 0.5 %") || strings.HasSuffix(said, "not held at once") != (name == "each") {
-			t.Errorf("%s: %s", name, said)
+		if !strings.Contains(sentence, "PDR: met at ") || !strings.Contains(sentence, "lost at most 0.5 %") ||
+			strings.HasSuffix(sentence, "not held at once") != (name == "each") {
+			t.Errorf("%s: %s", name, sentence)
 		}
 	}
 }
@@ -218,13 +237,15 @@ func TestADeviceThatLosesOfEveryLoad(t *testing.T) {
 		history, _ := CarryOut(t, p, leaky)
 		c := p.Conclude(history)
 		ndr, pdr := c.Goals[0], c.Goals[1]
-		if ndr.Irregular != goals.MinimumLossy || ndr.Reason != report.NoCleanWindow || ndr.Window != procedure.None || ndr.Lower != nil || rate(ndr.Upper.Load) != 1000 {
+		if ndr.Irregular != goals.MinimumLossy || ndr.Reason != report.NoCleanWindow ||
+			ndr.Window != procedure.NoWindow || ndr.Lower != nil || rate(ndr.Upper.Load) != 1000 {
 			t.Errorf("NDR is %+v", ndr)
 		}
 		if truth := 7_000 / 0.995; !pdr.Saturated || rate(pdr.Lower.Load) > truth+1 || rate(pdr.Upper.Load) < truth-1 {
 			t.Errorf("PDR is %+v", pdr)
 		}
-		if c.Window != procedure.None || !strings.Contains(c.Sentence, "NDR: irregular, no load met it") || !strings.Contains(c.Sentence, "PDR: met at 14.") {
+		if c.Window != procedure.NoWindow || !strings.Contains(c.Sentence, "NDR: irregular, no load met it") ||
+			!strings.Contains(c.Sentence, "PDR: met at 14.") {
 			t.Errorf("%s", c.Sentence)
 		}
 	}
@@ -234,7 +255,8 @@ func TestADeviceThatLosesNothing(t *testing.T) {
 	p := search.New(planned())
 	history, _ := CarryOut(t, p, Limited(1e9))
 	for _, g := range p.Conclude(history).Goals {
-		if g.Irregular != goals.MaximumClean || g.Saturated || !g.Confirmed || g.Reason != report.ReachedTarget || g.Lower.Load != units.One || g.Upper != nil || history[g.Window].Load != units.One {
+		if g.Irregular != goals.MaximumClean || g.Saturated || !g.Confirmed || g.Reason != report.ReachedTarget ||
+			g.Lower.Load != units.One || g.Upper != nil || history[g.Window].Load != units.One {
 			t.Errorf("%+v", g)
 		}
 	}
@@ -244,9 +266,9 @@ func TestADeviceThatLosesNothing(t *testing.T) {
 func TestDisturbedTrialsAreRepeated(t *testing.T) {
 	p := search.New(planned())
 	calm, _ := CarryOut(t, p, Limited(5_000))
-	some, trace := CarryOut(t, p, Limited(5_000), Void("link west was down", 3, 4, 9))
-	if len(some) != len(calm)+3 || p.Conclude(some).Goals[0].Lower.Load != p.Conclude(calm).Goals[0].Lower.Load {
-		t.Errorf("%d windows after %d", len(some), len(calm))
+	partial, trace := CarryOut(t, p, Limited(5_000), Void("link west was down", 3, 4, 9))
+	if len(partial) != len(calm)+3 || p.Conclude(partial).Goals[0].Lower.Load != p.Conclude(calm).Goals[0].Lower.Load {
+		t.Errorf("%d windows after %d", len(partial), len(calm))
 	}
 	if !slices.Contains(trace, "window 4 is repeated, as it could not be judged: link west was down") {
 		t.Errorf("%q", trace)
@@ -269,21 +291,24 @@ func TestDisturbedTrialsAreRepeated(t *testing.T) {
 func TestAWarmUpThatReturnsNothingEndsTheRun(t *testing.T) {
 	p := search.New(planned())
 	history, trace := CarryOut(t, p, Limited(0))
-	if c := p.Conclude(history); len(history) != 1 || c.Reason != report.NotMeasured || c.Ending != trace[0] || c.Goals != nil {
+	if c := p.Conclude(history); len(history) != 1 || c.Reason != report.NotMeasured || c.Ending != trace[0] ||
+		c.Goals != nil {
 		t.Errorf("%+v after %d windows: %q", c, len(history), trace)
 	}
 }
 
 func TestWhatItSaysOfItself(t *testing.T) {
 	p := search.New(planned())
-	const want = "search for NDR (at most 0 % lost) and PDR (at most 0.5 % lost) between 20pps and 20kpps per direction, in trials of up to 1s each, classified by RFC9971"
+	const want = "search for NDR (at most 0 % lost) and PDR (at most 0.5 % lost) between 20pps and 20kpps per " +
+		"direction, in trials of up to 1s each, classified by RFC9971"
 	if d := p.Describe(); d.Sentence != want {
 		t.Errorf("%q", d.Sentence)
 	}
-	if r := p.Rates(); r.Full.Field != "search.maxRate" || r.WarmUp.Field != "search.minRate" || r.Full.String() != "20kpps" {
+	if r := p.Rates(); r.Full.Field != "search.maxRate" || r.WarmUp.Field != "search.minRate" ||
+		r.Full.String() != "20kpps" {
 		t.Errorf("%+v", r)
 	}
-	if got := search.New(plan.Procedure{}).Next(nil); !got.Done || got.Reason != "the search has no goal" {
+	if got := search.New(plan.Procedure{}).Next(nil); !got.End || got.Reason != "the search has no goal" {
 		t.Errorf("%+v", got)
 	}
 }

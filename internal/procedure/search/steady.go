@@ -15,9 +15,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// A device may save up rate that is not used, as a policer does in its bucket, and every trial begins after a pause: in short trials such a device carries more than it does for as long as one likes. So
-// after the trials each goal's lower bound that is a limit is held by traffic that has just lost frames, to an empty bucket, and goes on since then. What loses frames there is no limit, and the rate that
-// comes back is looked for instead: the device's committed rate.
+// A device may save up rate that is not used, as a policer does in its bucket, and every trial begins after a pause. In
+// short trials such a device carries more than it does for as long as one likes. So after the trials each goal's lower
+// bound that is a limit is held by traffic that has just lost frames, to an empty bucket, and goes on since then. What
+// loses frames there is no limit, and the device's committed rate is looked for instead, which is the rate that comes
+// back.
 //
 //	load  overload ✗┐
 //	                │ lower bound ✓       held: the device's limit
@@ -37,12 +39,13 @@ const (
 	clearlyMore = 1.1
 )
 
-// steady is what windows that began with nothing saved up show of a goal's lower bound. The windows are indexes into the history, None: there is none.
+// steady is what windows that began with nothing saved up show of a goal's lower bound. The windows are indexes into
+// the history. NoWindow means that there is none.
 type steady struct {
 	carried, lost int
-	// refuted: the lower bound lost frames, and carried is a lower load, if any.
+	// refuted means that the lower bound lost frames. carried is a lower load then, if any.
 	refuted bool
-	// unknown is why nothing is known; empty: something is, or it was not tried.
+	// unknown is why nothing is known. Empty means that something is known, or that the bound was not held.
 	unknown string
 }
 
@@ -55,31 +58,34 @@ type holder struct {
 	settle  time.Duration // longer than frames were under way in any trial
 	// strictest is the goal by which a window's loss shows that nothing is saved up.
 	strictest plan.Goal
-	empty     []units.Ratio // by direction, a load: a device that carries less has nothing saved up now
-	held      int           // windows so far
-	// directions is how many there are.
+	empty     []units.Ratio // by direction, a load. A device that carries less has nothing saved up now
+	windows   int           // windows so far
+	// directions is how many directions there are.
 	directions int
 	// fromNothing are the windows that began with nothing saved up, as far as what was forwarded in them is concerned.
 	fromNothing []int
-	// carried is the latest window in which a lower bound was carried, and carriedIn the directions that began it with nothing saved up.
+	// carried is the latest window in which a lower bound was carried, and carriedIn the directions that began it with
+	// nothing saved up.
 	carried   int
 	carriedIn []int
 }
 
-// holdLowerBounds holds the goals' lower bounds, the highest first, and says what each shows; the course has the next step where a window is missing.
+// holdLowerBounds holds the goals' lower bounds, the highest first, and records what each shows. The course has the
+// next step where a window is missing.
 func (s Search) holdLowerBounds(c *course, history []report.Window, next int) {
-	h := holder{Search: s, course: c, history: history, next: next, settle: procedure.SettleAfterTrials(history[:min(next, len(history))]), strictest: s.strictest()}
+	h := holder{Search: s, course: c, history: history, next: next,
+		settle: procedure.SettleAfterTrials(history[:min(next, len(history))]), strictest: s.strictest()}
 	c.steady = make([]steady, len(s.plan.Goals))
-	all := s.verdicts(c, history)
-	slices.SortStableFunc(all, func(a, b verdict) int { return cmp.Compare(lowerLoad(b), lowerLoad(a)) })
-	for _, v := range all {
+	verdicts := s.verdicts(c, history)
+	slices.SortStableFunc(verdicts, func(a, b verdict) int { return cmp.Compare(lowerLoad(b), lowerLoad(a)) })
+	for _, v := range verdicts {
 		limiting := v.limiting()
 		if len(limiting) == 0 {
 			continue
 		}
 		h.directions = len(v.trialsConclusion().Directions)
 		if h.shown(v, limiting) {
-			c.steady[v.index] = steady{carried: h.carried, lost: procedure.None}
+			c.steady[v.index] = steady{carried: h.carried, lost: procedure.NoWindow}
 			continue
 		}
 		found, complete := h.confirm(v, limiting)
@@ -94,14 +100,16 @@ func (s Search) holdLowerBounds(c *course, history []report.Window, next int) {
 	h.withdraw(c.steady)
 }
 
-// shown says that the latest load that was held shows this goal's bound, too: as much came back of it as the goal asks for.
+// shown reports whether the latest load that was held shows this goal's bound, too, since as much came back of it as
+// the goal asks for.
 func (h *holder) shown(v verdict, limiting []int) bool {
 	for _, d := range limiting {
 		if !slices.Contains(h.carriedIn, d) {
 			return false
 		}
 	}
-	return h.forwarded(h.carried, limiting) >= loadOf(v.found.Lower.Load).Float()*(1-(v.goal.LossRatio+v.goal.Width).Float())
+	return h.forwarded(h.carried, limiting) >= loadOf(v.found.Lower.Load).Float()*(1-(v.goal.LossRatio+
+		v.goal.Width).Float())
 }
 
 func lowerLoad(v verdict) float64 {
@@ -112,48 +120,54 @@ func lowerLoad(v verdict) float64 {
 }
 
 // limiting are the directions whose own loss bounds the goal's answer.
-func (v verdict) limiting() (all []int) {
-	for d, of := range v.trialsConclusion().Directions {
-		if of.Saturated {
-			all = append(all, d)
+func (v verdict) limiting() (directions []int) {
+	for d, conclusion := range v.trialsConclusion().Directions {
+		if conclusion.Saturated {
+			directions = append(directions, d)
 		}
 	}
-	return all
+	return directions
 }
 
-// withdraw leaves open what refutes a goal's bound if another window shows the contrary, which began with nothing saved up, too: more was forwarded, or as much lost nothing. The device was not the same both times.
-func (h *holder) withdraw(all []steady) {
-	for i, s := range all {
+// withdraw leaves a goal's bound open if one window refutes it and another window, which began with nothing saved up,
+// too, shows the contrary. More was forwarded there, or as much lost nothing. The device was not the same both times.
+func (h *holder) withdraw(found []steady) {
+	for i, s := range found {
 		if !s.refuted {
 			continue
 		}
 		lost := h.history[s.lost]
 		j := slices.IndexFunc(h.fromNothing, func(n int) bool {
-			carried := h.history[n].Load >= lost.Load && !slices.ContainsFunc(h.every(), func(d int) bool { return surelyLost(h.history[n], d, h.plan.Goals[i]) > 0 })
-			return carried || h.forwarded(n, h.every()) > lost.Load.Float()*clearlyMore
+			carried := h.history[n].Load >= lost.Load && !slices.ContainsFunc(h.allDirections(),
+				func(d int) bool { return surelyLost(h.history[n], d, h.plan.Goals[i]) > 0 })
+			return carried || h.forwarded(n, h.allDirections()) > lost.Load.Float()*clearlyMore
 		})
 		if j >= 0 {
-			all[i] = steady{carried: procedure.None, lost: procedure.None, unknown: fmt.Sprintf("right after an overload the device lost frames at one time (window %d), and carried more at another (window %d)", lost.Number, h.history[h.fromNothing[j]].Number)}
+			found[i] = steady{carried: procedure.NoWindow, lost: procedure.NoWindow,
+				unknown: fmt.Sprintf("right after an overload the device lost frames at one time (window %d), and "+
+					"carried more at another (window %d)", lost.Number, h.history[h.fromNothing[j]].Number)}
 		}
 	}
 }
 
-// every is all directions.
-func (h *holder) every() (all []int) {
+// allDirections is the index of every direction.
+func (h *holder) allDirections() (directions []int) {
 	for d := range h.directions {
-		all = append(all, d)
+		directions = append(directions, d)
 	}
-	return all
+	return directions
 }
 
-// confirm holds a goal's lower bound, and a lower load where that loses frames; false: a window is missing.
+// confirm holds a goal's lower bound, and a lower load where that loses frames. False means that a window is missing.
 func (h *holder) confirm(v verdict, limiting []int) (found steady, complete bool) {
-	found = steady{carried: procedure.None, lost: procedure.None}
+	found = steady{carried: procedure.NoWindow, lost: procedure.NoWindow}
 	load := loadOf(v.found.Lower.Load)
 	loose := v.goal
 	loose.LossRatio += loose.Width // what is lost now and then is the trials' to judge
 	for losses := 0; losses < 2; {
-		at, verdict, ok := h.hold(v, loose, limiting, load, min(max(v.goal.FinalTrialDuration.Std(), leastHeld), mostHeld), "holding what met "+v.goal.Name+" right after an overload: nothing that the device saved up in a pause helps it now")
+		index, verdict, ok := h.hold(v, loose, limiting, load, min(max(v.goal.FinalTrialDuration.Std(), leastHeld),
+			mostHeld), "holding what met "+v.goal.Name+
+			" right after an overload: nothing that the device saved up in a pause helps it now")
 		switch {
 		case !ok:
 			return found, false
@@ -161,21 +175,22 @@ func (h *holder) confirm(v verdict, limiting []int) (found steady, complete bool
 			found.unknown = h.course.unheld
 			return found, true
 		case verdict == report.Good:
-			found.carried = at
+			found.carried = index
 			return found, true
 		}
-		found.lost = at
+		found.lost = index
 		losses++
 	}
 	found.refuted = true
 	return found, h.findCommitted(&found, v, limiting)
 }
 
-// findCommitted encloses the highest load that is carried from nothing saved up: a device that does so forwards its committed rate of
-// every load above that. What came back by frames is held first. A device that counts packets forwards so many, whichever they are. A
-// device that counts bytes loses frames of that load, and what came back by bits is held next. Once a load is carried, a load just above
-// it is held, and then the middle of what is left. Each is held for mostHeld. A pause of 13 ms where the load changes saves up enough for
-// 1.3 % more in a second, and for 0.3 % more in five.
+// findCommitted encloses the highest load that is carried from nothing saved up. A device that carries such a load
+// forwards its committed rate of every load above. What came back by frames is held first. A device that counts packets
+// forwards so many, whichever they are. A device that counts bytes loses frames of that load, and what came back by
+// bits is held next. Once a load is carried, a load just above it is held, and then the middle of what is left. Each is
+// held for mostHeld. A pause of 13 ms where the load changes saves up enough for 1.3 % more in a second, and for 0.3 %
+// more in five.
 //
 //	✗ lost ── by frames ✗ ── by bits ✓ ── just above ✓ ── middle ✗ …
 func (h *holder) findCommitted(found *steady, v verdict, limiting []int) (complete bool) {
@@ -183,27 +198,30 @@ func (h *holder) findCommitted(found *steady, v verdict, limiting []int) (comple
 	share, raised := measure.CarriedFrames, false
 	for range committedTries {
 		load := loadOf(h.forwardedBy(share, found.lost, limiting) / (1 - v.goal.LossRatio.Float()) * (1 - width/2))
-		reason := "what met " + v.goal.Name + " in trials lost frames right after an overload: holding what came back of it"
+		reason := "what met " + v.goal.Name +
+			" in trials lost frames right after an overload: holding what came back of it"
 		share = measure.Carried
-		if found.carried != procedure.None {
+		if found.carried != procedure.NoWindow {
 			carried, lost := h.history[found.carried].Load.Float(), h.history[found.lost].Load
-			load, reason = loadOf(carried/math.Pow(1-width, 1.5)), "holding a little more than what the device carries right after an overload"
+			load, reason = loadOf(carried/math.Pow(1-width, 1.5)),
+				"holding a little more than what the device carries right after an overload"
 			if lost <= load {
 				return true
 			}
 			if raised {
-				load, reason = loadOf(math.Sqrt(carried*lost.Float())), "holding a load between what the device carries and what it doesn't, right after an overload"
+				load, reason = loadOf(math.Sqrt(carried*lost.Float())),
+					"holding a load between what the device carries and what it doesn't, right after an overload"
 			}
 			raised = true
 		}
-		at, verdict, ok := h.hold(v, v.goal, limiting, load, mostHeld, reason)
+		index, verdict, ok := h.hold(v, v.goal, limiting, load, mostHeld, reason)
 		switch {
 		case !ok:
 			return false
 		case verdict == report.Lossy:
-			found.lost = at
+			found.lost = index
 		case verdict == report.Good:
-			found.carried = at
+			found.carried = index
 		default:
 			return true
 		}
@@ -216,68 +234,75 @@ func (h *holder) forwarded(window int, limiting []int) float64 {
 	return h.forwardedBy(measure.Carried, window, limiting)
 }
 
-// forwardedBy is the load that the limiting direction which carried least forwarded in a window, by a share of what was offered.
+// forwardedBy is the load that the limiting direction which carried least forwarded in a window, by a share of what was
+// offered.
 func (h *holder) forwardedBy(share func(report.Direction) units.Ratio, window int, limiting []int) float64 {
-	w, least := h.history[window], 1.0
+	w, lowest := h.history[window], 1.0
 	for _, d := range limiting {
-		least = min(least, share(w.Directions[d]).Float())
+		lowest = min(lowest, share(w.Directions[d]).Float())
 	}
-	return w.Load.Float() * least
+	return w.Load.Float() * lowest
 }
 
-// hold holds a load from nothing saved up, after an overload where that is needed: Good, Lossy in some limiting direction, or Invalid, and then the course says why. False: a window is missing.
-func (h *holder) hold(v verdict, by plan.Goal, limiting []int, load units.Ratio, lasts time.Duration, reason string) (window int, shows report.Quality, ok bool) {
+// hold holds a load from nothing saved up, after an overload where that is needed. It returns Good, Lossy in some
+// limiting direction, or Invalid, and then the course says why. False means that a window is missing.
+func (h *holder) hold(v verdict, goal plan.Goal, limiting []int, load units.Ratio, lasts time.Duration,
+	reason string) (window int, shows report.Quality, ok bool) {
 	for try := 0; !h.emptyAt(limiting, load); try++ {
 		if try == overloadTries || h.spent() {
 			h.course.unheld = "an overload lost no frames"
-			return procedure.None, report.Invalid, true
+			return procedure.NoWindow, report.Invalid, true
 		}
-		if _, ok := h.play(report.Refine, h.overload(v), leastHeld<<try, fmt.Sprintf("%s: an overload first, so that nothing is saved up", v.goal.Name)); !ok {
-			return procedure.None, "", false
+		if _, ok := h.play(report.Refine, h.overload(v), leastHeld<<try,
+			fmt.Sprintf("%s: an overload first, so that nothing is saved up", v.goal.Name)); !ok {
+			return procedure.NoWindow, "", false
 		}
 	}
 	for try := 0; try <= invalidRepeats && !h.spent() && h.emptyAt(limiting, load); try++ {
-		at, ok := h.play(report.Confirm, load, lasts, reason)
+		index, ok := h.play(report.Confirm, load, lasts, reason)
 		if !ok {
-			return procedure.None, "", false
+			return procedure.NoWindow, "", false
 		}
-		w := judgedBy(h.history[at], by)
+		w := judgedBy(h.history[index], goal)
 		if len(w.Directions) < h.directions {
 			continue
 		}
-		if slices.ContainsFunc(limiting, func(d int) bool { return surelyLost(h.history[at], d, by) > 0 }) {
-			return at, report.Lossy, true
+		if slices.ContainsFunc(limiting, func(d int) bool { return surelyLost(h.history[index], d, goal) > 0 }) {
+			return index, report.Lossy, true
 		}
-		if !slices.ContainsFunc(limiting, func(d int) bool { return w.Directions[d].Quality == report.Invalid }) || measure.MoreCameBack(w, by.LossRatio) {
-			return at, report.Good, true
+		if !slices.ContainsFunc(limiting, func(d int) bool { return w.Directions[d].Quality == report.Invalid }) ||
+			measure.MoreCameBack(w, goal.LossRatio) {
+			return index, report.Good, true
 		}
 		h.course.unheld = fmt.Sprintf("window %d could not be judged: %s", w.Number, w.Reason)
 	}
-	return procedure.None, report.Invalid, true
+	return procedure.NoWindow, report.Invalid, true
 }
 
-// spent says that no window more may be held.
+// spent reports that no further window may be held.
 func (h *holder) spent() bool {
-	most, _ := h.mostHeldTogether()
-	return h.held >= most
+	limit, _ := h.mostHeldTogether()
+	return h.windows >= limit
 }
 
-// overload is a load well above what the goal's upper bound is.
+// overload is a load well above the goal's upper bound.
 func (h *holder) overload(v verdict) units.Ratio {
 	return min(units.One, loadOf(v.found.Upper.Load)*11/10)
 }
 
-// play is the window of the next step; false: it is missing, and the course asks for it.
+// play is the window of the next step. False means that the window is missing, and the course asks for it.
 func (h *holder) play(phase report.Phase, load units.Ratio, lasts time.Duration, reason string) (window int, ok bool) {
 	if h.next >= len(h.history) {
 		h.course.ended, h.course.reason = false, reason
-		h.course.step = procedure.Step{Kind: procedure.Held, Phase: phase, Load: load, Settle: h.settle, Judge: lasts, Reason: reason}
-		return procedure.None, false
+		h.course.step = procedure.Step{Kind: procedure.Hold, Phase: phase, Load: load, Settle: h.settle, Judge: lasts,
+			Reason: reason}
+		return procedure.NoWindow, false
 	}
 	window = h.next
 	h.next++
-	h.held++
-	if w := h.history[window]; len(w.Directions) >= h.directions && w.Counts() && h.emptyAt(h.every(), loadOf(h.forwarded(window, h.every()))) {
+	h.windows++
+	if w := h.history[window]; len(w.Directions) >= h.directions && w.Counts() &&
+		h.emptyAt(h.allDirections(), loadOf(h.forwarded(window, h.allDirections()))) {
 		h.fromNothing = append(h.fromNothing, window)
 	}
 	h.follow(h.history[window])
@@ -308,19 +333,21 @@ func (h *holder) follow(w report.Window) {
 	}
 }
 
-// strictest is the first goal with the smallest loss ratio of all goals, and a little more, as what is lost now and then shows nothing.
+// strictest is the first goal with the smallest loss ratio of all goals, and a little more, as frames that are lost now
+// and then show nothing.
 func (s Search) strictest() plan.Goal {
 	strict := s.plan.Goals[0]
-	strict.LossRatio = slices.MinFunc(s.plan.Goals, func(a, b plan.Goal) int { return cmp.Compare(a.LossRatio, b.LossRatio) }).LossRatio + strict.Width/4
+	strict.LossRatio = slices.MinFunc(s.plan.Goals,
+		func(a, b plan.Goal) int { return cmp.Compare(a.LossRatio, b.LossRatio) }).LossRatio + strict.Width/4
 	return strict
 }
 
-// emptyAt says that a device which doesn't carry this load has nothing saved up now in these directions.
+// emptyAt reports whether a device that doesn't carry this load has nothing saved up now in these directions.
 func (h *holder) emptyAt(limiting []int, load units.Ratio) bool {
 	return !slices.ContainsFunc(limiting, func(d int) bool { return d >= len(h.empty) || h.empty[d] < load })
 }
 
-// mostHeldTogether is how many such windows there are at most, and how long they take.
+// mostHeldTogether is how many windows are held at most, and how long they take.
 func (s Search) mostHeldTogether() (windows int, span time.Duration) {
 	windows = heldMost * len(s.plan.Goals)
 	return windows, time.Duration(windows) * (procedure.MostSettle + mostHeld)
@@ -338,18 +365,21 @@ func (v verdict) concludeSteady(g *procedure.GoalConclusion) {
 	if !found.refuted {
 		return
 	}
-	g.Reason, g.Saturated, g.Resolution, g.Window, g.Lossy, g.Confirmed = report.BurstsOnly, false, 0, found.carried, found.lost, found.carried != procedure.None
-	if found.carried == procedure.None {
+	g.Reason, g.Saturated, g.Resolution, g.Window, g.Lossy, g.Confirmed = report.BurstsOnly, false, 0, found.carried,
+		found.lost, found.carried != procedure.NoWindow
+	if found.carried == procedure.NoWindow {
 		g.Directions = nil
 		return
 	}
 	answer, lossy := v.history[found.carried], v.history[found.lost]
 	for i := range g.Directions {
 		d := &g.Directions[i]
-		*d = procedure.DirectionConclusion{Reason: report.OtherDirection, Confirmed: true, Window: found.carried, Lossy: procedure.None}
+		*d = procedure.DirectionConclusion{Reason: report.OtherDirection, Confirmed: true, Window: found.carried,
+			Lossy: procedure.NoWindow}
 		if surelyLost(lossy, i, v.goal) > 0 {
-			d.Lossy, d.Resolution = found.lost, width(min(answer.Load, offeredLoad(answer, i)), max(lossy.Load, offeredLoad(lossy, i)))
-			d.Reason, d.Saturated = report.BurstsOnly, d.Resolution <= near*v.goal.Width
+			d.Lossy, d.Resolution = found.lost, width(min(answer.Load, offeredLoad(answer, i)),
+				max(lossy.Load, offeredLoad(lossy, i)))
+			d.Reason, d.Saturated = report.BurstsOnly, d.Resolution <= nearWidths*v.goal.Width
 			g.Resolution = max(g.Resolution, d.Resolution)
 		}
 	}
@@ -359,7 +389,7 @@ func (v verdict) concludeSteady(g *procedure.GoalConclusion) {
 	}
 }
 
-// steadySentence says what the held windows showed; empty: that the bounds hold.
+// steadySentence says what the held windows showed. Empty means that the bounds hold.
 func (v verdict) steadySentence() string {
 	if len(v.steady) == 0 {
 		return ""
@@ -371,11 +401,14 @@ func (v verdict) steadySentence() string {
 		return fmt.Sprintf("; that is shown in %s, and for no longer: %s", pause, found.unknown)
 	case !found.refuted:
 		return ""
-	case found.carried == procedure.None:
+	case found.carried == procedure.NoWindow:
 		w := v.history[found.lost]
-		return fmt.Sprintf("; only in %s: right after an overload the device lost frames of as much (window %d, %s), and no load is known that it carries then", pause, w.Number, worstLoss(w))
+		return fmt.Sprintf("; only in %s: right after an overload the device lost frames of as much (window %d, %s), "+
+			"and no load is known that it carries then", pause, w.Number, worstLoss(w))
 	}
 	w := v.history[found.carried]
-	return fmt.Sprintf("; only in %s, as bursts: for as long as one likes the device carries %s, held for %s right after an overload (window %d)", pause,
-		wording.PacketRate(measure.Sum(w.Directions, nil).Offered.PacketsPerSecond), w.Duration.Std().Round(1e8), w.Number)
+	return fmt.Sprintf("; only in %s, as bursts: for as long as one likes the device carries %s, held for %s right "+
+		"after an overload (window %d)", pause,
+		wording.PacketRate(measure.Sum(w.Directions, nil).Offered.PacketsPerSecond), w.Duration.Std().Round(1e8),
+		w.Number)
 }

@@ -13,11 +13,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// grain is the share of a trial's frames that generators may leave out by rounding, beside two frames: rates and durations are rounded to whole numbers in places.
+// grain is the share of a trial's frames that generators may leave out by rounding, in addition to two frames, since
+// rates and durations are rounded to whole numbers in places.
 const grain = units.One / 10_000
 
-// whyDisturbed says why a trial shows nothing of some goal and is to be repeated; empty: it counts. Under RFC9971, which counts what was not sent as lost, a generator that left out frames, though
-// less than one in a hundred, makes the trial show nothing: our stall is not to be the device's loss.
+// whyDisturbed says why a trial shows nothing of some goal and is to be repeated. Empty means that the trial counts.
+// RFC9971 counts what was not sent as lost. With that classification, a generator that left out frames, though less
+// than one in a hundred, makes the trial show nothing, so that a generator's stall isn't the device's loss.
 func (s Search) whyDisturbed(w report.Window) string {
 	for _, g := range s.plan.Goals {
 		if judged := judgedBy(w, g); !judged.Counts() && !endedForStricterGoal(w, g) {
@@ -28,24 +30,27 @@ func (s Search) whyDisturbed(w report.Window) string {
 		return ""
 	}
 	for _, d := range w.Directions {
-		if left, of := notSent(w, d); left > 0 && w.Decided == nil && !d.UnderOffered() {
-			return fmt.Sprintf("window %d is repeated: of %d frames asked for from %s to %s the generator did not send %d", w.Number, of, d.From, d.To, left)
+		if missing, planned := notSent(w, d); missing > 0 && w.Decided == nil && !d.UnderOffered() {
+			return fmt.Sprintf("window %d is repeated: of %d frames asked for from %s to %s the generator did not "+
+				"send %d", w.Number, planned, d.From, d.To, missing)
 		}
 	}
 	return ""
 }
 
-// countsForSomeGoal says that a trial counts for some goal: it may show nothing at a strict loss ratio, and show at another that no more was lost than that.
+// countsForSomeGoal reports whether a trial counts for some goal. A trial may show nothing at a strict loss ratio, and
+// show at another one that no more was lost.
 func (s Search) countsForSomeGoal(w report.Window) bool {
 	return slices.ContainsFunc(s.plan.Goals, func(g plan.Goal) bool { return judgedBy(w, g).Counts() })
 }
 
-// endedForStricterGoal says that a trial was ended early for goals that allow less loss than this one, so it shows nothing of this one.
+// endedForStricterGoal reports whether a trial was ended early for goals that allow less loss than this goal. Such a
+// trial shows nothing of this goal.
 func endedForStricterGoal(w report.Window, g plan.Goal) bool {
 	return w.Decided != nil && g.LossRatio > w.Decided.Above
 }
 
-// judgedBy is a window as a goal judges it. A window without evidence, which no linerate writes of a search, stays as it was judged.
+// judgedBy is a window as a goal judges it. A window without evidence stays as it was judged.
 func judgedBy(w report.Window, g plan.Goal) report.Window {
 	counted, err := measure.Recall(w)
 	if err != nil {
@@ -56,18 +61,20 @@ func judgedBy(w report.Window, g plan.Goal) report.Window {
 	return judged
 }
 
-// notSent is how many of a direction's intended frames its generators did not send, where that is more than rounding, and how many were intended. A trial that was ended early was asked for what
-// it would have sent until then, and one that was sent late for what was due in its longer time.
-func notSent(w report.Window, d report.Direction) (left, of int64) {
-	of = plannedFrames(d, max(w.Duration, d.Sending).Std())
-	left = of - d.Sent.Packets
-	if left <= 2+of/int64(units.One/grain) {
-		return 0, of
+// notSent is how many of a direction's planned frames its generators did not send, where that is more than rounding,
+// and how many were planned. For a trial that was ended early, the planned frames are those until its end. For a trial
+// that was sent late, the planned frames are those of its longer time.
+func notSent(w report.Window, d report.Direction) (missing, planned int64) {
+	planned = plannedFrames(d, max(w.Duration, d.Sending).Std())
+	missing = planned - d.Sent.Packets
+	if missing <= 2+planned/int64(units.One/grain) {
+		return 0, planned
 	}
-	return left, of
+	return missing, planned
 }
 
-// trialOf is a window as a trial of package goals: its loss ratio is that of the direction that lost most, never that of the sum.
+// trialOf is a window as a trial of package goals. Its loss ratio is that of the direction that lost most, and never
+// that of the sum.
 func (s Search) trialOf(ask goals.Ask, w report.Window) goals.Trial {
 	t := goals.Trial{Load: ask.Load, Duration: ask.Duration, Took: took(ask, w), Stopped: w.Decided != nil}
 	for i, d := range w.Directions {
@@ -83,17 +90,19 @@ func (s Search) trialOf(ask goals.Ask, w report.Window) goals.Trial {
 	return t
 }
 
-// leastLoss is the least loss ratio that a direction would have had in the whole of a trial that was ended early: what it surely lost by then, of all frames that were planned.
+// leastLoss is the least loss ratio that a direction would have had in the whole of a trial that was ended early. It is
+// what the direction surely lost by then, of all planned frames.
 func leastLoss(w report.Window, direction int) float64 {
 	return min(1, measure.LeastLossOfPlanned(w, direction).Float())
 }
 
-// plannedFrames is how many frames a direction was asked for in so much time.
+// plannedFrames is how many frames a direction was asked for in a span of time.
 func plannedFrames(d report.Direction, span time.Duration) int64 {
 	return int64(units.PacketRate(d.Intended.PacketsPerSecond) * units.PacketRate(span.Milliseconds()) / 1000)
 }
 
-// took is how long a trial took with its drain, as duration sums count it; for one that was ended early, how long the whole one would have taken.
+// took is how long a trial took with its drain, as duration sums count it. For a trial that was ended early, it is how
+// long the whole trial would have taken.
 func took(ask goals.Ask, w report.Window) (span time.Duration) {
 	span = max(w.Took.Std(), w.Duration.Std())
 	if w.Decided != nil {
@@ -102,24 +111,27 @@ func took(ask goals.Ask, w report.Window) (span time.Duration) {
 	return span
 }
 
-// lossOf is a direction's loss ratio, of what was asked for: what was not sent, or was sent and did not come back. RFC9971 counts as the reference's library does:
+// lossOf is a direction's loss ratio of the planned frames. Frames that were not sent, and frames that were sent and
+// did not come back, count as lost. RFC9971 counts as the reference's library does:
 //
 //	(|lost| + |asked for − sent|) ÷ the larger of asked for and sent
 //
-// Sequential counts what was not sent only where that is more than one in a hundred: the load was another one then.
+// Sequential counts frames that were not sent only where they are more than one in a hundred, since the load was
+// another one then.
 func (s Search) lossOf(w report.Window, d report.Direction) float64 {
-	left, of := notSent(w, d)
+	missing, planned := notSent(w, d)
 	if s.plan.Classification != plan.ClassifyRFC9971 && !d.UnderOffered() {
-		left, of = 0, d.Sent.Packets
+		missing, planned = 0, d.Sent.Packets
 	}
-	if of = max(of, d.Sent.Packets); of <= 0 {
+	if planned = max(planned, d.Sent.Packets); planned <= 0 {
 		return 1
 	}
 	lost := d.Sent.Packets - d.Returned.Packets
-	return min(1, float64(max(lost, -lost)+left)/float64(of))
+	return min(1, float64(max(lost, -lost)+missing)/float64(planned))
 }
 
-// surelyLost is the share of a direction's frames that the device surely lost, where that is more than the goal allows; 0: it is not sure to be more.
+// surelyLost is the share of a direction's frames that the device surely lost, where that is more than the goal allows,
+// and otherwise 0.
 func surelyLost(w report.Window, direction int, g plan.Goal) float64 {
 	judged := judgedBy(w, g).Directions
 	if direction >= len(judged) {

@@ -13,64 +13,67 @@ import (
 
 // Conclude estimates each direction's critical load. Window is the trial nearest to the lowest of these loads.
 func (s Soak) Conclude(history []report.Window) procedure.Conclusion {
-	p := s.replay(history)
-	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: p.ended}
-	if p.ended {
-		c.Ending = p.reason
-	}
-	if len(p.trials) == 0 {
+	replayed := s.replay(history)
+	c := replayed.Conclusion()
+	if len(replayed.trials) == 0 {
 		return c
 	}
 	lowest := units.One
-	var said []string
-	for _, d := range s.directionsOf(p.trials) {
+	var clauses []string
+	for _, d := range s.directionsOf(replayed.trials) {
 		l := d.criticalLoad()
-		if near := cmp.Or(l.PacketsPerSecond, l.High, l.Low); l.Lost > 0 && near != "" && near != "0" {
-			lowest = min(lowest, d.loadOf(near.Float()))
+		if nearestRate := cmp.Or(l.PacketsPerSecond, l.High, l.Low); l.Lost > 0 && nearestRate != "" &&
+			nearestRate != "0" {
+			lowest = min(lowest, d.loadOf(nearestRate.Float()))
 		}
 		c.CriticalLoads = append(c.CriticalLoads, l)
-		c.Directions = append(c.Directions, procedure.DirectionConclusion{Reason: d.reason(l), Confirmed: l.Low != "" && !l.Extrapolated, Lossy: procedure.None})
-		said = append(said, d.atHighest.Name()+": "+d.sentence(l))
+		c.Directions = append(c.Directions, procedure.DirectionConclusion{Reason: d.reason(l), Confirmed: l.Low != "" &&
+			!l.Extrapolated, Lossy: procedure.NoWindow})
+		clauses = append(clauses, d.atHighest.Name()+": "+d.sentence(l))
 	}
 	if c.Reason = wholeReason(c.CriticalLoads, c.Directions); c.Reason == report.NotMeasured {
 		c.CriticalLoads, c.Directions = nil, nil
 	} else {
-		c.Window = p.indexes[nearest(p.trials, lowest)]
-		c.Confirmed = !slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return !d.Confirmed })
+		c.Window = replayed.indexes[nearest(replayed.trials, lowest)]
+		c.Confirmed = !slices.ContainsFunc(c.Directions,
+			func(d procedure.DirectionConclusion) bool { return !d.Confirmed })
 	}
 	for i := range c.Directions {
 		c.Directions[i].Window = c.Window
 	}
-	if unusable := p.made - len(p.trials); unusable > 0 {
-		said = append(said, fmt.Sprintf("%s that could not be judged are left out", trialsText(unusable)))
-		if asked := s.trialTime(); p.ended && procedure.TooMuchVoid(asked-p.used, asked) {
-			c.NotHeld = fmt.Sprintf("only trials of %s, of %s, could be judged: see the windows for why, then measure again", p.used, asked)
+	if unusable := replayed.attempts - len(replayed.trials); unusable > 0 {
+		clauses = append(clauses, fmt.Sprintf("%s that could not be judged are left out", trialsText(unusable)))
+		if asked := s.trialTime(); replayed.Ended && procedure.TooMuchVoid(asked-replayed.used, asked) {
+			c.NotHeld = fmt.Sprintf("only trials of %s, of %s, could be judged: see the windows for why, then "+
+				"measure again", replayed.used, asked)
 		}
 	}
-	c.Sentence = strings.Join(said, "; ")
+	c.Sentence = strings.Join(clauses, "; ")
 	return c
 }
 
-// wholeReason is the reason of the load that all directions have together. It is estimated as soon as the critical load of one direction is known to be below a load that was offered, for the lowest
-// critical load is that of all. Else it is a lower bound, for what kept the directions from more.
+// wholeReason is the reason of the load that all directions have together. The lowest critical load is that of all. So
+// it is estimated as soon as the critical load of one direction is known to be below a load that was offered. Otherwise
+// it is a lower bound, for the reason that kept the directions from more.
 func wholeReason(loads []*report.CriticalLoad, directions []procedure.DirectionConclusion) report.Reason {
-	has := func(reason report.Reason) bool {
+	contains := func(reason report.Reason) bool {
 		return slices.ContainsFunc(directions, func(d procedure.DirectionConclusion) bool { return d.Reason == reason })
 	}
 	switch {
 	case slices.ContainsFunc(loads, func(l *report.CriticalLoad) bool { return l.High != "" }):
 		return report.LoadEstimated
-	case has(report.NotMeasured):
+	case contains(report.NotMeasured):
 		return report.NotMeasured
-	case has(report.GeneratorLimited):
+	case contains(report.GeneratorLimited):
 		return report.GeneratorLimited
-	case has(report.LoadEstimated):
+	case contains(report.LoadEstimated):
 		return report.LoadEstimated
 	}
 	return report.ReachedTarget
 }
 
-// reason is why a direction's answer is what it is: an estimate, or a lower bound as the generators sent less than was asked for, or as the highest load lost nothing.
+// reason is why a direction's answer is what it is. It is an estimate, or a lower bound as the generators sent less
+// than was asked for, or as the highest load lost nothing.
 func (d direction) reason(l *report.CriticalLoad) report.Reason {
 	switch {
 	case l.Low == "" && l.High == "":
@@ -83,10 +86,13 @@ func (d direction) reason(l *report.CriticalLoad) report.Reason {
 	return report.LoadEstimated
 }
 
-// nearest is the trial whose load is nearest to this one, the latest of several.
+// nearest is the trial whose load is nearest to load, the latest of several.
 func nearest(trials []report.Window, load units.Ratio) (best int) {
 	for i, w := range trials {
-		if off := func(l units.Ratio) units.Ratio { return max(l-load, load-l) }; off(w.Load) <= off(trials[best].Load) {
+		if distance := func(l units.Ratio) units.Ratio {
+			return max(l-load,
+				load-l)
+		}; distance(w.Load) <= distance(trials[best].Load) {
 			best = i
 		}
 	}

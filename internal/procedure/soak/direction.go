@@ -13,34 +13,37 @@ import (
 // direction is what the trials show of one direction.
 type direction struct {
 	Soak
-	// highest is the highest load of a trial, atHighest the direction in the first trial of that load, and offeredAtHighest what each of them offered, in packets per second.
+	// highest is the highest load of a trial, atHighest the direction in the first trial of that load, and
+	// offeredAtHighest what each trial of that load offered, in packets per second.
 	highest          units.Ratio
 	atHighest        report.Direction
 	offeredAtHighest []float64
 	// full is what a load of one asks of the direction, in packets per second.
 	full float64
-	// worst are the trials with every frame as lost that the device may have lost, best with those alone that it surely lost. Frames that the generator itself dropped are neither sent nor lost.
+	// worst are the trials with every frame as lost that the device may have lost, and best with those alone that it
+	// surely lost. Frames that the generator itself dropped are neither sent nor lost.
 	worst, best []losscurve.Trial
-	// lost is how many frames of worst are lost, doubtful how many of these the device may not have lost.
+	// lost is how many frames of worst are lost, and doubtful how many of these the device may not have lost.
 	sent, lost, doubtful int64
 	// unsure is how much more or less than the trials' loads may have been offered, in packets per second.
 	unsure float64
 }
 
 // directionsOf gathers what the trials show of each direction.
-func (s Soak) directionsOf(trials []report.Window) (all []direction) {
+func (s Soak) directionsOf(trials []report.Window) (directions []direction) {
 	if len(trials) == 0 {
 		return nil
 	}
 	highest := slices.MaxFunc(trials, func(a, b report.Window) int { return cmp.Compare(a.Load, b.Load) })
 	for i, m := range highest.Directions {
-		d := direction{Soak: s, highest: highest.Load, atHighest: m, full: float64(max(1, m.Intended.PacketsPerSecond)) / highest.Load.Float()}
+		d := direction{Soak: s, highest: highest.Load, atHighest: m,
+			full: float64(max(1, m.Intended.PacketsPerSecond)) / highest.Load.Float()}
 		for _, w := range trials {
 			d.add(w, i)
 		}
-		all = append(all, d)
+		directions = append(directions, d)
 	}
-	return all
+	return directions
 }
 
 // add takes in direction i of a trial.
@@ -50,14 +53,14 @@ func (d *direction) add(w report.Window, i int) {
 	if sent <= 0 || m.Offered.PacketsPerSecond <= 0 {
 		return
 	}
-	surely, most := measure.LossBetween(w, i, d.plan.LossRatio)
+	surely, possibly := measure.LossBetween(w, i, d.plan.LossRatio)
 	offered := float64(m.Offered.PacketsPerSecond)
-	d.worst = append(d.worst, losscurve.Trial{Load: offered, Sent: sent, Lost: most})
+	d.worst = append(d.worst, losscurve.Trial{Load: offered, Sent: sent, Lost: possibly})
 	d.best = append(d.best, losscurve.Trial{Load: offered, Sent: sent, Lost: surely})
 	if w.Load == d.highest {
 		d.offeredAtHighest = append(d.offeredAtHighest, offered)
 	}
-	d.sent, d.lost, d.doubtful = d.sent+sent, d.lost+most, d.doubtful+most-surely
+	d.sent, d.lost, d.doubtful = d.sent+sent, d.lost+possibly, d.doubtful+possibly-surely
 	if w.Evidence != nil && i < len(w.Evidence.Directions) {
 		e := w.Evidence.Directions[i]
 		d.unsure = max(d.unsure, float64(e.MostOffered-e.Offered)/float64(units.PacketPerSecond))
@@ -66,7 +69,8 @@ func (d *direction) add(w report.Window, i int) {
 
 // fit fits curves of one shape to trials of the direction.
 func (d direction) fit(shape losscurve.Shape, trials []losscurve.Trial) losscurve.Fit {
-	return losscurve.FitTrials(shape, trials, losscurve.Question{LossRatio: d.plan.LossRatio.Float(), Least: d.leastRate(), Most: d.full})
+	return losscurve.FitTrials(shape, trials, losscurve.Question{LossRatio: d.plan.LossRatio.Float(),
+		Lowest: d.leastRate(), Highest: d.full})
 }
 
 // leastRate is the lowest load of the soak, in packets per second of the direction.

@@ -16,13 +16,15 @@ import (
 const (
 	// tail is the part of a fit below the lower end of the interval, and above its upper end.
 	tail = 0.025
-	// loadsKnownTo is how exactly loads are known, in packets per second: offered rates are whole numbers. No interval is narrower.
+	// loadsKnownTo is how exactly loads are known, in packets per second: offered rates are whole numbers. No
+	// interval is narrower.
 	loadsKnownTo = 1
 )
 
 // criticalLoad is what the trials show of the direction's critical load.
 func (d direction) criticalLoad() *report.CriticalLoad {
-	l := &report.CriticalLoad{LossRatio: d.plan.LossRatio, Trials: len(d.worst), Sent: d.sent, Lost: d.lost, Doubtful: d.doubtful}
+	l := &report.CriticalLoad{LossRatio: d.plan.LossRatio, Trials: len(d.worst), Sent: d.sent, Lost: d.lost,
+		Doubtful: d.doubtful}
 	switch {
 	case d.sent < d.plan.FramesNeeded():
 		return l
@@ -40,7 +42,8 @@ func (d direction) criticalLoad() *report.CriticalLoad {
 	return l
 }
 
-// highestProven is, of trials that lost no frame, the highest load for which this holds: the trials at it and above sent as many frames as it takes to see the loss ratio. 0: there is none.
+// highestProven is the highest load of a trial, of trials that lost no frame, such that the trials at this load and
+// above sent as many frames as it takes to see the loss ratio. 0 means that there is none.
 func (d direction) highestProven() float64 {
 	downward := slices.Clone(d.worst)
 	slices.SortStableFunc(downward, func(a, b losscurve.Trial) int { return cmp.Compare(b.Load, a.Load) })
@@ -53,21 +56,25 @@ func (d direction) highestProven() float64 {
 	return 0
 }
 
-// estimate fills in what curves of each shape show. Doubtful frames count as lost for the lower end of the interval, as carried for its upper end, and half as one and half as the other for the mean.
+// estimate fills in what curves of each shape show. Doubtful frames count as lost for the lower end of the interval, as
+// carried for its upper end, and half as one and half as the other for the mean.
 func (d direction) estimate(l *report.CriticalLoad) {
 	low, high, mostOffered := math.Inf(1), 0.0, 0.0
-	var all mixture
+	var combined mixture
 	for _, shape := range losscurve.Shapes {
 		worst := d.fit(shape, d.worst)
 		best := worst
 		if d.doubtful > 0 {
 			best = d.fit(shape, d.best)
 		}
-		both := mixture{}.with(worst).with(best)
-		all = all.with(worst).with(best)
-		from, to := worst.Quantile(tail)-max(loadsKnownTo, d.unsure), best.Quantile(1-tail)+max(loadsKnownTo, d.unsure)
-		low, high = min(low, from), max(high, to)
-		l.Shapes = append(l.Shapes, report.CriticalLoadOfShape{Shape: string(shape), PacketsPerSecond: sixDigits(both.mean()), Deviation: sixDigits(both.deviation()), Low: roundedDown(from), High: roundedUp(to),
+		pair := mixture{}.add(worst).add(best)
+		combined = combined.add(worst).add(best)
+		lower, upper := worst.Quantile(tail)-max(loadsKnownTo, d.unsure), best.Quantile(1-tail)+
+			max(loadsKnownTo, d.unsure)
+		low, high = min(low, lower), max(high, upper)
+		l.Shapes = append(l.Shapes, report.CriticalLoadOfShape{Shape: string(shape),
+			PacketsPerSecond: sixDigits(pair.mean()), Deviation: sixDigits(pair.deviation()), Low: roundedDown(lower),
+			High:     roundedUp(upper),
 			Capacity: sixDigits(worst.Likeliest.Capacity), Spread: sixDigits(worst.Likeliest.Spread)})
 	}
 	for _, t := range d.worst {
@@ -80,14 +87,14 @@ func (d direction) estimate(l *report.CriticalLoad) {
 		l.High = roundedUp(high)
 	}
 	if l.Low != "0" && l.High != "" {
-		l.PacketsPerSecond, l.Deviation = sixDigits(all.mean()), sixDigits(all.deviation())
+		l.PacketsPerSecond, l.Deviation = sixDigits(combined.mean()), sixDigits(combined.deviation())
 	}
 }
 
 // mixture is several fits that weigh the same.
 type mixture struct{ n, sum, squares float64 }
 
-func (m mixture) with(f losscurve.Fit) mixture {
+func (m mixture) add(f losscurve.Fit) mixture {
 	mean, deviation := f.Mean(), f.Deviation()
 	return mixture{m.n + 1, m.sum + mean, m.squares + deviation*deviation + mean*mean}
 }
@@ -98,13 +105,14 @@ func (m mixture) deviation() float64 {
 	return math.Sqrt(max(0, m.squares/m.n-m.mean()*m.mean()))
 }
 
-// sixDigits rounds to six digits: more than any estimate has, and few enough that the arithmetic of all machines agrees on them.
+// sixDigits rounds to six digits, which are more than any estimate has, and few enough that the arithmetic of all
+// machines agrees on them.
 func sixDigits(v float64) report.Number {
 	r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', 6, 64))
 	return report.NumberOf(r)
 }
 
-// endDigits is how many digits an end of an interval has: fewer would move it by more than loads are known to.
+// endDigits is how many digits an end of an interval has. Fewer would move the end by more than loads are known to.
 const endDigits = 9
 
 // roundedDown and roundedUp round an end of an interval away from its inside. No load is below 0.
@@ -118,8 +126,8 @@ func roundedTo(v float64, side int) report.Number {
 	r, _ := new(big.Rat).SetString(text)
 	if r.Cmp(exact) == -side {
 		_, exponent, _ := strings.Cut(text, "e")
-		last, _ := new(big.Rat).SetString(fmt.Sprintf("%de%s", side, exponent))
-		r.Add(r, last.Quo(last, big.NewRat(100_000_000, 1)))
+		unit, _ := new(big.Rat).SetString(fmt.Sprintf("%de%s", side, exponent))
+		r.Add(r, unit.Quo(unit, big.NewRat(100_000_000, 1)))
 	}
 	return report.NumberOf(r)
 }

@@ -11,23 +11,26 @@ import (
 )
 
 const (
-	// approaches is how many trials after the first one send what came back of the trial before, before curves choose the load.
+	// approaches is how many trials after the first one send what came back of the trial before, before curves
+	// choose the load.
 	approaches = 2
-	// cautious is the probability that the critical load lies above the load of a trial at the lower end of the estimate.
+	// cautious is the probability that the critical load lies above that of a trial at the estimate's lower end.
 	cautious = 0.9
 )
 
-// nextLoad is the load of the next trial, and why. As long as nothing is lost it is the highest. The next two trials go down to what came back of the trial before. From there on each trial is for
-// one direction, in turn, and is made at one of these loads, in turn: the critical load by the curves of each shape, and a load that the critical one most probably lies above. Trials there narrow
-// the estimate down.
+// nextLoad is the load of the next trial, and why. As long as nothing is lost it is the highest. The next two trials go
+// down to what came back of the trial before. From there on each trial is for one direction, in turn, and is made at
+// one of these loads, in turn: the critical load by the curves of each shape, and a load that the critical one most
+// probably lies above. Trials at these loads narrow the estimate.
 func (s Soak) nextLoad(trials []report.Window) (units.Ratio, string) {
 	lossy := slices.DeleteFunc(s.directionsOf(trials), func(d direction) bool { return d.lost == 0 })
 	switch {
 	case len(lossy) == 0:
 		return units.One, ""
 	case len(trials) <= approaches:
-		last := trials[len(trials)-1]
-		return s.onGrid(units.Ratio(float64(last.Load) * (1 - highestLossRatio(last).Float()))), "what came back of the trial before"
+		latest := trials[len(trials)-1]
+		return s.onGrid(units.Ratio(float64(latest.Load) * (1 - highestLossRatio(latest).Float()))),
+			"what came back of the trial before"
 	}
 	turn := len(trials) - approaches - 1
 	d := lossy[turn%len(lossy)]
@@ -43,9 +46,9 @@ func (s Soak) nextLoad(trials []report.Window) (units.Ratio, string) {
 }
 
 // highestLossRatio is that of the direction that lost the largest share.
-func highestLossRatio(w report.Window) (most units.Ratio) {
+func highestLossRatio(w report.Window) (largest units.Ratio) {
 	for _, m := range w.Directions {
-		most = max(most, m.LossRatio)
+		largest = max(largest, m.LossRatio)
 	}
-	return most
+	return largest
 }

@@ -17,31 +17,34 @@ func (d direction) sentence(l *report.CriticalLoad) string {
 	sent := fmt.Sprintf("%s frames were sent in %s", wording.Count(l.Sent), wording.Counted(l.Trials, "trial"))
 	switch {
 	case l.Sent < d.plan.FramesNeeded():
-		return fmt.Sprintf("no answer: %s, and a loss ratio of %s takes %s to see: raise procedure.soak.duration, or lossRatio", sent, ratio, needed)
+		return fmt.Sprintf("no answer: %s, and a loss ratio of %s takes %s to see: raise procedure.soak.duration, or "+
+			"lossRatio", sent, ratio, needed)
 	case l.Lost == 0:
 		return d.losslessSentence(l, sent)
 	}
-	said := fmt.Sprintf("%s, %s of them lost", sent, wording.Count(l.Lost))
+	text := fmt.Sprintf("%s, %s of them lost", sent, wording.Count(l.Lost))
 	if l.Doubtful > 0 {
-		said += fmt.Sprintf(" (%s maybe not by the device)", wording.Count(l.Doubtful))
+		text += fmt.Sprintf(" (%s maybe not by the device)", wording.Count(l.Doubtful))
 	}
-	said += ": " + d.answerSentence(l)
+	text += ": " + d.answerSentence(l)
 	if l.Extrapolated {
-		said += fmt.Sprintf("; not confirmed, as only %s frames were sent at loads up to there, and such a loss ratio takes %s to see: the answer rests on the curves", wording.Count(l.Below), needed)
+		text += fmt.Sprintf("; not confirmed, as only %s frames were sent at loads up to there, and such a loss "+
+			"ratio takes %s to see: the answer rests on the curves", wording.Count(l.Below), needed)
 	}
-	return said
+	return text
 }
 
 // losslessSentence says at which load the device surely loses less than the loss ratio, where it lost nothing.
 func (d direction) losslessSentence(l *report.CriticalLoad, sent string) string {
-	said := fmt.Sprintf("lower bound: %s, and none was lost: with 95 %% confidence the device loses less than %s at %s", sent, d.plan.LossRatio, rateText(l.Low))
+	text := fmt.Sprintf("lower bound: %s, and none was lost: with 95 %% confidence the device loses less than %s at %s",
+		sent, d.plan.LossRatio, rateText(l.Low))
 	switch {
 	case !d.provenAtHighest(l.Low.Float()):
-		return said + ", by the trials at that load and above"
+		return text + ", by the trials at that load and above"
 	case d.atHighest.UnderOffered():
-		return said + d.generatorLimitText()
+		return text + d.generatorLimitText()
 	}
-	return said + ", the highest load asked for"
+	return text + ", the highest load asked for"
 }
 
 // answerSentence says where the critical load lies.
@@ -51,30 +54,35 @@ func (d direction) answerSentence(l *report.CriticalLoad) string {
 	case l.Low == "0" && l.High == "":
 		return fmt.Sprintf("they don't show at which load %s is lost on average", ratio)
 	case l.High == "":
-		said := fmt.Sprintf("lower bound: with 95 %% confidence %s is lost on average at %s or above, and no load that was offered is known to be above that point", ratio, rateText(l.Low))
+		text := fmt.Sprintf("lower bound: with 95 %% confidence %s is lost on average at %s or above, and no load "+
+			"that was offered is known to be above that point", ratio, rateText(l.Low))
 		if d.atHighest.UnderOffered() {
-			said += d.generatorLimitText()
+			text += d.generatorLimitText()
 		}
-		return said
+		return text
 	case l.Low == "0":
-		return fmt.Sprintf("with 95 %% confidence %s is lost on average at %s or below, maybe below the lowest load asked for", ratio, rateText(l.High))
+		return fmt.Sprintf("with 95 %% confidence %s is lost on average at %s or below, maybe below the lowest load "+
+			"asked for", ratio, rateText(l.High))
 	}
-	var by []string
+	var shapes []string
 	for _, s := range l.Shapes {
-		by = append(by, fmt.Sprintf("%s by the %s function", rateText(s.PacketsPerSecond), s.Shape))
+		shapes = append(shapes, fmt.Sprintf("%s by the %s function", rateText(s.PacketsPerSecond), s.Shape))
 	}
-	return fmt.Sprintf("estimate: %s is lost on average at %s, standard deviation %s, with 95 %% confidence between %s and %s (%s)", ratio, rateText(l.PacketsPerSecond), rateText(l.Deviation), rateText(l.Low), rateText(l.High),
-		strings.Join(by, ", "))
+	return fmt.Sprintf("estimate: %s is lost on average at %s, standard deviation %s, with 95 %% confidence between "+
+		"%s and %s (%s)", ratio, rateText(l.PacketsPerSecond), rateText(l.Deviation), rateText(l.Low), rateText(l.High),
+		strings.Join(shapes, ", "))
 }
 
 // provenAtHighest reports whether a lower end is the load of a trial at the highest load that was asked for.
 func (d direction) provenAtHighest(low float64) bool {
-	return slices.ContainsFunc(d.offeredAtHighest, func(offered float64) bool { return math.Abs(offered-d.unsure-low) <= loadsKnownTo })
+	return slices.ContainsFunc(d.offeredAtHighest,
+		func(offered float64) bool { return math.Abs(offered-d.unsure-low) <= loadsKnownTo })
 }
 
 // generatorLimitText says that the generators were the limit of the direction.
 func (d direction) generatorLimitText() string {
-	return fmt.Sprintf(", and the generators send no more, of %s asked for", wording.PacketRate(d.atHighest.Intended.PacketsPerSecond))
+	return fmt.Sprintf(", and the generators send no more, of %s asked for",
+		wording.PacketRate(d.atHighest.Intended.PacketsPerSecond))
 }
 
 func rateText(n report.Number) string {

@@ -18,13 +18,15 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// most is the highest load of these soaks, in packets per second.
-const most = 1_000_000
+// highest is the highest load of these soaks, in packets per second.
+const highest = 1_000_000
 
 // soaked is a soak for one frame of a hundred thousand, of so many trials that begin with 2 s.
 func soaked(trials int, options ...func(*plan.Soak)) soak.Soak {
-	s := plan.Soak{LossRatio: units.One / 100_000, FirstTrial: plan.Duration(2 * time.Second), TrialGrowth: plan.Duration(100 * time.Millisecond), WarmupDuration: plan.Duration(time.Second),
-		MinRate: units.Rate{Kind: units.Packets, Micros: most * 10_000}, MaxRate: units.Rate{Kind: units.Packets, Micros: most * 1_000_000}}
+	s := plan.Soak{LossRatio: units.One / 100_000, FirstTrial: plan.Duration(2 * time.Second),
+		TrialGrowth: plan.Duration(100 * time.Millisecond), WarmupDuration: plan.Duration(time.Second),
+		MinRate: units.Rate{Kind: units.Packets, Micros: highest * 10_000}, MaxRate: units.Rate{Kind: units.Packets,
+			Micros: highest * 1_000_000}}
 	for n := range trials {
 		s.Duration += s.FirstTrial + plan.Duration(n)*s.TrialGrowth
 	}
@@ -34,7 +36,8 @@ func soaked(trials int, options ...func(*plan.Soak)) soak.Soak {
 	return soak.New(plan.Procedure{Type: plan.TypeSoak, Soak: &s})
 }
 
-// device loses frames by chance: a share that is a function of the load on average, by itself or in clumps, more in some trials and less in others.
+// device loses frames by chance: a share that is a function of the load on average, by itself or in clumps,
+// more in some trials and less in others.
 type device struct {
 	words  string
 	loses  func(load float64) float64
@@ -54,7 +57,7 @@ func sharp(capacity float64) func(float64) float64 {
 
 // critical is the truth: where the device loses the ratio on average.
 func (d device) critical(ratio float64) float64 {
-	low, high := most*0.001, most*4.0
+	low, high := highest*0.001, highest*4.0
 	for range 60 {
 		if middle := (low + high) / 2; d.loses(middle) > ratio {
 			high = middle
@@ -70,8 +73,8 @@ func poisson(rnd *rand.Rand, mean float64) int64 {
 	if mean > 40 {
 		return max(0, int64(math.Round(mean+math.Sqrt(mean)*rnd.NormFloat64())))
 	}
-	n, left := int64(0), math.Exp(-mean)
-	for p := rnd.Float64(); p > left; p *= rnd.Float64() {
+	n, chance := int64(0), math.Exp(-mean)
+	for p := rnd.Float64(); p > chance; p *= rnd.Float64() {
 		n++
 	}
 	return n
@@ -79,15 +82,16 @@ func poisson(rnd *rand.Rand, mean float64) int64 {
 
 // shows is what a direction shows of a step.
 func (d device) shows(rnd *rand.Rand, s procedure.Step) report.Direction {
-	asked := s.Load.Float() * most
+	asked := s.Load.Float() * highest
 	if s.Phase == report.WarmUp {
-		asked = most / 100
+		asked = highest / 100
 	}
 	load := asked
 	if d.sends > 0 {
 		load = min(load, d.sends)
 	}
-	m := report.Direction{Intended: report.Flow{PacketsPerSecond: int64(math.Round(asked))}, Offered: report.Flow{PacketsPerSecond: int64(math.Round(load))}, Quality: report.Good}
+	m := report.Direction{Intended: report.Flow{PacketsPerSecond: int64(math.Round(asked))},
+		Offered: report.Flow{PacketsPerSecond: int64(math.Round(load))}, Quality: report.Good}
 	m.Sent.Packets = int64(load * s.Judge.Seconds())
 	mean := d.loses(load) * float64(m.Sent.Packets) * math.Exp(d.varies*rnd.NormFloat64()-d.varies*d.varies/2)
 	lost := min(m.Sent.Packets, max(1, d.clump)*poisson(rnd, mean/float64(max(1, d.clump))))
@@ -107,7 +111,7 @@ func carryOut(t *testing.T, seed uint64, p procedure.Procedure, devices ...devic
 	var history []report.Window
 	for {
 		s := p.Next(history)
-		if s.Done {
+		if s.End {
 			return history
 		}
 		history = append(history, windowOf(rnd, s, len(history), devices...))
@@ -115,7 +119,8 @@ func carryOut(t *testing.T, seed uint64, p procedure.Procedure, devices ...devic
 }
 
 func windowOf(rnd *rand.Rand, s procedure.Step, n int, devices ...device) report.Window {
-	w := report.Window{Number: n + 1, Phase: s.Phase, Load: s.Load, Duration: plan.Duration(s.Judge), Quality: report.Good}
+	w := report.Window{Number: n + 1, Phase: s.Phase, Load: s.Load, Duration: plan.Duration(s.Judge),
+		Quality: report.Good}
 	for i, d := range devices {
 		m := d.shows(rnd, s)
 		m.From, m.To = []string{"west", "east"}[i], []string{"east", "west"}[i]
@@ -124,7 +129,8 @@ func windowOf(rnd *rand.Rand, s procedure.Step, n int, devices ...device) report
 	return w
 }
 
-// The devices that the judge doesn't know. Those of the first five lose as one of the functions says, or as something between and beyond them; the others break what is assumed.
+// The devices that the judge doesn't know. Those of the first five lose as one of the functions says, or as
+// something between and beyond them; the others break what is assumed.
 var devices = []device{
 	{words: "stretch, 1 %", loses: curve(losscurve.Stretch, 370_000, 0.01)},
 	{words: "erf, 3 %", loses: curve(losscurve.Erf, 370_000, 0.03)},
@@ -141,10 +147,11 @@ var devices = []device{
 // trialsOfARun is how many trials each run of a row has.
 const trialsOfARun = 20
 
-// row counts how often the truth lies within the interval that is claimed, of so many runs, and how wide that is on average, relative to the truth.
+// row counts how often the truth lies within the interval that is claimed, of so many runs, and how wide that
+// is on average, relative to the truth.
 func row(t *testing.T, d device, runs int) (string, int) {
 	t.Helper()
-	truth, within, below, width := d.critical(1e-5), 0, 0, 0.0
+	truth, enclosed, short, width := d.critical(1e-5), 0, 0, 0.0
 	p := soaked(trialsOfARun)
 	for seed := range runs {
 		c := p.Conclude(carryOut(t, uint64(seed), p, d))
@@ -155,20 +162,23 @@ func row(t *testing.T, d device, runs int) (string, int) {
 		}
 		switch {
 		case truth < low:
-			below++
+			short++
 		case truth <= high:
-			within++
+			enclosed++
 		}
-		width += min(high, most) - low
+		width += min(high, highest) - low
 	}
-	return fmt.Sprintf("| %s | %.0f | %.0f | %.0f | %.2f |\n", d.words, 100*float64(within)/float64(runs), 100*float64(below)/float64(runs), 100*float64(runs-within-below)/float64(runs), 100*width/float64(runs)/truth), within
+	return fmt.Sprintf("| %s | %.0f | %.0f | %.0f | %.2f |\n", d.words, 100*float64(enclosed)/float64(runs),
+		100*float64(short)/float64(runs), 100*float64(runs-enclosed-short)/float64(runs),
+		100*width/float64(runs)/truth), enclosed
 }
 
-// TestTheTruthIsWithinTheInterval plays a few runs of each kind of device in the gate; the full tier counts how often it is so.
+// TestTheTruthIsWithinTheInterval plays a few runs of each kind of device in the gate; the full tier counts how
+// often it is so.
 func TestTheTruthIsWithinTheInterval(t *testing.T) {
 	for _, d := range devices {
-		if _, within := row(t, d, 1); within < 1 {
-			t.Errorf("%s: %d of 1", d.words, within)
+		if _, enclosed := row(t, d, 1); enclosed < 1 {
+			t.Errorf("%s: %d of 1", d.words, enclosed)
 		}
 	}
 }
@@ -180,11 +190,14 @@ func TestTheIntervalOfEachFunctionHas95PercentOfItsFit(t *testing.T) {
 	var trials []losscurve.Trial
 	for _, w := range history[1:] {
 		d := w.Directions[0]
-		trials = append(trials, losscurve.Trial{Load: float64(d.Offered.PacketsPerSecond), Sent: d.Sent.Packets, Lost: d.Sent.Packets - d.Returned.Packets})
+		trials = append(trials, losscurve.Trial{Load: float64(d.Offered.PacketsPerSecond), Sent: d.Sent.Packets,
+			Lost: d.Sent.Packets - d.Returned.Packets})
 	}
 	for i, s := range p.Conclude(history).CriticalLoads[0].Shapes {
-		fit := losscurve.FitTrials(losscurve.Shapes[i], trials, losscurve.Question{LossRatio: 1e-5, Least: most / 100, Most: most})
-		if low, high := fit.Quantile(0.025)-1, fit.Quantile(0.975)+1; math.Abs(s.Low.Float()-low) > 0.01 || math.Abs(s.High.Float()-high) > 0.01 {
+		fit := losscurve.FitTrials(losscurve.Shapes[i], trials, losscurve.Question{LossRatio: 1e-5,
+			Lowest: highest / 100, Highest: highest})
+		if low, high := fit.Quantile(0.025)-1, fit.Quantile(0.975)+1; math.Abs(s.Low.Float()-low) > 0.01 ||
+			math.Abs(s.High.Float()-high) > 0.01 {
 			t.Errorf("%+v, want %.2f to %.2f", s, low, high)
 		}
 	}
@@ -196,7 +209,8 @@ func TestADeviceThatLosesNothingHasALowerBound(t *testing.T) {
 	history := carryOut(t, 1, p, device{loses: func(float64) float64 { return 0 }})
 	c := p.Conclude(history)
 	l := c.CriticalLoads[0]
-	if c.Reason != report.ReachedTarget || !c.Confirmed || l.Low != "1000000" || l.High != "" || l.PacketsPerSecond != "" || l.Lost != 0 {
+	if c.Reason != report.ReachedTarget || !c.Confirmed || l.Low != "1000000" || l.High != "" ||
+		l.PacketsPerSecond != "" || l.Lost != 0 {
 		t.Errorf("%+v: %+v", c, l)
 	}
 	for i, w := range history[1:] {
@@ -207,16 +221,19 @@ func TestADeviceThatLosesNothingHasALowerBound(t *testing.T) {
 	if c.Window != len(history)-1 {
 		t.Errorf("its figures are of window %d, want the latest of the trials at that load, the longest", c.Window)
 	}
-	if want := "lower bound: 24,500,000 frames were sent in 10 trials, and none was lost: with 95 % confidence the device loses less than 0.00001 at 1.00 Mpps, the highest load asked for"; !strings.Contains(c.Sentence, want) {
+	if want := "lower bound: 24,500,000 frames were sent in 10 trials, and none was lost: with 95 % confidence the " +
+		"device loses less than 0.00001 at 1.00 Mpps, the highest load asked for"; !strings.Contains(c.Sentence, want) {
 		t.Errorf("%s", c.Sentence)
 	}
 }
 
-// TestAGeneratorsLimitIsNotTheDevices: where the generator sends less than asked for and nothing is lost, what it sent is a lower bound.
+// TestAGeneratorsLimitIsNotTheDevices: where the generator sends less than asked for and nothing is lost, what
+// it sent is a lower bound.
 func TestAGeneratorsLimitIsNotTheDevices(t *testing.T) {
 	p := soaked(10)
 	c := p.Conclude(carryOut(t, 1, p, device{loses: sharp(700_000), sends: 500_000}))
-	if l := c.CriticalLoads[0]; c.Reason != report.GeneratorLimited || l.Low != "500000" || l.High != "" || !strings.Contains(c.Sentence, "the generators send no more, of 1.00 Mpps asked for") {
+	if l := c.CriticalLoads[0]; c.Reason != report.GeneratorLimited || l.Low != "500000" || l.High != "" ||
+		!strings.Contains(c.Sentence, "the generators send no more, of 1.00 Mpps asked for") {
 		t.Errorf("%s: %+v: %s", c.Reason, l, c.Sentence)
 	}
 }
@@ -226,7 +243,8 @@ func TestTooFewFramesSayNothing(t *testing.T) {
 	p := soaked(5, func(s *plan.Soak) { s.LossRatio = 10 })
 	for _, d := range devices[:1] {
 		c := p.Conclude(carryOut(t, 1, p, d))
-		if c.Window != procedure.None || c.Reason != report.NotMeasured || c.CriticalLoads != nil || !strings.Contains(c.Sentence, "and a loss ratio of 0.00000001 takes 300,000,000 to see") {
+		if c.Window != procedure.NoWindow || c.Reason != report.NotMeasured || c.CriticalLoads != nil ||
+			!strings.Contains(c.Sentence, "and a loss ratio of 0.00000001 takes 300,000,000 to see") {
 			t.Errorf("%+v: %s", c, c.Sentence)
 		}
 	}
@@ -244,80 +262,93 @@ func TestWhatCannotBeJudgedIsLeftOut(t *testing.T) {
 		return w
 	})
 	c := p.Conclude(history)
-	if l := c.CriticalLoads[0]; l.Trials != len(history)-3 || !strings.Contains(c.Sentence, "2 trials that could not be judged are left out") {
+	if l := c.CriticalLoads[0]; l.Trials != len(history)-3 ||
+		!strings.Contains(c.Sentence, "2 trials that could not be judged are left out") {
 		t.Errorf("%d windows, %+v: %s", len(history), l, c.Sentence)
 	}
-	if history[3].Load != history[4].Load || !strings.Contains(strings.Join(trace, "\n"), "window 4 is repeated, as it could not be judged: somebody else sent") {
+	if history[3].Load != history[4].Load || !strings.Contains(strings.Join(trace, "\n"),
+		"window 4 is repeated, as it could not be judged: somebody else sent") {
 		t.Errorf("%s, then %s: %q", history[3].Load, history[4].Load, trace)
 	}
-	every, _ := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
+	trials, _ := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
 		w := windowOf(rnd, s, n, devices[0])
 		if n > 0 {
 			Void("somebody else sent", n)(n, &w)
 		}
 		return w
 	})
-	if c := p.Conclude(every); len(every) != 6 || !c.Finished || c.Reason != report.NotMeasured {
-		t.Errorf("%d windows: %+v", len(every), c)
+	if c := p.Conclude(trials); len(trials) != 6 || !c.Finished || c.Reason != report.NotMeasured {
+		t.Errorf("%d windows: %+v", len(trials), c)
 	}
 }
 
-// TestWhatOthersMayHaveLostWidensTheInterval: what others on the machine may have had a part in bounds the critical load from below, as if the device had lost it, and not from above.
+// TestWhatOthersMayHaveLostWidensTheInterval: what others on the machine may have had a part in bounds the
+// critical load from below, as if the device had lost it, and not from above.
 func TestWhatOthersMayHaveLostWidensTheInterval(t *testing.T) {
 	p := soaked(12)
 	history := carryOut(t, 3, p, devices[0])
-	alone := p.Conclude(history).CriticalLoads[0]
+	single := p.Conclude(history).CriticalLoads[0]
 	for i := range history {
 		history[i].Directions[0].DisturbedFrames = 1000
 	}
 	shared := p.Conclude(history).CriticalLoads[0]
-	if shared.Low != alone.Low || shared.Doubtful == 0 || shared.High != "" && shared.High.Float() <= alone.High.Float() {
-		t.Errorf("%+v, disturbed %+v", alone, shared)
+	if shared.Low != single.Low || shared.Doubtful == 0 || shared.High != "" &&
+		shared.High.Float() <= single.High.Float() {
+		t.Errorf("%+v, disturbed %+v", single, shared)
 	}
 }
 
-// TestLossInDoubtIsNotLeftOut: a trial that is Invalid as it lost frames counts as one that lost them for the lower end, and as one that lost none for the upper; else trials that were disturbed alike and
-// lost none would count alone.
+// TestLossInDoubtIsNotLeftOut: a trial that is Invalid as it lost frames counts as one that lost them for the
+// lower end, and as one that lost none for the upper; else trials that were disturbed alike and lost none would
+// count alone.
 func TestLossInDoubtIsNotLeftOut(t *testing.T) {
 	p := soaked(12)
 	history := carryOut(t, 3, p, devices[0])
-	alone := p.Conclude(history).CriticalLoads[0]
+	single := p.Conclude(history).CriticalLoads[0]
 	for i := range history {
 		w := &history[i]
-		if w.Evidence = (&report.Evidence{Directions: make([]report.DirectionEvidence, 1)}); w.Phase == report.Trial && w.Directions[0].LossRatio > 0 && w.Load < units.One/2 {
+		if w.Evidence = (&report.Evidence{Directions: make([]report.DirectionEvidence, 1)}); w.Phase == report.Trial &&
+			w.Directions[0].LossRatio > 0 && w.Load < units.One/2 {
 			w.Quality, w.Directions[0].Quality = report.Invalid, report.Invalid
 		}
 	}
 	doubted := p.Conclude(history).CriticalLoads[0]
-	if doubted.Trials != alone.Trials || doubted.Low != alone.Low || doubted.Lost != alone.Lost || doubted.Doubtful == 0 || doubted.High != "" && doubted.High.Float() <= alone.High.Float() {
-		t.Errorf("%+v, in doubt %+v", alone, doubted)
+	if doubted.Trials != single.Trials || doubted.Low != single.Low || doubted.Lost != single.Lost ||
+		doubted.Doubtful == 0 || doubted.High != "" && doubted.High.Float() <= single.High.Float() {
+		t.Errorf("%+v, in doubt %+v", single, doubted)
 	}
 }
 
 // offered is a trial of one direction that was offered and lost so much in ten seconds.
 func offered(load units.Ratio, pps, lost int64) report.Window {
-	m := report.Direction{From: "west", To: "east", Quality: report.Good, Intended: report.Flow{PacketsPerSecond: int64(float64(load) / float64(units.One) * most)}, Offered: report.Flow{PacketsPerSecond: pps}}
+	m := report.Direction{From: "west", To: "east", Quality: report.Good,
+		Intended: report.Flow{PacketsPerSecond: int64(float64(load) / float64(units.One) * highest)},
+		Offered:  report.Flow{PacketsPerSecond: pps}}
 	m.Sent.Packets, m.Returned.Packets = 10*pps, 10*pps-lost
 	m.LossRatio, m.LossRatioMin = units.RatioOf(lost, 10*pps), units.RatioOf(lost, 10*pps)
 	return report.Window{Phase: report.Trial, Load: load, Quality: report.Good, Directions: []report.Direction{m}}
 }
 
 func ofTrials(trials ...report.Window) []report.Window {
-	warm := report.Window{Phase: report.WarmUp, Load: units.One / 100, Quality: report.Good, Directions: []report.Direction{{From: "west", To: "east", Quality: report.Good}}}
+	warm := report.Window{Phase: report.WarmUp, Load: units.One / 100, Quality: report.Good,
+		Directions: []report.Direction{{From: "west", To: "east", Quality: report.Good}}}
 	warm.Directions[0].Sent.Packets, warm.Directions[0].Returned.Packets = 1000, 1000
 	return append([]report.Window{warm}, trials...)
 }
 
-// TestNoLowerEndIsAboveWhatWasOffered, and where the upper end is open there is no estimate: the result is a lower bound, and the generators are named where they were the limit.
+// TestNoLowerEndIsAboveWhatWasOffered, and where the upper end is open there is no estimate: the result is a
+// lower bound, and the generators are named where they were the limit.
 func TestNoLowerEndIsAboveWhatWasOffered(t *testing.T) {
 	p := soaked(10)
 	for name, c := range map[string]struct {
 		pps    int64
 		reason report.Reason
-		says   string
+		phrase string
 	}{
-		"all was offered":      {most, report.LoadEstimated, "no load that was offered is known to be above that point"},
-		"the generators' most": {most / 2, report.GeneratorLimited, "and the generators send no more, of 1.00 Mpps asked for"},
+		"all was offered": {highest, report.LoadEstimated,
+			"no load that was offered is known to be above that point"},
+		"the generators' most": {highest / 2, report.GeneratorLimited,
+			"and the generators send no more, of 1.00 Mpps asked for"},
 	} {
 		trials := ofTrials(offered(units.One, c.pps, 1))
 		for range 6 {
@@ -325,7 +356,9 @@ func TestNoLowerEndIsAboveWhatWasOffered(t *testing.T) {
 		}
 		got := p.Conclude(trials)
 		l := got.CriticalLoads[0]
-		if l.Low.Float() > float64(c.pps) || l.Low == "0" || l.High != "" || l.PacketsPerSecond != "" || l.Deviation != "" || got.Reason != c.reason || !strings.Contains(got.Sentence, c.says) || strings.Contains(got.Sentence, "function") {
+		if l.Low.Float() > float64(c.pps) || l.Low == "0" || l.High != "" || l.PacketsPerSecond != "" ||
+			l.Deviation != "" || got.Reason != c.reason || !strings.Contains(got.Sentence, c.phrase) ||
+			strings.Contains(got.Sentence, "function") {
 			t.Errorf("%s: %s: %+v: %s", name, got.Reason, l, got.Sentence)
 		}
 	}
@@ -344,7 +377,8 @@ func TestEndsAreRoundedOutward(t *testing.T) {
 		history[i].Evidence = &report.Evidence{Directions: []report.DirectionEvidence{e}}
 	}
 	unsure := p.Conclude(history).CriticalLoads[0]
-	if low, high := exact.Low.Float()-unsure.Low.Float(), unsure.High.Float()-exact.High.Float(); math.Abs(low-4999) > 1 || math.Abs(high-4999) > 1 {
+	if low, high := exact.Low.Float()-unsure.Low.Float(),
+		unsure.High.Float()-exact.High.Float(); math.Abs(low-4999) > 1 || math.Abs(high-4999) > 1 {
 		t.Errorf("%+v, unsure %+v", exact, unsure)
 	}
 	low, high := math.Inf(1), 0.0
@@ -360,12 +394,14 @@ func TestEndsAreRoundedOutward(t *testing.T) {
 	}
 }
 
-// TestBackgroundIsCountedWhateverWasLost: what it may hide is lost for the lower end, and not for the upper; frames that nobody sent, or that came back to another replica, say that counters are wrong.
+// TestBackgroundIsCountedWhateverWasLost: what it may hide is lost for the lower end, and not for the upper;
+// frames that nobody sent, or that came back to another replica, say that counters are wrong.
 func TestBackgroundIsCountedWhateverWasLost(t *testing.T) {
 	p := soaked(10)
 	hidden := func(lost int64, e report.DirectionEvidence) report.Window {
-		w := offered(units.One, most, lost)
-		w.Quality, w.Directions[0].Quality, w.Evidence = report.Invalid, report.Invalid, &report.Evidence{Directions: []report.DirectionEvidence{e}}
+		w := offered(units.One, highest, lost)
+		w.Quality, w.Directions[0].Quality, w.Evidence = report.Invalid, report.Invalid,
+			&report.Evidence{Directions: []report.DirectionEvidence{e}}
 		return w
 	}
 	for name, c := range map[string]struct {
@@ -377,9 +413,10 @@ func TestBackgroundIsCountedWhateverWasLost(t *testing.T) {
 		"it lost some":          {hidden(50, report.DirectionEvidence{Hidden: 500}), 2, 550, 500},
 		"whose loss is unclear": {hidden(200, report.DirectionEvidence{}), 2, 200, 200},
 		"too many came back":    {hidden(-500, report.DirectionEvidence{}), 1, 0, 0},
-		"another replica's":     {hidden(50, report.DirectionEvidence{Surplus: []report.Surplus{{Sent: 1000, Returned: 1500, Unexplained: 500}}}), 1, 0, 0},
+		"another replica's": {hidden(50, report.DirectionEvidence{Surplus: []report.Surplus{{Sent: 1000,
+			Returned: 1500, Unexplained: 500}}}), 1, 0, 0},
 	} {
-		l := p.Conclude(ofTrials(offered(units.One, most, 0), c.trial)).CriticalLoads[0]
+		l := p.Conclude(ofTrials(offered(units.One, highest, 0), c.trial)).CriticalLoads[0]
 		if l.Trials != c.trials || l.Lost != c.lost || l.Doubtful != c.doubtful {
 			t.Errorf("%s: %+v", name, l)
 		}
@@ -390,13 +427,15 @@ func TestBackgroundIsCountedWhateverWasLost(t *testing.T) {
 func TestALowerBoundIsLowerByWhatIsUnsure(t *testing.T) {
 	p := soaked(10)
 	for lost, surely := range map[int64]bool{0: true, 1: false} {
-		trials := ofTrials(offered(units.One, most, lost))
+		trials := ofTrials(offered(units.One, highest, lost))
 		for range 6 {
-			trials = append(trials, offered(units.One, most, 0))
+			trials = append(trials, offered(units.One, highest, 0))
 		}
-		e := report.DirectionEvidence{Offered: most * units.PacketPerSecond, MostOffered: (most + 5000) * units.PacketPerSecond}
+		e := report.DirectionEvidence{Offered: highest * units.PacketPerSecond,
+			MostOffered: (highest + 5000) * units.PacketPerSecond}
 		trials[1].Evidence = &report.Evidence{Directions: []report.DirectionEvidence{e}}
-		if l := p.Conclude(trials).CriticalLoads[0]; l.High != "" || l.Low.Float() > most-5000 || surely && l.Low != "995000" {
+		if l := p.Conclude(trials).CriticalLoads[0]; l.High != "" || l.Low.Float() > highest-5000 || surely &&
+			l.Low != "995000" {
 			t.Errorf("%d lost: %+v", lost, l)
 		}
 	}
@@ -405,23 +444,29 @@ func TestALowerBoundIsLowerByWhatIsUnsure(t *testing.T) {
 // TestOnlyTheHighestLoadIsCalledSo.
 func TestOnlyTheHighestLoadIsCalledSo(t *testing.T) {
 	p := soaked(10, func(s *plan.Soak) { s.LossRatio = units.One / 4_000_000 })
-	c := p.Conclude(ofTrials(offered(units.One, most, 0), offered(units.One/2, most/2, 0)))
-	if l := c.CriticalLoads[0]; l.Low != "500000" || !strings.Contains(c.Sentence, "500.00 Kpps, by the trials at that load and above") {
+	c := p.Conclude(ofTrials(offered(units.One, highest, 0), offered(units.One/2, highest/2, 0)))
+	if l := c.CriticalLoads[0]; l.Low != "500000" ||
+		!strings.Contains(c.Sentence, "500.00 Kpps, by the trials at that load and above") {
 		t.Errorf("%+v: %s", l, c.Sentence)
 	}
 }
 
-// TestLoadsStayWithinTheBounds, trials get longer, and their lengths add up to the duration, whatever the device does; each direction has an answer of its own.
+// TestLoadsStayWithinTheBounds, trials get longer, and their lengths add up to the duration, whatever the
+// device does; each direction has an answer of its own.
 func TestLoadsStayWithinTheBounds(t *testing.T) {
 	for seed, d := range devices[:tier.Times(2, len(devices))] {
 		p := soaked(14)
-		other := device{loses: sharp(610_000)}
+		weaker := device{loses: sharp(610_000)}
 		rnd := rand.New(rand.NewPCG(uint64(seed), 1))
-		history, _ := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window { return windowOf(rnd, s, n, d, other) })
+		history, _ := CarryOutBy(t, p, func(s procedure.Step,
+			n int) report.Window {
+			return windowOf(rnd, s, n, d, weaker)
+		})
 		sum := time.Duration(0)
 		for i, w := range history[1:] {
 			sum += w.Duration.Std()
-			if w.Load > units.One || w.Load < units.One/100 || w.Directions[0].Returned.Packets > w.Directions[0].Sent.Packets {
+			if w.Load > units.One || w.Load < units.One/100 ||
+				w.Directions[0].Returned.Packets > w.Directions[0].Sent.Packets {
 				t.Errorf("trial %d: %+v", i, w)
 			}
 			if i > 0 && i < len(history)-2 && w.Duration <= history[i].Duration {
@@ -433,7 +478,8 @@ func TestLoadsStayWithinTheBounds(t *testing.T) {
 		}
 		c := p.Conclude(history)
 		for i, truth := range []float64{d.critical(1e-5), 610_000} {
-			if l := c.CriticalLoads[i]; l.Low.Float() > truth*1.01 || l.High != "" && l.High.Float() < truth*0.99 || l.Lost < 0 {
+			if l := c.CriticalLoads[i]; l.Low.Float() > truth*1.01 || l.High != "" && l.High.Float() < truth*0.99 ||
+				l.Lost < 0 {
 				t.Errorf("%s, direction %d: %+v, want %.0f", d.words, i, l, truth)
 			}
 		}
@@ -443,23 +489,29 @@ func TestLoadsStayWithinTheBounds(t *testing.T) {
 	}
 }
 
-// TestEachDirectionSaysWhetherItIsEstimatedOrOpen: beside a direction that is estimated, one that lost nothing is a lower bound, in its reason as in the sentence.
+// TestEachDirectionSaysWhetherItIsEstimatedOrOpen: beside a direction that is estimated, one that lost nothing
+// is a lower bound, in its reason as in the sentence.
 func TestEachDirectionSaysWhetherItIsEstimatedOrOpen(t *testing.T) {
 	p := soaked(14)
-	for name, other := range map[string]struct {
+	for name, weaker := range map[string]struct {
 		device
 		reason report.Reason
-		says   string
+		phrase string
 	}{
-		"it lost nothing":                {device{loses: func(float64) float64 { return 0 }}, report.ReachedTarget, "east→west: lower bound: "},
-		"its generator sends no more":    {device{loses: func(float64) float64 { return 0 }, sends: 500_000}, report.GeneratorLimited, "the generators send no more, of 1.00 Mpps asked for"},
+		"it lost nothing": {device{loses: func(float64) float64 { return 0 }}, report.ReachedTarget,
+			"east→west: lower bound: "},
+		"its generator sends no more": {device{loses: func(float64) float64 { return 0 }, sends: 500_000},
+			report.GeneratorLimited, "the generators send no more, of 1.00 Mpps asked for"},
 		"it is estimated, and lower yet": {device{loses: sharp(200_000)}, report.LoadEstimated, "east→west: "},
 	} {
-		c := p.Conclude(carryOut(t, 1, p, devices[4], other.device))
-		if len(c.Directions) != 2 || c.Reason != report.LoadEstimated || c.Directions[0].Reason != report.LoadEstimated || c.Directions[1].Reason != other.reason || c.Directions[1].Window != c.Window {
+		c := p.Conclude(carryOut(t, 1, p, devices[4], weaker.device))
+		if len(c.Directions) != 2 || c.Reason != report.LoadEstimated ||
+			c.Directions[0].Reason != report.LoadEstimated || c.Directions[1].Reason != weaker.reason ||
+			c.Directions[1].Window != c.Window {
 			t.Errorf("%s: %s: %+v", name, c.Reason, c.Directions)
 		}
-		if !strings.Contains(c.Sentence, "of them lost: estimate: 0.00001 is lost on average at") || !strings.Contains(c.Sentence, other.says) {
+		if !strings.Contains(c.Sentence, "of them lost: estimate: 0.00001 is lost on average at") ||
+			!strings.Contains(c.Sentence, weaker.phrase) {
 			t.Errorf("%s: %s", name, c.Sentence)
 		}
 	}
@@ -468,25 +520,27 @@ func TestEachDirectionSaysWhetherItIsEstimatedOrOpen(t *testing.T) {
 // TestAnExtrapolatedDirectionIsNotConfirmed, and the other direction of the same soak is.
 func TestAnExtrapolatedDirectionIsNotConfirmed(t *testing.T) {
 	p := soaked(10)
-	all := func(lost int64) report.Window { return offered(units.One, most, lost) }
+	lossOf := func(lost int64) report.Window { return offered(units.One, highest, lost) }
 	trials := ofTrials()
 	for n := range int64(10) {
-		w := all(5_000_000) // half of what is sent, at each load: no trial is below the critical load
-		back := offered(units.One, most, 0).Directions[0]
-		back.From, back.To = "east", "west"
-		if w.Directions = append(w.Directions, back); n > 7 {
+		w := lossOf(5_000_000) // half of what is sent, at each load: no trial is below the critical load
+		direction := offered(units.One, highest, 0).Directions[0]
+		direction.From, direction.To = "east", "west"
+		if w.Directions = append(w.Directions, direction); n > 7 {
 			w.Load = units.One / 2
 		}
 		trials = append(trials, w)
 	}
 	trials[0].Directions = append(trials[0].Directions, trials[0].Directions[0])
 	c := p.Conclude(trials)
-	if !c.CriticalLoads[0].Extrapolated || c.Directions[0].Confirmed || !c.Directions[1].Confirmed || c.Confirmed || !strings.Contains(c.Sentence, "not confirmed, as only ") {
+	if !c.CriticalLoads[0].Extrapolated || c.Directions[0].Confirmed || !c.Directions[1].Confirmed || c.Confirmed ||
+		!strings.Contains(c.Sentence, "not confirmed, as only ") {
 		t.Errorf("%+v %+v: %s", c.CriticalLoads[0], c.Directions, c.Sentence)
 	}
 }
 
-// TestATrialFitsTheFunctionThatItAsksAlone: a trial at the lower end asks all functions, and the one after it a single one, which costs that much less.
+// TestATrialFitsTheFunctionThatItAsksAlone: a trial at the lower end asks all functions, and the one after it a
+// single one, which costs that much less.
 func TestATrialFitsTheFunctionThatItAsksAlone(t *testing.T) {
 	p := soaked(12)
 	history := carryOut(t, 1, p, devices[0])
@@ -494,9 +548,10 @@ func TestATrialFitsTheFunctionThatItAsksAlone(t *testing.T) {
 		return testing.AllocsPerRun(1, func() { p.Next(history[:1+trials]) })
 	}
 	const approaches = 3 // trials whose loads no function chooses
-	one, all := cost(approaches), cost(approaches+len(losscurve.Shapes))
-	if one > 0.7*all {
-		t.Errorf("a trial that asks one function allocates %.0f times, one that asks %d %.0f times", one, len(losscurve.Shapes), all)
+	early, late := cost(approaches), cost(approaches+len(losscurve.Shapes))
+	if early > 0.7*late {
+		t.Errorf("a trial that asks one function allocates %.0f times, one that asks %d %.0f times", early,
+			len(losscurve.Shapes), late)
 	}
 }
 

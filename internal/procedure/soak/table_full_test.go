@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/linerate-dev/linerate/test/pages/published"
 )
 
 var update = flag.Bool("update", false, "write the table of soaks into docs/measured/simulated-searches.md")
@@ -18,19 +20,15 @@ const runsOfARow = 15
 
 // TestHowOftenTheTruthIsWithinTheInterval counts the table.
 func TestHowOftenTheTruthIsWithinTheInterval(t *testing.T) {
-	const begin, end = "<!-- soaks: counted by go test -tags full ./internal/procedure/soak -update -->\n", "<!-- end of soaks -->"
-	table, text := tableOf(t, runsOfARow), readPage(t)
-	before, rest, found := strings.Cut(text, begin)
-	was, after, closed := strings.Cut(rest, end)
-	switch {
-	case !found || !closed:
-		t.Fatalf("%s has no place for the table of soaks", page)
-	case *update:
-		if err := os.WriteFile(page, []byte(before+begin+table+end+after), 0o644); err != nil { // a page for everybody
+	table := tableOf(t, runsOfARow)
+	if *update {
+		if err := published.Section(page, "soaks", table); err != nil {
 			t.Fatal(err)
 		}
-	case was != table:
-		t.Errorf("%s says\n%s\ncounted was\n%s", page, was, table)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(text), table) {
+		t.Errorf("%v: %s has another table than (-update writes it)\n%s", err, page, table)
 	}
 }
 
@@ -45,13 +43,4 @@ func tableOf(t *testing.T, runs int) string {
 		table.WriteString(text)
 	}
 	return table.String()
-}
-
-func readPage(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

@@ -271,7 +271,7 @@ func onlyInBursts(r *report.Report, c procedure.Conclusion) procedure.Conclusion
 	c.Directions = slices.Clone(c.Directions)
 	for i := range c.Directions {
 		d := &c.Directions[i]
-		if d.Reason != report.LossAboveLimit || !d.Confirmed || d.Window == procedure.None {
+		if d.Reason != report.LossAboveLimit || !d.Confirmed || d.Window == procedure.NoWindow {
 			continue
 		}
 		direction := r.Windows[d.Window].Directions[i]

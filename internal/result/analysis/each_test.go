@@ -24,7 +24,7 @@ func oneByOne(t *testing.T, west, east float64, atOnce report.Quality) (all []*r
 		device := func(_ int, asked [2]float64) (offered, received [2]float64) {
 			return asked, [2]float64{min(asked[0], west+float64(i)), min(asked[1], east+float64(i))}
 		}
-		r.Windows, _ = proceduretest.CarryOutBoth(t, procedures.Of(r.Plan.Procedure), device, func(_ int, w *report.Window) {
+		r.Windows, _ = proceduretest.CarryOutBoth(t, procedures.New(r.Plan.Procedure), device, func(_ int, w *report.Window) {
 			if w.Phase == report.AllAtOnce {
 				w.Quality = atOnce
 				for k := range w.Directions {

@@ -20,21 +20,21 @@ import (
 // it was. A load that was not held is no limit, and no window confirms it.
 func checkHeld(r *report.Report, c procedure.Conclusion) (procedure.Conclusion, string) {
 	sentence, reason := whyNotHeld(r, c)
-	if sentence == "" || c.Window == procedure.None && c.Reason == report.NotMeasured && len(r.Interruptions) == 0 {
+	if sentence == "" || c.Window == procedure.NoWindow && c.Reason == report.NotMeasured && len(r.Interruptions) == 0 {
 		return c, sentence
 	}
 	if lossIsCounted(r) && reason == report.DeviceLost { // and is in the figures
 		c.Confirmed = false
 		return c, sentence
 	}
-	c.Reason, c.Saturated, c.Confirmed, c.Resolution, c.Together = reason, false, false, 0, nil
+	c.Reason, c.Saturated, c.Confirmed, c.Resolution, c.AllAtOnce = reason, false, false, 0, nil
 	c.Directions = slices.Clone(c.Directions)
 	for i := range c.Directions {
 		d := &c.Directions[i]
 		d.Reason, d.Saturated, d.Confirmed, d.Resolution = reason, false, false, 0
 	}
 	if lossIsCounted(r) && !onlyWindows(r, c) {
-		c.Window, c.Whole = procedure.None, nil
+		c.Window, c.Whole = procedure.NoWindow, nil
 	}
 	return c, sentence
 }
@@ -127,7 +127,7 @@ func roundly(d plan.Duration) string { return d.Std().Round(100 * time.Milliseco
 // explain as many beside them. It is empty where the totals bear the result out, or the result says that frames are
 // lost.
 func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
-	if c.Window == procedure.None || c.Reason != report.ReachedTarget ||
+	if c.Window == procedure.NoWindow || c.Reason != report.ReachedTarget ||
 		slices.ContainsFunc(r.Totals, func(t report.Total) bool { return !t.Drained }) {
 		return ""
 	}

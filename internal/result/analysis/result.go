@@ -17,7 +17,7 @@ import (
 // Result is what the windows measured so far show, of a whole run or of a part of one. The Report must carry its
 // Plan, its windows in order, line rates and Ending. Result changes nothing in it.
 func Result(r *report.Report) report.Result {
-	c := procedures.Of(r.Plan.Procedure).Conclude(r.Windows)
+	c := procedures.New(r.Plan.Procedure).Conclude(r.Windows)
 	result := resultOf(r, c)
 	for _, g := range c.Goals {
 		result.Goals = append(result.Goals, goalResult(r, g))
@@ -30,12 +30,12 @@ func Result(r *report.Report) report.Result {
 
 // latencyAt is what the trial at a load showed of its frames' latency.
 func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
-	goalLatency := report.LatencyAt{At: l.At, Load: l.Load}
+	goalLatency := report.LatencyAt{At: l.Share, Load: l.Load}
 	switch {
-	case l.Window == procedure.None && l.Void == procedure.None:
+	case l.Window == procedure.NoWindow && l.Void == procedure.NoWindow:
 		goalLatency.Missing = "the run ended before the trial"
 		return goalLatency
-	case l.Window == procedure.None:
+	case l.Window == procedure.NoWindow:
 		goalLatency.Missing = fmt.Sprintf("no trial could be judged; the last is window %d: %s",
 			r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
 		return goalLatency
@@ -90,7 +90,7 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	result := report.Result{NotHeld: reason, Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed,
 		NonMonotonic: c.NonMonotonic,
 		Resolution:   c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
-	if c.Window == procedure.None {
+	if c.Window == procedure.NoWindow {
 		result.Message = heldMessage(reason, cmp.Or(c.Sentence, whyNoFigure(r, c)))
 		return result
 	}
@@ -148,14 +148,14 @@ func directionResults(r *report.Report, directions []report.Direction, c procedu
 		return directions
 	}
 	number := func(window int) int {
-		if window == procedure.None {
+		if window == procedure.NoWindow {
 			return 0
 		}
 		return r.Windows[window].Number
 	}
 	merged := slices.Clone(directions)
 	for i, d := range c.Directions {
-		if d.Window != c.Window && d.Window != procedure.None { // found one after another, each has its own window
+		if d.Window != c.Window && d.Window != procedure.NoWindow { // found one after another, each has its own window
 			merged[i] = r.Windows[d.Window].Directions[i]
 		}
 		merged[i].Limit = &report.DirectionLimit{Reason: d.Reason, Saturated: d.Saturated, Confirmed: d.Confirmed,
@@ -167,7 +167,7 @@ func directionResults(r *report.Report, directions []report.Direction, c procedu
 // setBy are the directions whose loss ended the search. They are those at a limit of their own that lost frames at
 // the lowest lossy load, or all that are at a limit, where a direction was tried again above that load.
 func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
-	if c.Lossy == procedure.None {
+	if c.Lossy == procedure.NoWindow {
 		return nil
 	}
 	var limits []string
@@ -189,11 +189,11 @@ func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 
 // togetherOf is what came back of all directions' answers at once. It is nil where they were not held at once.
 func togetherOf(r *report.Report, c procedure.Conclusion) *report.Together {
-	if c.Together == nil {
+	if c.AllAtOnce == nil {
 		return nil
 	}
-	w := r.Windows[c.Together.Window]
-	return &report.Together{Window: w.Number, Quality: c.Together.Verdict, Reason: w.Reason, Directions: w.Directions}
+	w := r.Windows[c.AllAtOnce.Window]
+	return &report.Together{Window: w.Number, Quality: c.AllAtOnce.Verdict, Reason: w.Reason, Directions: w.Directions}
 }
 
 // maxReceived is the highest rate that came back at any loss, in a window that is not Invalid. It is nil where

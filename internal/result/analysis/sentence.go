@@ -24,7 +24,7 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 			measure.Percent(hidden))
 	}
 	parts := []string{clean}
-	if c.Lossy != procedure.None {
+	if c.Lossy != procedure.NoWindow {
 		parts = append(parts, lowestLossySentence(r.Windows[c.Lossy]))
 	}
 	for _, o := range c.Outvoted {
@@ -82,7 +82,7 @@ func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
 	switch {
 	case c.Unproven:
 		return unprovenSentence(r, c)
-	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.None:
+	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.NoWindow:
 		w := r.Windows[c.Lossy]
 		return wording.JoinNonEmpty("; ", flatLossSentence(r),
 			fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s",
@@ -103,7 +103,7 @@ func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
 func unprovenSentence(r *report.Report, c procedure.Conclusion) string {
 	text := wording.JoinNonEmpty("; ", flatLossSentence(r), "no load is known to be clean: ") + procedure.WhyUnproven +
 		r.Plan.Advice(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
-	if c.Lossy != procedure.None {
+	if c.Lossy != procedure.NoWindow {
 		text += "; " + lowestLossySentence(r.Windows[c.Lossy])
 	}
 	if c.Finished {
@@ -154,7 +154,7 @@ func openDirections(r *report.Report, c procedure.Conclusion) (open []string) {
 			continue
 		}
 		direction, text := r.Windows[d.Window].Directions[i], "no loss of its own is shown"
-		if d.Lossy != procedure.None {
+		if d.Lossy != procedure.NoWindow {
 			l := r.Windows[d.Lossy]
 			text = fmt.Sprintf("its own loss is shown at %s (window %d)",
 				wording.PacketRate(l.Directions[i].Offered.PacketsPerSecond), l.Number)

@@ -41,7 +41,7 @@ func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 		return 0
 	}
 	for _, d := range c.Directions {
-		if (!d.Saturated || !d.Confirmed) && d.Window != procedure.None {
+		if (!d.Saturated || !d.Confirmed) && d.Window != procedure.NoWindow {
 			lasted = min(lasted, r.Windows[d.Window].Duration.Std())
 		}
 	}
@@ -59,7 +59,7 @@ func contradictedFor(r *report.Report, c procedure.Conclusion, w report.Window, 
 		return lasted, true
 	}
 	for i, d := range c.Directions { // each may have a window of its own
-		if d.Window == procedure.None {
+		if d.Window == procedure.NoWindow {
 			continue
 		}
 		if judged := r.Windows[d.Window]; i < len(judged.Directions) && contradicted(r, judged.Directions[i]) {

@@ -159,7 +159,7 @@ func searched(t *testing.T, collapses bool) search {
 			}
 		}
 		var history []report.Window
-		for s := procedure.Next(history); !s.Done; s = procedure.Next(history) {
+		for s := procedure.Next(history); !s.End; s = procedure.Next(history) {
 			history = append(history, proceduretest.Window(device, s, len(history)))
 		}
 		c := procedure.Conclude(history)

@@ -29,7 +29,7 @@ type subject struct {
 
 // newSubject recomputes the windows, and replays the procedure along with them.
 func newSubject(r *report.Report) *subject {
-	s := &subject{Report: r, recomputed: *r, by: procedures.Of(r.Plan.Procedure)}
+	s := &subject{Report: r, recomputed: *r, by: procedures.New(r.Plan.Procedure)}
 	s.full, s.warmUp = ratesOf(r, s.by.Rates())
 	s.recomputed.Windows = slices.Clone(r.Windows)
 	setup, goal, following := setupOf(r), measure.Goal{MaxLossRatio: r.Plan.Procedure.MaxLossRatio}, s.whole()
@@ -57,7 +57,7 @@ func newSubject(r *report.Report) *subject {
 // rates that were asked for.
 func (s *subject) follows(i int, step procedure.Step) bool {
 	w := s.Windows[i]
-	if step.Done {
+	if step.End {
 		return false
 	}
 	if w.Phase == step.Phase && w.Varied == step.Varied && w.Load == s.load(i) {

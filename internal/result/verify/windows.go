@@ -113,7 +113,7 @@ func (s *subject) procedure() Check {
 	}
 	for i, step := range s.steps {
 		w, object := s.Windows[i], fmt.Sprintf("window %d", s.Windows[i].Number)
-		if step.Done {
+		if step.End {
 			d.found(object, "phase", "the procedure had ended before it: %s", step.Reason)
 			break
 		}
@@ -125,7 +125,7 @@ func (s *subject) procedure() Check {
 	}
 	if s.after == nil {
 		d.notVerified("after window %d the procedure was not replayed, as that window isn't of the step that it asks for", len(s.steps))
-	} else if s.Ending == report.Completed && !s.after.Done {
+	} else if s.Ending == report.Completed && !s.after.End {
 		d.found("the report", "ending", "it is Completed, but after its last window the procedure asks for another one, %s at %s of the target: windows were removed, or the run ended otherwise", s.after.Phase, measure.Percent(s.after.Load))
 	}
 	return d.done()

@@ -225,7 +225,7 @@ func (r *driver) Measure(ctx context.Context, step procedure.Step) (*report.Wind
 // window window measures the step's window. With an error the window is nil if nothing was read.
 func (r *driver) window(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	switch step.Kind {
-	case procedure.Held:
+	case procedure.Hold:
 		if err := r.traffic.hold(ctx, step); err != nil {
 			return nil, err
 		}

@@ -79,7 +79,7 @@ func (t *traffic) hold(ctx context.Context, step procedure.Step) error {
 	if !t.flowing {
 		t.loads, t.flowing = loads, true
 		lasts := t.longestHeld()
-		if bound := t.journal.Procedure.Bound().Held; bound > 0 {
+		if bound := t.journal.Procedure.Bound().LongestHold; bound > 0 {
 			lasts = min(lasts, bound)
 		}
 		if err := t.start(ctx, loads, lasts); err != nil {

@@ -80,7 +80,7 @@ type resting struct {
 }
 
 func (r *resting) Measure(ctx context.Context, s procedure.Step) (*report.Window, error) {
-	if r.steps++; r.steps%4 == 0 && s.Kind == procedure.Held {
+	if r.steps++; r.steps%4 == 0 && s.Kind == procedure.Hold {
 		s.Rested = true
 		r.rested++
 	}

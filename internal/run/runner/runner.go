@@ -86,7 +86,7 @@ type run struct {
 func newRun(p *plan.Plan, opts Options) *run {
 	started := time.Now()
 	return &run{forceHint: opts.ForceHint, surroundings: opts.Surroundings, Journal: &Journal{
-		Plan: p, Procedure: procedures.Of(p.Procedure), Started: started, Log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), listener: opts.Progress,
+		Plan: p, Procedure: procedures.New(p.Procedure), Started: started, Log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), listener: opts.Progress,
 		Report: &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: started, Baseline: opts.Baseline},
 	}}
 }
@@ -106,7 +106,7 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 		if step.Reason != "" {
 			r.Note("%s", step.Reason)
 		}
-		if step.Done {
+		if step.End {
 			return nil
 		}
 		if err := r.measure(ctx, driver, step); err != nil {
@@ -118,7 +118,7 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 // measure adds one step's window to the Report.
 func (r *run) measure(ctx context.Context, driver Driver, step procedure.Step) error {
 	p := &r.progress // told by the driver, together with the load
-	p.Phase, p.Message, p.Step, p.Steps, p.Varied = step.Phase, step.Reason, step.Number, step.Of, step.Varied
+	p.Phase, p.Message, p.Step, p.Steps, p.Varied = step.Phase, step.Reason, step.Number, step.Total, step.Varied
 	w, err := driver.Measure(ctx, step)
 	if w == nil {
 		return err

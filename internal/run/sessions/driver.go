@@ -118,7 +118,7 @@ func (r *run) forEach(fn func(i int) error) error {
 
 // Measure starts the connections with the first step, and measures the step's window.
 func (r *run) Measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
-	if step.Kind != procedure.Held {
+	if step.Kind != procedure.Hold {
 		return nil, fmt.Errorf("the procedure asks for a step of kind %q, which sessions can't carry out: use ConstantLoad", step.Kind)
 	}
 	r.samples.step = step

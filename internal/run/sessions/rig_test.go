@@ -143,7 +143,7 @@ func (r *rig) counters(t *testing.T, name string) (received, sent units.Traffic)
 
 // journal is that of a run that has just begun.
 func journal(p *plan.Plan) *runner.Journal {
-	return &runner.Journal{Plan: p, Procedure: procedures.Of(p.Procedure), Report: &report.Report{Plan: p}, Started: time.Now(), Log: slog.New(slog.DiscardHandler)}
+	return &runner.Journal{Plan: p, Procedure: procedures.New(p.Procedure), Report: &report.Report{Plan: p}, Started: time.Now(), Log: slog.New(slog.DiscardHandler)}
 }
 
 // setDown sets an interface of the calling thread's namespace down.

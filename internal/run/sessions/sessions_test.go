@@ -269,7 +269,7 @@ func TestATransferEndsByItself(t *testing.T) {
 	_, err := d.ends[0].ask(t.Context(), answerTimeout, request{Verb: doSend, Send: &sendRequest{Lasts: 300 * time.Millisecond}})
 	noError(t, err)
 	d.sending = true
-	w, err := d.Measure(t.Context(), procedure.Step{Kind: procedure.Held, Judge: 5 * readEvery})
+	w, err := d.Measure(t.Context(), procedure.Step{Kind: procedure.Hold, Judge: 5 * readEvery})
 	if err == nil || w == nil || w.Quality != report.Invalid || !strings.Contains(w.Reason, "its own time, 300ms, was over") {
 		t.Errorf("%+v, %v", w, err)
 	}

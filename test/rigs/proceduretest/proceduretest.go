@@ -154,7 +154,7 @@ func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
 		if s.Reason != "" {
 			trace = append(trace, s.Reason)
 		}
-		if s.Done {
+		if s.End {
 			return history, trace
 		}
 		took += s.Settle + s.Judge
@@ -180,17 +180,17 @@ func check(t *testing.T, p procedure.Procedure, s procedure.Step, history []repo
 	if repeated := p.Next(history); !reflect.DeepEqual(s, repeated) {
 		t.Fatalf("after %d windows %+v, asked again %+v", len(history), s, repeated)
 	}
-	if remaining := p.Remaining(history); remaining < 0 || remaining > p.Bound().Time || s.Done && remaining > 0 ||
+	if remaining := p.Remaining(history); remaining < 0 || remaining > p.Bound().Time || s.End && remaining > 0 ||
 		s.Judge > 0 && remaining == 0 {
 		t.Fatalf("after %d windows %s remain of %s, and the next step is %+v", len(history), remaining, p.Bound().Time,
 			s)
 	}
 	c := p.Conclude(history)
-	if complete := s.Done || s.Optional; c.Finished != complete {
+	if complete := s.End || s.Optional; c.Finished != complete {
 		t.Fatalf("after %d windows, the next step being %+v: %+v", len(history), s, c)
 	}
 	checkConclusion(t, c, len(history))
-	if s.Done != (s.Kind == "") || s.Done && s.Judge != 0 {
+	if s.End != (s.Kind == "") || s.End && s.Judge != 0 {
 		t.Fatalf("after %d windows: %+v", len(history), s)
 	}
 }
@@ -198,12 +198,12 @@ func check(t *testing.T, p procedure.Procedure, s procedure.Step, history []repo
 // checkConclusion is that the windows of a conclusion, and of each direction's own, are in the history.
 func checkConclusion(t *testing.T, c procedure.Conclusion, windows int) {
 	t.Helper()
-	if c.Window < procedure.None || c.Window >= windows || c.Lossy < procedure.None || c.Lossy >= windows {
+	if c.Window < procedure.NoWindow || c.Window >= windows || c.Lossy < procedure.NoWindow || c.Lossy >= windows {
 		t.Fatalf("after %d windows: %+v", windows, c)
 	}
 	for _, d := range c.Directions {
-		if d.Window < procedure.None || d.Window >= windows || d.Lossy < procedure.None || d.Lossy >= windows ||
-			d.Saturated && d.Lossy == procedure.None {
+		if d.Window < procedure.NoWindow || d.Window >= windows || d.Lossy < procedure.NoWindow || d.Lossy >= windows ||
+			d.Saturated && d.Lossy == procedure.NoWindow {
 			t.Fatalf("after %d windows a direction is concluded as %+v", windows, d)
 		}
 	}

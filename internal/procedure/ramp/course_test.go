@@ -12,43 +12,47 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// bloated forwards at most so much, and holds so many frames of what is too much for it. They come back with a later load's, unless traffic rests in between.
+// bloated forwards at most so much, and holds so many frames of what is too much for it. They come back with a
+// later load's, unless traffic rests in between.
 func bloated(limit, holds float64) device {
-	var held float64
+	var backlog float64
 	pass := func(asked float64, d time.Duration) (forwarded float64) {
-		there := held + asked*d.Seconds()
-		forwarded = min(there, limit*d.Seconds())
-		held = min(holds, there-forwarded)
+		queued := backlog + asked*d.Seconds()
+		forwarded = min(queued, limit*d.Seconds())
+		backlog = min(holds, queued-forwarded)
 		return forwarded
 	}
 	return func(s procedure.Step, asked float64) (float64, float64) {
 		if s.Rested || s.Kind == procedure.Trial {
-			held = 0
+			backlog = 0
 		}
 		pass(asked, s.Settle)
 		return asked, pass(asked, s.Judge) / s.Judge.Seconds()
 	}
 }
 
-// A device may hold frames for seconds: what it held of an overload comes back with the loads below, which can't be judged. The search lets traffic rest there, and finds the limit.
+// A device may hold frames for seconds: what it held of an overload comes back with the loads below, which
+// can't be judged. The search lets traffic rest there, and finds the limit.
 func TestTheLimitOfADeviceThatHoldsFramesIsFound(t *testing.T) {
 	for _, limit := range []float64{7_300, 31_000, 48_300, 77_700} {
 		for _, seconds := range []float64{0.5, 2, 6} {
 			p := rampOf(func(p *plan.Procedure) { p.Ramp.Settle = plan.Duration(200 * time.Millisecond) })
 			history, trace := carryOut(t, p, bloated(limit, limit*seconds))
 			c := ramp.New(p).Conclude(history)
-			if !c.Saturated || !c.Confirmed || c.Window == procedure.None {
+			if !c.Saturated || !c.Confirmed || c.Window == procedure.NoWindow {
 				t.Errorf("limit %v, %v s held: %+v\n%s", limit, seconds, c, strings.Join(trace, "\n"))
 				continue
 			}
-			if got := target * float64(history[c.Window].Load) / float64(units.One); got > limit*1.002 || got < limit*0.985 {
+			if got := target * float64(history[c.Window].Load) / float64(units.One); got > limit*1.002 ||
+				got < limit*0.985 {
 				t.Errorf("limit %v, %v s held: the answer is %.0f\n%s", limit, seconds, got, strings.Join(trace, "\n"))
 			}
 		}
 	}
 }
 
-// Where more comes back for another reason, as from a device that sends frames twice, traffic rests a few times, and the run ends within its bounds.
+// Where more comes back for another reason, as from a device that sends frames twice, traffic rests a few
+// times, and the run ends within its bounds.
 func TestTrafficRestsAFewTimesOnly(t *testing.T) {
 	p := rampOf()
 	rests := 0
@@ -59,11 +63,11 @@ func TestTrafficRestsAFewTimesOnly(t *testing.T) {
 		return asked, 1.5 * asked
 	}
 	history, _ := carryOut(t, p, twice)
-	if c := ramp.New(p).Conclude(history); c.Window != procedure.None || c.Confirmed {
+	if c := ramp.New(p).Conclude(history); c.Window != procedure.NoWindow || c.Confirmed {
 		t.Errorf("%+v", c)
 	}
-	if most := ramp.New(p).Bound().Rests; rests != most {
-		t.Errorf("traffic rested %d times, want %d", rests, most)
+	if maxRests := ramp.New(p).Bound().Rests; rests != maxRests {
+		t.Errorf("traffic rested %d times, want %d", rests, maxRests)
 	}
 }
 

@@ -23,28 +23,28 @@ const (
 	finished
 )
 
-// machine is the state that replaying the history leads to.
+// course is the state that replaying the history leads to.
 //
 //	warming ─▶ climbing ◀─▶ holding ─▶ narrowing ─▶ closing ─▶ finished
 //	   └─ nothing came back ────────────────────────────────▶
-type machine struct {
+type course struct {
 	rules    plan.Procedure
 	measured []point // all windows but the warm-up's
 
-	stage   stage
-	reason  string // why the next step is not simply the next one
-	steps   int    // of the staircase
-	level   int    // of the staircase, from 1
-	spare   int    // repeats that the staircase has left
-	topped  int    // windows more at the top
-	repeats repeats
-	votes   votes // on the hold
-	search  *search
+	stage       stage
+	reason      string // why the next step is not simply the next one
+	steps       int    // of the staircase
+	level       int    // of the staircase, from 1
+	repeatsLeft int    // repeats that the staircase has left
+	topWindows  int    // windows more at the top
+	repeats     repeats
+	votes       votes // on the hold
+	search      *search
 }
 
-// replay carries the history through the machine.
-func replay(p plan.Procedure, history []report.Window) *machine {
-	m := &machine{rules: p, steps: Steps(p.Ramp), level: 1, spare: staircaseBudget,
+// replay plays the history.
+func replay(p plan.Procedure, history []report.Window) *course {
+	m := &course{rules: p, steps: Steps(p.Ramp), level: 1, repeatsLeft: staircaseBudget,
 		repeats: repeats{lossLimit: p.MaxLossRatio}}
 	m.stage = warming
 	if p.Ramp.WarmupDuration <= 0 {
@@ -57,14 +57,15 @@ func replay(p plan.Procedure, history []report.Window) *machine {
 		if history[i].Phase != report.WarmUp {
 			m.measured = append(m.measured, observed)
 		}
-		m.search.measured = m.measured // a step is decided by the windows before it, also where a longer history is replayed
+		// a step is decided by the windows before it, also where a longer history is replayed
+		m.search.measured = m.measured
 		m.observe(observed)
 	}
 	return m
 }
 
-// observe takes in the window of the step that the machine would have taken next.
-func (m *machine) observe(p point) {
+// observe takes in the window of the step that the course would have taken next.
+func (m *course) observe(p point) {
 	m.reason, m.repeats.rested, m.search.optional = "", false, false
 	switch m.stage {
 	case warming:
@@ -82,8 +83,8 @@ func (m *machine) observe(p point) {
 	}
 }
 
-// observeWarmUp judges the warm-up: it proves that traffic passes, and nothing else.
-func (m *machine) observeWarmUp(p point) {
+// observeWarmUp judges the warm-up. It proves that traffic passes, and nothing else.
+func (m *course) observeWarmUp(p point) {
 	if lost := procedure.NothingCameBack(*p.window); lost != "" {
 		m.stage, m.reason = finished, lost
 		return
@@ -97,10 +98,10 @@ func (m *machine) observeWarmUp(p point) {
 }
 
 // observeStep takes in a window of the staircase.
-func (m *machine) observeStep(p point) {
-	if p.unclear() && m.spare > 0 {
+func (m *course) observeStep(p point) {
+	if p.unclear() && m.repeatsLeft > 0 {
 		if m.reason = m.repeats.ofInvalid(*p.window); m.reason != "" {
-			m.spare--
+			m.repeatsLeft--
 			return
 		}
 	}
@@ -115,16 +116,16 @@ func (m *machine) observeStep(p point) {
 	case saturated && m.rules.Ramp.StopAtSaturation:
 		m.endClimb(sentence)
 	case b.upper == nil && b.plateau():
-		m.endClimb(fmt.Sprintf("the climb ends at %s of the target: "+
-			"the generator offers no more than %s, all directions together",
+		m.endClimb(fmt.Sprintf("the climb ends at %s of the target: the generator offers no more than %s, all "+
+			"directions together",
 			percent(p.asked), wording.PacketRate(p.offeredRate())))
 	case m.level < m.steps:
 		m.level++
 		if saturated {
 			m.reason = sentence + "; going on to the target"
 		}
-	case b.upper == nil && b.runs.open() && m.topped < topRepeats:
-		m.topped++
+	case b.upper == nil && b.runs.open() && m.topWindows < topRepeats:
+		m.topWindows++
 		m.reason = fmt.Sprintf("the last windows lost frames; repeated at the top until there are %d of them, or none",
 			lossyRun)
 	default:
@@ -133,7 +134,7 @@ func (m *machine) observeStep(p point) {
 }
 
 // endClimb goes on to the hold, or to the search where no hold was asked for or the climb was resumed.
-func (m *machine) endClimb(reason string) {
+func (m *course) endClimb(reason string) {
 	if m.rules.Ramp.HoldDuration <= 0 || m.search.withdrawals > 0 {
 		m.beginSearch(reason)
 		return
@@ -141,9 +142,9 @@ func (m *machine) endClimb(reason string) {
 	m.stage, m.reason, m.repeats.count, m.votes = holding, reason, 0, votes{}
 }
 
-// observeHold takes in the hold at the top. It is longer than a step: loss there that repeats is believed, though no
+// observeHold takes in the hold at the top. It is longer than a step, so loss there that repeats is believed, though no
 // step lost frames.
-func (m *machine) observeHold(p point) {
+func (m *course) observeHold(p point) {
 	longEnough := m.rules.Ramp.HoldDuration >= m.rules.Ramp.ConfirmDuration
 	p.long = longEnough && (!p.clean || p.surelyWithin(m.rules.MaxLossRatio))
 	m.search.keepHeld(p)
@@ -168,12 +169,12 @@ func (m *machine) observeHold(p point) {
 	m.beginSearch(reason)
 }
 
-func (m *machine) beginSearch(reason string) { m.stage, m.reason = m.search.begin(reason) }
+func (m *course) beginSearch(reason string) { m.stage, m.reason = m.search.begin(reason) }
 
-// next is the step that the machine's state asks for.
-func (m *machine) next() procedure.Step {
+// next is the step that the course asks for.
+func (m *course) next() procedure.Step {
 	r := m.rules.Ramp
-	s := procedure.Step{Kind: procedure.Held, Reason: m.reason, Number: m.level, Of: m.steps,
+	s := procedure.Step{Kind: procedure.Hold, Reason: m.reason, Number: m.level, Total: m.steps,
 		Settle: r.Settle.Std(), Judge: judged(r)}
 	switch m.stage {
 	case warming:
@@ -190,14 +191,14 @@ func (m *machine) next() procedure.Step {
 			s.Kind, s.Settle = procedure.Trial, 0
 		}
 	case finished:
-		return procedure.Step{Done: true, Reason: m.reason}
+		return procedure.Step{End: true, Reason: m.reason}
 	}
-	s.Rested = m.repeats.rested && s.Kind == procedure.Held
+	s.Rested = m.repeats.rested && s.Kind == procedure.Hold
 	return s
 }
 
-// ended says that the run is complete, and how it ended.
-func (m *machine) ended() (complete bool, ending string) {
+// ended reports whether the run is complete, and how it ended.
+func (m *course) ended() (complete bool, ending string) {
 	switch {
 	case m.search.optional: // the next step looks for a better answer
 		return true, m.search.ending
@@ -215,7 +216,7 @@ type repeats struct {
 	rested    bool // traffic rests before the next step
 }
 
-// ofInvalid is why the present step is repeated after an Invalid window; empty: it was repeated often enough.
+// ofInvalid is why the present step is repeated after an Invalid window. Empty means that it was repeated often enough.
 func (r *repeats) ofInvalid(w report.Window) (reason string) {
 	if r.count >= invalidRepeats {
 		return ""
@@ -231,7 +232,7 @@ func (r *repeats) ofInvalid(w report.Window) (reason string) {
 }
 
 // votes are the windows at one load of the search, or of the hold. Loss in one window may be chance, or come from a
-// machine that was busy for a moment, however long the window is: it is believed when it repeats, best of three.
+// machine that was busy for a moment, however long the window is. It is believed when it repeats, best of three.
 //
 //	lossy ─┬─ lossy: believed
 //	       └─ clean ── the third decides
@@ -242,7 +243,8 @@ type votes struct {
 	clean bool  // a window lost none after one that did: the next decides
 }
 
-// cast adds a window, and says why another one is needed; empty: the load is decided, or no other window is allowed.
+// cast adds a window, and says why another one is needed. Empty means that the load is decided, or that no other window
+// is allowed.
 func (v *votes) cast(p point, allowed bool) (reason string) {
 	if p.lossy && (v.lossy == 0 || p.carried() > v.best.carried()) {
 		v.best = p
@@ -254,7 +256,8 @@ func (v *votes) cast(p point, allowed bool) (reason string) {
 		return ""
 	}
 	if p.lossy {
-		return fmt.Sprintf("window %d lost frames at %s of the target; tried again, as loss is believed when it repeats",
+		return fmt.Sprintf("window %d lost frames at %s of the target; tried again, as loss is believed when it "+
+			"repeats",
 			p.window.Number, percent(p.asked))
 	}
 	v.clean = true

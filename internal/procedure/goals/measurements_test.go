@@ -6,9 +6,10 @@ import "testing"
 func TestBoundsAreEnoughAtTheWidthThatIsAsked(t *testing.T) {
 	const width, top = 2, 10
 	for b, want := range map[bounds]bool{
-		{none, none}: false, {3, 5}: true, {3, 6}: false, {4, 5}: true, {none, 3}: false, {none, 0}: true, {top - 1, none}: false, {top, none}: true,
+		{absent, absent}: false, {3, 5}: true, {3, 6}: false, {4, 5}: true, {absent, 3}: false, {absent, 0}: true,
+		{top - 1, absent}: false, {top, absent}: true,
 	} {
-		if got := b.enough(width, top); got != want {
+		if got := b.closeEnough(width, top); got != want {
 			t.Errorf("%+v: %v, want %v", b, got, want)
 		}
 	}
