@@ -49,8 +49,8 @@ func answerPlain(request []byte, size int, handle call) any {
 	var batch []json.RawMessage
 	_ = json.Unmarshal(request, &batch) // a valid array
 	replies := make([]reply, len(batch))
-	for i, one := range batch {
-		replies[i] = answerOne(one, handle)
+	for i, request := range batch {
+		replies[i] = answerOne(request, handle)
 	}
 	switch len(replies) {
 	case 0:

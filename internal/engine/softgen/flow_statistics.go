@@ -144,8 +144,8 @@ func (d delays) report() object {
 	}
 	if len(d.Histogram) > 0 {
 		histogram := map[int64]int64{}
-		for from, packets := range d.Histogram {
-			histogram[from.Microseconds()] = packets
+		for bound, packets := range d.Histogram {
+			histogram[bound.Microseconds()] = packets
 		}
 		lat["histogram"] = histogram
 	}

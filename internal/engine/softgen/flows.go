@@ -60,8 +60,8 @@ func (f *flows) add(added stream.Flow) error {
 // free finds a slot. It prefers the id itself, so that captures show it, and else takes the highest free one.
 func (f *flows) free(id uint32) uint32 {
 	used := map[uint32]bool{}
-	for _, one := range f.active {
-		used[one.slot] = true
+	for _, active := range f.active {
+		used[active.slot] = true
 	}
 	if id < maxFlows && !used[id] {
 		return id
@@ -88,8 +88,8 @@ func (f *flows) remove(removed stream.Flow) (slot uint32, released bool) {
 
 // start records that the profile's flows have been sent.
 func (f *flows) start(p *profile) {
-	for _, one := range p.streams {
-		if flow := one.stream.FlowStats; flow.Enabled && one.stream.Enabled {
+	for _, loaded := range p.streams {
+		if flow := loaded.stream.FlowStats; flow.Enabled && loaded.stream.Enabled {
 			f.active[flow.StreamID].started = true
 		}
 	}
@@ -98,8 +98,8 @@ func (f *flows) start(p *profile) {
 // ids returns the flow ids that measure latency, or those that don't, in order.
 func (f *flows) ids(latency bool) []uint32 {
 	ids := []uint32{}
-	for id, one := range f.active {
-		if one.latency == latency {
+	for id, active := range f.active {
+		if active.latency == latency {
 			ids = append(ids, id)
 		}
 	}
@@ -111,8 +111,8 @@ func (f *flows) anyLatency() bool { return len(f.ids(true)) > 0 }
 
 // checkStamps refuses two streams with stamps of one flow id, whose sequence numbers would be mixed up.
 func (f *flows) checkStamps() error {
-	for _, known := range f.active {
-		if known.stamped && known.streams > 1 {
+	for _, active := range f.active {
+		if active.stamped && active.streams > 1 {
 			return refused("For payload rules: Can't have two streams with same pg_id, or same stream on more " +
 				"than one port")
 		}

@@ -106,16 +106,16 @@ func TestFactorReachesWhatWasAsked(t *testing.T) {
 			f.streams[uint32(10+i)] = &loadedStream{stream: frames(64+random.IntN(9000), 1+100*random.Float64())}
 		}
 		g := newGraph(f, DefaultSpeed)
-		for kind, of := range map[string]func(load) float64{
+		for kind, rateOf := range map[string]func(load) float64{
 			"pps": func(l load) float64 { return l.pps }, "bps": func(l load) float64 { return l.layer2 },
 			"bpsl1": func(l load) float64 { return l.layer1 },
 		} {
-			wanted := of(g.fixed) * (1 + 10*random.Float64())
+			wanted := rateOf(g.fixed) * (1 + 10*random.Float64())
 			factor, err := multiplier{kind, "abs", wanted}.effective(g, 0, DefaultSpeed, true)
-			if wanted == of(g.fixed) {
+			if wanted == rateOf(g.fixed) {
 				continue
 			}
-			if got := of(g.fixed.plus(g.variable.times(factor))); err != nil || math.Abs(got-wanted) > 1e-9*wanted {
+			if got := rateOf(g.fixed.plus(g.variable.times(factor))); err != nil || math.Abs(got-wanted) > 1e-9*wanted {
 				t.Fatalf("%s %v: reached %v, %v", kind, wanted, got, err)
 			}
 		}

@@ -8,8 +8,8 @@ func (t *traffic) pause(port *port, f *profile, _ *params) (any, error) {
 	if !f.endless {
 		return nil, refused("pause is supported when duration is not enable is start command")
 	}
-	for _, one := range f.streams {
-		if one.stream.Enabled && one.stream.Mode.Type != "continuous" {
+	for _, loaded := range f.streams {
+		if loaded.stream.Enabled && loaded.stream.Mode.Type != "continuous" {
 			return nil, refused("pause is supported when all streams are in continuous mode")
 		}
 	}

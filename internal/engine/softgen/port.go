@@ -30,13 +30,13 @@ type port struct {
 // run is a profile being played.
 type run struct {
 	profile *profile
-	done    <-chan struct{}
+	end     <-chan struct{}
 }
 
 // ended says whether the run has ended, by itself or by Stop.
 func (r *run) ended() bool {
 	select {
-	case <-r.done:
+	case <-r.end:
 		return true
 	default:
 		return false
@@ -56,18 +56,18 @@ type addressing struct {
 }
 
 func newPort(index int, c PortConfig) *port {
-	made := &port{
+	opened := &port{
 		index: index, path: c.Port, speed: c.Speed, cores: max(c.Cores, 1),
 		profiles:   map[string]*profile{defaultProfile: newProfile(defaultProfile)},
 		addressing: addressing{nextHop: c.NextHop, resolved: c.NextHop != [6]byte{}}, linkUp: c.Port.Info().LinkUp,
 	}
-	if made.speed == 0 {
-		made.speed = c.Port.Info().Speed
+	if opened.speed == 0 {
+		opened.speed = c.Port.Info().Speed
 	}
-	if made.speed == 0 {
-		made.speed = DefaultSpeed
+	if opened.speed == 0 {
+		opened.speed = DefaultSpeed
 	}
-	return made
+	return opened
 }
 
 // state is the state of the busiest profile.

@@ -107,21 +107,21 @@ func New(cfg Config) (*Server, error) {
 		}
 		s.ports = append(s.ports, newPort(i, c))
 	}
-	now, flows := clock(cfg.Now), newFlows()
-	s.info = serverInfo{cfg: cfg, handle: s.apiH, clock: now, ports: s.ports}
-	s.events = events{clock: now, ports: s.ports, mailboxes: map[uint32]*mailbox{}}
+	serverClock, flows := clock(cfg.Now), newFlows()
+	s.info = serverInfo{cfg: cfg, handle: s.apiH, clock: serverClock, ports: s.ports}
+	s.events = events{clock: serverClock, ports: s.ports, mailboxes: map[uint32]*mailbox{}}
 	s.ownership = ownership{events: &s.events}
-	s.captures = captures{ports: s.ports, clock: now, open: map[uint32]*recording{}}
+	s.captures = captures{ports: s.ports, clock: serverClock, open: map[uint32]*recording{}}
 	s.settings = portSettings{flows: flows, captures: &s.captures}
 	s.loader = streamLoader{ports: s.ports, flows: flows}
 	s.traffic = traffic{
-		ports: s.ports, flows: flows, events: &s.events, loader: &s.loader, clock: now, log: cfg.Log,
+		ports: s.ports, flows: flows, events: &s.events, loader: &s.loader, clock: serverClock, log: cfg.Log,
 	}
 	s.statistics = statistics{
-		ports: s.ports, clock: now, signs: cfg.Signs,
+		ports: s.ports, clock: serverClock, signs: cfg.Signs,
 		vitals: vitals{read: cfg.Processors}, theft: theft{read: cfg.Stolen},
 	}
-	s.flowStatistics = flowStatistics{ports: s.ports, flows: flows, clock: now}
+	s.flowStatistics = flowStatistics{ports: s.ports, flows: flows, clock: serverClock}
 	s.commands = s.newCommands()
 	return s, nil
 }

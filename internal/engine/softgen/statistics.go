@@ -174,7 +174,7 @@ func (s *statistics) globalStats(p *params) (any, error) {
 // extended returns the port's counters under the names that a kernel interface's driver gives them in TRex.
 func (s *statistics) extended(port *port) (names []string, values []int64) {
 	c := s.readCounters(port)
-	for _, one := range []struct {
+	for _, counter := range []struct {
 		name  string
 		value int64
 	}{
@@ -184,7 +184,7 @@ func (s *statistics) extended(port *port) (names []string, values []int64) {
 		{"tx_dropped", c.SendDrops}, {"tx_queue_full", c.QueueFull}, {"tx_peer_full", c.PeerFull},
 		{"tx_behind", c.Behind},
 	} {
-		names, values = append(names, one.name), append(values, one.value)
+		names, values = append(names, counter.name), append(values, counter.value)
 	}
 	return names, values
 }

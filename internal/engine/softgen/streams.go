@@ -156,8 +156,8 @@ func (l *streamLoader) getAll(port *port, p *params) (any, error) {
 
 func (f *profile) texts() object {
 	texts := object{}
-	for id, one := range f.streams {
-		texts[strconv.FormatUint(uint64(id), 10)] = one.text
+	for id, loaded := range f.streams {
+		texts[strconv.FormatUint(uint64(id), 10)] = loaded.text
 	}
 	return texts
 }

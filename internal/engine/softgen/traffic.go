@@ -88,8 +88,8 @@ func (port *port) checkLink(f *profile) error {
 	if port.addressing.resolved {
 		return nil
 	}
-	for _, one := range f.streams {
-		if one.stream.Enabled && one.stream.Flags&6 != 2 {
+	for _, loaded := range f.streams {
+		if loaded.stream.Enabled && loaded.stream.Flags&6 != 2 {
 			return refused("Port %d dest MAC is invalid and there are streams without explicit dest MAC.", port.index)
 		}
 	}
@@ -103,15 +103,15 @@ func (t *traffic) play(port *port, f *profile, factor float64, want startRequest
 	}
 	start := datapath.Run{Streams: streams, Factor: finite(factor), Start: seconds(want.startAt),
 		Duration: want.sendingTime(), NextHop: port.addressing.nextHop}
-	done := alreadyDone()
+	end := alreadyDone()
 	if start.Duration >= 0 {
 		if err := port.path.Start(start); err != nil {
 			return refusedBy(err)
 		}
-		done = port.path.Done()
+		end = port.path.Done()
 	}
 	t.flows.start(f)
-	port.run = &run{profile: f, done: done}
+	port.run = &run{profile: f, end: end}
 	f.playing, f.factor, f.endless = sending, factor, want.duration <= 0
 	t.events.publishTraffic(eventProfileStarted, eventPortStarted, port, f.id)
 	t.log.Info("traffic started", "port", port.index, "profile", f.id, "factor", factor, "duration", start.Duration)
@@ -134,9 +134,9 @@ func (want startRequest) sendingTime() time.Duration {
 }
 
 func alreadyDone() <-chan struct{} {
-	done := make(chan struct{})
-	close(done)
-	return done
+	end := make(chan struct{})
+	close(end)
+	return end
 }
 
 // finite is the factor for the data path. A factor is infinite if no stream can be scaled.

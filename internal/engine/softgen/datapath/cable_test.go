@@ -49,8 +49,8 @@ func enterNamespace(t testing.TB) {
 	h, err := netns.New()
 	needKernel(t, err, "CAP_SYS_ADMIN for a network namespace")
 	t.Cleanup(func() { noError(t, h.Close()) })
-	for _, which := range []string{"all", "default"} { // the kernel's own frames would be counted too
-		noError(t, os.WriteFile("/proc/sys/net/ipv6/conf/"+which+"/disable_ipv6", []byte("1"), 0o600), os.ErrNotExist)
+	for _, scope := range []string{"all", "default"} { // the kernel's own frames would be counted too
+		noError(t, os.WriteFile("/proc/sys/net/ipv6/conf/"+scope+"/disable_ipv6", []byte("1"), 0o600), os.ErrNotExist)
 	}
 }
 

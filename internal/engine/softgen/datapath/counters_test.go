@@ -14,13 +14,13 @@ import (
 // must show exactly the frames that came.
 func TestCountersAgreeWithTheInterfaces(t *testing.T) {
 	for name, o := range receivers {
-		for gro, on := range map[string]bool{"GRO on": true, "GRO off": false} {
+		for gro, enabled := range map[string]bool{"GRO on": true, "GRO off": false} {
 			t.Run(name+", "+gro, func(t *testing.T) {
 				a, b := cable(t, Options{}, o)
 				noError(t, b.SetPromiscuous(true))
 				// segments leave as frames of their own; a veth in front of XDP has no others
 				noError(t, netif.SetOffload("west", netif.TCPSegmentation, false), unix.EOPNOTSUPP)
-				noError(t, netif.SetOffload("east", netif.GenericReceive, on))
+				noError(t, netif.SetOffload("east", netif.GenericReceive, enabled))
 				initial, counted := interfaceReceived(t, "east"), b.Counters()
 				noError(t, a.Start(runTo(b, 1, burst(5000, 50_000, frame(124)))))
 				finish(t, a)

@@ -136,12 +136,12 @@ func (r *kernelReceiver) flows(visit func(uint32, units.Traffic)) {
 
 func (r *kernelReceiver) selectFrames(w frameSelection) error {
 	var wants countShared
-	for bit, on := range map[countShared]bool{
+	for bit, enabled := range map[countShared]bool{
 		countSharedWANTS_PROMISCUOUS: w.promiscuous,
 		countSharedWANTS_ALL:         w.passAll,
 		countSharedWANTS_NEIGHBOURS:  w.neighbours,
 	} {
-		if on {
+		if enabled {
 			wants |= bit
 		}
 	}

@@ -31,9 +31,9 @@ func TestFramesOfAllLengths(t *testing.T) {
 			refuses := func(length int, want string) {
 				t.Helper()
 				run := Run{Streams: streams(burst(100, 10_000, frame(length))), Factor: 1}
-				for what, err := range map[string]error{"checked": a.Check(run.Streams), "started": a.Start(run)} {
+				for action, err := range map[string]error{"checked": a.Check(run.Streams), "started": a.Start(run)} {
 					if err == nil || !strings.Contains(err.Error(), want) {
-						t.Errorf("frames of %d bytes, %s: %v, want %q", length, what, err, want)
+						t.Errorf("frames of %d bytes, %s: %v, want %q", length, action, err, want)
 					}
 				}
 			}

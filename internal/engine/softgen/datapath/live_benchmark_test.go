@@ -19,8 +19,8 @@ func BenchmarkLiveFrame(b *testing.B) {
 			drain(b, "west")
 			drain(b, "east")
 			var ports []Port
-			for _, each := range interfaces {
-				p := open(b, Options{Interface: each, Path: PathLive})
+			for _, name := range interfaces {
+				p := open(b, Options{Interface: name, Path: PathLive})
 				p.(*port).cpus = 2
 				noError(b, p.Start(Run{Streams: streams(addressed(continuous(50e6, frame(60)))), Factor: 1}))
 				ports = append(ports, p)

@@ -240,8 +240,8 @@ func inlineCalls(program asm.Instructions, name string, compose composeFunction)
 	}
 	program = slices.Concat(program[:begin], program[end:])
 	calls := 0
-	for i, in := range program {
-		if !in.IsFunctionCall() || in.Reference() != name {
+	for i, instruction := range program {
+		if !instruction.IsFunctionCall() || instruction.Reference() != name {
 			continue
 		}
 		label := name
@@ -250,7 +250,7 @@ func inlineCalls(program asm.Instructions, name string, compose composeFunction)
 		}
 		code := slices.Clone(compose(label))
 		code[0] = code[0].WithSymbol(label)
-		program[i] = asm.Ja.Label(label).WithSource(in.Source())
+		program[i] = asm.Ja.Label(label).WithSource(instruction.Source())
 		program[i+1] = program[i+1].WithSymbol(label + "-return")
 		program = append(program, code...)
 	}

@@ -88,8 +88,8 @@ func (l *liveRun) order(o order) error {
 	if o.kind == changeFactor {
 		for _, t := range l.tracks {
 			if err := checkLiveRate(t, o.factor); err != nil {
-				return fmt.Errorf("change the factor on %s to %v: stream %d %w, which live frames can't; "+
-					"start such a run anew, or use --path af_xdp", l.port.name, o.factor, t.id, err)
+				return fmt.Errorf("change the factor on %s to %v: stream %d %w, and live frames can't send that; "+
+					"start a new run, or use --path af_xdp", l.port.name, o.factor, t.id, err)
 			}
 		}
 	}

@@ -67,13 +67,13 @@ func xdpFeatures(index int) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		for _, at := range attributes {
-			if at.Attr.Type&nl.NLA_TYPE_MASK == netdevXDPFeatures && len(at.Value) >= 8 {
-				return binary.NativeEndian.Uint64(at.Value), nil
+		for _, attribute := range attributes {
+			if attribute.Attr.Type&nl.NLA_TYPE_MASK == netdevXDPFeatures && len(attribute.Value) >= 8 {
+				return binary.NativeEndian.Uint64(attribute.Value), nil
 			}
 		}
 	}
-	return 0, fmt.Errorf("the kernel doesn't say: it takes Linux 6.3 or later")
+	return 0, fmt.Errorf("the kernel reports no XDP features; Linux 6.3 or later does")
 }
 
 // errOtherPath says that the options ask for another path than live frames.

@@ -44,11 +44,11 @@ func TestLiveFramesByThemselves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p.options.Path, p.options.Plain, p.cpus, p.nic.Driver = c.path, c.plain, c.cpus, c.nic
 			p.playback = nil
-			for _, when := range []string{"before a run", "in one"} {
+			for _, moment := range []string{"before a run", "in one"} {
 				if got := a.Info().Path; !strings.HasPrefix(got, c.want) {
-					t.Errorf("%s it %s, want it %s", when, got, c.want)
+					t.Errorf("%s it %s, want it %s", moment, got, c.want)
 				}
-				if when == "before a run" {
+				if moment == "before a run" {
 					noError(t, a.Start(runTo(b, 1, continuous(1000, frame(60)))))
 				}
 			}

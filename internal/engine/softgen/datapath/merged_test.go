@@ -16,7 +16,7 @@ import (
 func TestMergedBuffersAreCountedFrameByFrame(t *testing.T) {
 	for name, o := range receivers {
 		t.Run(name, func(t *testing.T) {
-			for what, tt := range map[string]struct {
+			for situation, tt := range map[string]struct {
 				kind   uint8 // of struct virtio_net_hdr
 				header int
 				make   func(payload int) []byte
@@ -26,7 +26,7 @@ func TestMergedBuffersAreCountedFrameByFrame(t *testing.T) {
 				"TCP over IPv4":            {gsoTCP4, 54, frameTCP},
 				"TCP over IPv4, VLAN tags": {gsoTCP4, 58, func(n int) []byte { return tagged(frameTCP(n)) }},
 			} {
-				t.Run(what, func(t *testing.T) {
+				t.Run(situation, func(t *testing.T) {
 					_, b := cable(t, o, o)
 					noError(t, b.SetPromiscuous(true))
 					const size, payload = 500, 7*500 + 123

@@ -105,8 +105,8 @@ func (r *packetReceiver) filter(passAll bool) error {
 		return fmt.Errorf("assemble the filter: %w", err)
 	}
 	code := make([]unix.SockFilter, len(raw))
-	for i, in := range raw {
-		code[i] = unix.SockFilter{Code: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K}
+	for i, instruction := range raw {
+		code[i] = unix.SockFilter{Code: instruction.Op, Jt: instruction.Jt, Jf: instruction.Jf, K: instruction.K}
 	}
 	return unix.SetsockoptSockFprog(r.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
 		&unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]})
@@ -213,8 +213,8 @@ func (r *packetReceiver) handleFrame(h *unix.Tpacket3Hdr, f []byte, offset time.
 		r.perFlow[class.id].add(traffic.Packets, traffic.Bytes)
 	}
 	if class.class == neighbour || r.passAll.Load() {
-		for _, one := range splitMerged(frame, size) {
-			r.sink.frame(arrival, wireFrame(one, tag > 0, h.Hv1.Vlan_tpid, uint16(h.Hv1.Vlan_tci)))
+		for _, part := range splitMerged(frame, size) {
+			r.sink.frame(arrival, wireFrame(part, tag > 0, h.Hv1.Vlan_tpid, uint16(h.Hv1.Vlan_tci)))
 		}
 	}
 	return traffic, class.stray

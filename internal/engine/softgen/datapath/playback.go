@@ -28,7 +28,7 @@ type playback struct {
 	live        *liveRun // sends live frames; nil if the threads send
 	liveRefusal error    // why live frames aren't used where they might be
 	finished    sync.WaitGroup
-	done        chan struct{}
+	ended       chan struct{}
 
 	stop    atomic.Bool
 	version atomic.Uint64 // grows with each order
@@ -57,7 +57,7 @@ const linger = 100 * time.Millisecond
 
 // newPlayback lays out memory and threads. It sends nothing yet.
 func newPlayback(p *port, run Run, tracks []*track) (*playback, error) {
-	pl := &playback{port: p, tracks: tracks, start: run.Start, duration: run.Duration, done: make(chan struct{})}
+	pl := &playback{port: p, tracks: tracks, start: run.Start, duration: run.Duration, ended: make(chan struct{})}
 	pl.endless, pl.finite = run.Duration == 0 && allContinuous(tracks), allFinite(tracks)
 	refusal := refuseLive(p)
 	if refusal == nil {
@@ -118,7 +118,7 @@ func (pl *playback) begin() {
 			}
 			pl.port.live.Store(nil)
 			pl.port.sendingTime.Store(int64(pl.live.sending))
-			close(pl.done)
+			close(pl.ended)
 		}()
 		return
 	}
@@ -140,7 +140,7 @@ func (pl *playback) begin() {
 		pl.finished.Wait()
 		restore()
 		pl.port.sendingTime.Store(int64(pl.sending()))
-		close(pl.done)
+		close(pl.ended)
 	}()
 }
 

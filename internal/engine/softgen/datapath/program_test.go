@@ -182,8 +182,8 @@ func TestTheProgramCountsOnlyThePortsOwnFrames(t *testing.T) {
 // CAP_SYS_ADMIN and CAP_PERFMON, whose addresses are checked more strictly.
 func TestTheProgramNeedsNoMoreThanTheRightToLoadIt(t *testing.T) {
 	for name, h := range hooks {
-		for way, follow := range map[string]bool{"stamps up the ring": false, "stamps followed": true} {
-			t.Run(name+", "+way, func(t *testing.T) {
+		for variant, follow := range map[string]bool{"stamps up the ring": false, "stamps followed": true} {
+			t.Run(name+", "+variant, func(t *testing.T) {
 				keepCapabilities(t, unix.CAP_BPF, unix.CAP_NET_ADMIN)
 				loaded(t, h, follow).takes(t, frame(60))
 			})

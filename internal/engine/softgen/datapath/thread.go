@@ -25,7 +25,7 @@ type thread struct {
 	pacer         pacer
 	transmitter   transmitter
 
-	// when the thread reads the clock next, unless it has to wait for a processor; 0 before it begins
+	// next is when the thread reads the clock next, unless it has to wait for a processor. It is 0 before the start.
 	next     atomic.Int64
 	executed atomic.Uint64 // number of orders carried out
 	paused   time.Duration // total up to the last resumption
@@ -36,7 +36,7 @@ type thread struct {
 	results []outcome
 	slots   []slot
 
-	// when the first frame of a finite run was passed on, and when the last had been
+	// firstFrame is when the first frame of a finite run was passed on, and lastFrame when the last had been.
 	firstFrame, lastFrame time.Duration
 	urgency               urgency
 	usedTime, accountedAt time.Duration // processor time at the last account, and when that was

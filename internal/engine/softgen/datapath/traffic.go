@@ -55,7 +55,7 @@ func (p *port) begin(run Run, tracks []*track) error {
 
 func (pl *playback) running() bool {
 	select {
-	case <-pl.done:
+	case <-pl.ended:
 		return false
 	default:
 		return true
@@ -103,7 +103,7 @@ func (p *port) Stop() error {
 		return nil
 	}
 	pl.halt()
-	<-pl.done
+	<-pl.ended
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	err := p.failure
@@ -117,7 +117,7 @@ func (p *port) Done() <-chan struct{} {
 	if p.playback == nil {
 		return nil
 	}
-	return p.playback.done
+	return p.playback.ended
 }
 
 // processorLoad computes how busy the sending threads are between two readings.

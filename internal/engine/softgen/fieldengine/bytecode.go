@@ -20,11 +20,11 @@ type Code struct {
 
 // Add appends instructions.
 func (c *Code) Add(instructions ...asm.Instruction) {
-	for _, in := range instructions {
+	for _, instruction := range instructions {
 		if c.pending != "" {
-			in, c.pending = in.WithSymbol(c.pending), ""
+			instruction, c.pending = instruction.WithSymbol(c.pending), ""
 		}
-		c.instructions = append(c.instructions, in)
+		c.instructions = append(c.instructions, instruction)
 	}
 }
 

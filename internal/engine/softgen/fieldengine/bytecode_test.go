@@ -13,9 +13,9 @@ func TestLabels(t *testing.T) {
 	c.Mark("second")
 	c.Add(asm.Return())
 	marked := map[string]int{}
-	for i, in := range c.Instructions() {
-		if in.Symbol() != "" {
-			marked[in.Symbol()] = i
+	for i, instruction := range c.Instructions() {
+		if instruction.Symbol() != "" {
+			marked[instruction.Symbol()] = i
 		}
 	}
 	if marked["first"] != 1 || marked["second"] != 2 || c.Len() != 3 {

@@ -232,8 +232,8 @@ func (c *compiler) finish(instructions []stream.Instruction) (*Program, error) {
 	if c.program.cache > maxCache {
 		return nil, fmt.Errorf("cache %d is above %d", c.program.cache, maxCache)
 	}
-	for _, in := range c.fixes {
-		fixes, err := compileFix(in, c.program)
+	for _, instruction := range c.fixes {
+		fixes, err := compileFix(instruction, c.program)
 		if err != nil {
 			return nil, err
 		}

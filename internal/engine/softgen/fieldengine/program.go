@@ -32,8 +32,8 @@ func Compile(template []byte, vm stream.VM, seed uint64) (*Program, error) {
 	copy(padded, template)
 	c := &compiler{program: &Program{template: padded, cache: uint64(vm.Cache)}, seed: seed,
 		variables: map[string]*variable{}}
-	for i, in := range vm.Instructions {
-		if err := c.add(in); err != nil {
+	for i, instruction := range vm.Instructions {
+		if err := c.add(instruction); err != nil {
 			return nil, fmt.Errorf("*** error: instruction id '%d' %w", i, err)
 		}
 	}
