@@ -18,7 +18,7 @@ import (
 const maxBegun = 1024
 
 // begunTests are the tests of the new status whose runs have begun. Tests with deleted runs come first.
-func (v *view) begunTests() []v1alpha1.BegunTest {
+func (v *situation) begunTests() []v1alpha1.BegunTest {
 	previous := map[string]v1alpha1.BegunTest{}
 	for _, b := range v.lastStatus.Begun {
 		previous[b.Test] = b

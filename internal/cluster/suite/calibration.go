@@ -180,23 +180,23 @@ type capacity struct {
 
 // capacityOf is the capacity that a cell's figures are compared with. It is nil if there is none, or if it is
 // unknown. Each calibration's capacity is computed once.
-func (v *view) capacityOf(number int) *capacity {
-	calibration := v.Matrix.calibrationOf(number)
+func (rs *cellResults) capacityOf(number int) *capacity {
+	calibration := rs.matrix.calibrationOf(number)
 	if calibration < 0 {
 		return nil
 	}
-	c, ok := v.capacities[calibration]
+	c, ok := rs.capacities[calibration]
 	if !ok {
-		c = v.capacityIn(calibration)
-		v.capacities[calibration] = c
+		c = rs.capacityIn(calibration)
+		rs.capacities[calibration] = c
 	}
 	if c == nil {
 		return nil
 	}
-	elsewhere, ok := v.environmentDifferences[number]
+	elsewhere, ok := rs.environmentDifferences[number]
 	if !ok {
-		elsewhere = v.calibrationDifferences(calibration, number)
-		v.environmentDifferences[number] = elsewhere
+		elsewhere = rs.environments.calibrationDifferences(calibration, number)
+		rs.environmentDifferences[number] = elsewhere
 	}
 	if elsewhere == "" {
 		return c
@@ -214,14 +214,14 @@ func (m *Matrix) calibrationOf(number int) int {
 	return m.calibratedBy[number]
 }
 
-func (v *view) capacityIn(calibration int) *capacity {
-	measured := v.cell(calibration)
-	margin, err := units.ParseRatio(string(cmp.Or(v.spec.Calibration.Margin, "10%")))
+func (rs *cellResults) capacityIn(calibration int) *capacity {
+	measured := rs.cell(calibration)
+	margin, err := units.ParseRatio(string(cmp.Or(rs.spec.Calibration.Margin, "10%")))
 	if measured.Figures == nil || err != nil { // the schema keeps errors out
 		return nil
 	}
 	rates := map[string][]*report.Figures{}
-	for _, k := range v.evidence(calibration) {
+	for _, k := range rs.evidence(calibration) {
 		if k.Report.Result.Measured {
 			for _, d := range k.Report.Result.Directions {
 				rates[d.Name()] = append(rates[d.Name()],
@@ -276,64 +276,6 @@ func (c *capacity) mark(document *report.Report) *report.Report {
 	return &marked
 }
 
-// boundByCalibration compares a cell's figures with the generators' capacity. Figures close to the capacity
-// become lower bounds, since a generator's limit must not count as the device's.
-func (v *view) boundByCalibration(number int, result *report.SuiteCell) {
-	calibration := v.Matrix.calibrationOf(number)
-	if calibration < 0 || result.Figures == nil {
-		return
-	}
-	c := v.capacityOf(number)
-	if waits := v.awaitedCalibration(number); waits != "" {
-		if len(v.spec.Criteria) == 0 { // else the verdict says it
-			result.Message = wording.JoinNonEmpty("; ", result.Message, waits)
-		}
-		return
-	}
-	if c == nil {
-		result.Message = wording.JoinNonEmpty("; ", result.Message,
-			fmt.Sprintf("what the generators reach by themselves isn't known: %s was not measured",
-				v.Matrix.Cells[calibration].Name))
-		return
-	}
-	capacity := &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond,
-		Share: units.PercentOf(result.Figures.PacketsPerSecond, c.packetsPerSecond)}
-	if c.elsewhere == "" {
-		result.Capacity = capacity
-	}
-	message := ""
-	evidence := v.evidence(number)
-	if limited := c.nearInAny(evidence, ""); len(limited) > 0 {
-		capacity.Near, result.Figures, message = true, asLowerBound(result.Figures), c.words(limited)
-	}
-	for i := range result.Goals {
-		g := &result.Goals[i]
-		limited := c.nearInAny(evidence, g.Goal)
-		if len(limited) == 0 || g.Figures == nil {
-			continue
-		}
-		if g.Figures = asLowerBound(g.Figures); message == "" {
-			message = g.Goal + ": " + c.words(limited)
-		}
-	}
-	result.Message = wording.JoinNonEmpty("; ", result.Message, message)
-}
-
-// awaitedCalibration says that a cell's calibration is still to come. It is empty if the calibration is
-// complete.
-func (v *view) awaitedCalibration(number int) string {
-	calibration := v.Matrix.calibrationOf(number)
-	if calibration < 0 || v.judgedEarly {
-		return ""
-	}
-	repetitions := int(max(v.spec.Repetitions, 1))
-	if n := v.toCome(calibration); n > 0 {
-		return fmt.Sprintf("it waits for its calibration: %d of %d repetitions of %s are in", repetitions-n,
-			repetitions, v.Matrix.Cells[calibration].Name)
-	}
-	return ""
-}
-
 // nearInAny are the directions in which the generators may have been the limit of any of these runs, or of one
 // goal if it is named.
 func (c *capacity) nearInAny(runs []analysis.KeptReport, goal string) (names []string) {
@@ -376,4 +318,62 @@ func asLowerBound(f *report.Figures) *report.Figures {
 	bound := *f
 	bound.LowerBound = true
 	return &bound
+}
+
+// boundByCalibration compares a cell's figures with the generators' capacity. Figures close to the capacity
+// become lower bounds, since a generator's limit must not count as the device's.
+func (rs *cellResults) boundByCalibration(number int, result *report.SuiteCell) {
+	calibration := rs.matrix.calibrationOf(number)
+	if calibration < 0 || result.Figures == nil {
+		return
+	}
+	c := rs.capacityOf(number)
+	if waits := rs.awaitedCalibration(number); waits != "" {
+		if len(rs.spec.Criteria) == 0 { // else the verdict says it
+			result.Message = wording.JoinNonEmpty("; ", result.Message, waits)
+		}
+		return
+	}
+	if c == nil {
+		result.Message = wording.JoinNonEmpty("; ", result.Message,
+			fmt.Sprintf("what the generators reach by themselves isn't known: %s was not measured",
+				rs.matrix.Cells[calibration].Name))
+		return
+	}
+	capacity := &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond,
+		Share: units.PercentOf(result.Figures.PacketsPerSecond, c.packetsPerSecond)}
+	if c.elsewhere == "" {
+		result.Capacity = capacity
+	}
+	message := ""
+	evidence := rs.evidence(number)
+	if limited := c.nearInAny(evidence, ""); len(limited) > 0 {
+		capacity.Near, result.Figures, message = true, asLowerBound(result.Figures), c.words(limited)
+	}
+	for i := range result.Goals {
+		g := &result.Goals[i]
+		limited := c.nearInAny(evidence, g.Goal)
+		if len(limited) == 0 || g.Figures == nil {
+			continue
+		}
+		if g.Figures = asLowerBound(g.Figures); message == "" {
+			message = g.Goal + ": " + c.words(limited)
+		}
+	}
+	result.Message = wording.JoinNonEmpty("; ", result.Message, message)
+}
+
+// awaitedCalibration says that a cell's calibration is still to come. It is empty if the calibration is
+// complete.
+func (rs *cellResults) awaitedCalibration(number int) string {
+	calibration := rs.matrix.calibrationOf(number)
+	if calibration < 0 || rs.judgedEarly {
+		return ""
+	}
+	repetitions := int(rs.matrix.repetitions())
+	if n := rs.toCome(calibration); n > 0 {
+		return fmt.Sprintf("it waits for its calibration: %d of %d repetitions of %s are in", repetitions-n,
+			repetitions, rs.matrix.Cells[calibration].Name)
+	}
+	return ""
 }

@@ -149,3 +149,6 @@ func (m *Matrix) retries() int32 {
 	}
 	return 1
 }
+
+// repetitions is how often each cell is measured.
+func (m *Matrix) repetitions() int32 { return max(m.suite.Spec.Repetitions, 1) }

@@ -23,7 +23,7 @@ const (
 // rule recognizes one situation. decide returns nil where the suite isn't in that situation.
 type rule struct {
 	name   string
-	decide func(*view) *step
+	decide func(*situation) *step
 }
 
 // step is what a rule decides to do, and its message for people.
@@ -74,7 +74,7 @@ func rules() []rule {
 // Decide decides what to do now, and computes the status. It depends on the observation alone, takes the time
 // from o.Now, and changes nothing. So the same observation makes the same decision.
 func Decide(o Observed) Decision {
-	v := newView(o)
+	v := newSituation(o)
 	for _, r := range rules() {
 		if s := r.decide(v); s != nil {
 			return v.decision(r.name, s)
@@ -85,7 +85,7 @@ func Decide(o Observed) Decision {
 }
 
 // decision turns a rule's step into a Decision.
-func (v *view) decision(name string, s *step) Decision {
+func (v *situation) decision(name string, s *step) Decision {
 	d := Decision{Rule: name, Message: s.message, Check: s.check, Read: s.read, ReadEarlier: s.earlier}
 	if s.check || s.earlier || len(s.read) > 0 {
 		return d
@@ -94,7 +94,7 @@ func (v *view) decision(name string, s *step) Decision {
 	if d.Store = storable && v.unstored() && v.timeToStore(s); d.Store { // runs are stored before anything else is done
 		return d
 	}
-	if d.ReadBaseline = s.complete && !s.final && s.invalid == "" && v.referenceWanted(); d.ReadBaseline {
+	if d.ReadBaseline = s.complete && !s.final && s.invalid == "" && v.baselines.wanted(); d.ReadBaseline {
 		return d
 	}
 	d.Create, d.DeleteSuite, d.RequeueAt = s.create, s.deleteSuite, s.requeueAt
@@ -113,7 +113,7 @@ func (v *view) decision(name string, s *step) Decision {
 }
 
 // boundedChanges are as many of the tests as one pass changes. The next pass changes the others.
-func (v *view) boundedChanges(d *Decision, tests []string) []string {
+func (v *situation) boundedChanges(d *Decision, tests []string) []string {
 	if len(tests) <= changesAtOnce {
 		return tests
 	}
@@ -122,13 +122,13 @@ func (v *view) boundedChanges(d *Decision, tests []string) []string {
 }
 
 // timeToStore says that runs are stored now, because they are due or something waits for them.
-func (v *view) timeToStore(s *step) bool {
+func (v *situation) timeToStore(s *step) bool {
 	_, waits := v.surplus()
 	return s.complete || waits || !v.Now.Before(v.StoredAt.Add(storeEvery))
 }
 
 // keep writes the suite's report when it is due, and deletes stored tests beyond the history limit.
-func (v *view) keep(d *Decision, s *step) {
+func (v *situation) keep(d *Decision, s *step) {
 	remove, _ := v.surplus()
 	d.Delete = v.boundedChanges(d, remove)
 	// before anything is measured, this write shows whether the report's name is free
@@ -137,11 +137,11 @@ func (v *view) keep(d *Decision, s *step) {
 	switch {
 	case s.final:
 	case s.complete || begins || v.Unreported && !v.Now.Before(due):
-		d.Report = newStoredReport(v.document(s))
+		d.Report = newStoredReport(v.suiteReport(s.complete))
 	case v.Unreported:
 		d.RequeueAt = earliest(d.RequeueAt, due)
 	}
 }
 
 // unstored says that some runs aren't stored yet.
-func (v *view) unstored() bool { return !v.Runs.AllIn(v.Stored) }
+func (v *situation) unstored() bool { return !v.Runs.AllIn(v.Stored) }

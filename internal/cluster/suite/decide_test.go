@@ -427,22 +427,6 @@ func TestHowSoonACellIsSeen(t *testing.T) {
 	}
 }
 
-// A status of an earlier version that has the table of a large suite gives it up with the next write, and is
-// else what it was.
-func TestALargeTableOfAnEarlierVersionGoesWithTheNextWrite(t *testing.T) {
-	w := newWorld(t, manyCells(liveCells+1, 1))
-	w.pass()
-	w.suite.Status.Table = []v1alpha1.SuiteRow{{Cell: "value-0-of-axis-0-value-0-of-axis-1", Runs: 1}}
-	if w.pass(); len(w.suite.Status.Table) != 1 {
-		t.Error("it was written anew for that alone")
-	}
-	w.end(w.created[0])
-	w.now = w.now.Add(detailEvery)
-	if w.pass(); len(w.suite.Status.Table) != 0 || w.suite.Status.Counts.Measured != 1 {
-		t.Errorf("%d rows, %+v", len(w.suite.Status.Table), w.suite.Status.Counts)
-	}
-}
-
 func TestWhatTheAPIServerDoesNotStoreIsTold(t *testing.T) {
 	w := newWorld(t, twoByTwo+"parallelism: 2\n")
 	w.unstored = "configmaps \"night-suite\" is forbidden: exceeded quota"

@@ -116,62 +116,62 @@ func Disturbed(runs []*report.Report) (index int, reason string) {
 // noteWeak records that a repetition's figures are only what its generator could send, and which test would
 // repeat it. lastRun is the run of the repetition's last try. If it was stopped or couldn't be made, no other
 // try is made.
-func (v *view) noteWeak(stands string, next Wanted, lastRun *Run) {
-	run := v.Runs[stands]
+func (r *repetitions) noteWeak(stands string, next Wanted, lastRun *Run) {
+	run := r.runs[stands]
 	if run.limited() && (lastRun.measured() || lastRun.repeatable()) {
-		v.weak[stands] = next
+		r.weak[stands] = next
 	}
 }
 
 // repeatDisturbed has disturbed tests measured again. It repeats one test of a cell at a time, once all
 // repetitions of the cell are complete, so that the choice depends on what was measured, and not on which test
 // ended first.
-func (v *view) repeatDisturbed(tries []int32) {
-	if len(v.weak) == 0 || v.endsEarly() {
+func (r *repetitions) repeatDisturbed(tries []int32) {
+	if len(r.weak) == 0 || r.endsEarly() {
 		return
 	}
 	cells := map[int]bool{}
-	for _, next := range v.weak {
-		cells[next.Cell] = v.open[next.Cell] == 0 && tries[next.Cell] > 0
+	for _, next := range r.weak {
+		cells[next.Cell] = r.open[next.Cell] == 0 && tries[next.Cell] > 0
 	}
 	for _, cell := range slices.Sorted(maps.Keys(cells)) {
 		if !cells[cell] {
 			continue
 		}
-		if lowest := disturbed(v.measuredRuns(cell)); lowest != nil {
-			v.measured--
-			v.replace(lowest.test)
-			v.sortTestWithoutRun(v.weak[lowest.test], tries)
+		if lowest := disturbed(r.measuredRuns(cell)); lowest != nil {
+			r.measured--
+			r.replace(lowest.test)
+			r.sortTestWithoutRun(r.weak[lowest.test], tries)
 		}
 	}
-	v.Matrix.sortByPlace(v.missing)
+	r.matrix.sortByPlace(r.missing)
 }
 
 // measuredRuns are the runs that stand for a cell's repetitions and have figures.
-func (v *view) measuredRuns(cell int) (measured []measuredRun) {
-	for _, name := range v.testsOf[cell] {
-		run, ok := v.Runs[name]
-		if !ok || !run.measured() || v.replaced[name] {
+func (r *repetitions) measuredRuns(cell int) (measured []measuredRun) {
+	for _, name := range r.testsOf[cell] {
+		run, ok := r.runs[name]
+		if !ok || !run.measured() || r.replaced[name] {
 			continue
 		}
-		_, weak := v.weak[name]
+		_, weak := r.weak[name]
 		measured = append(measured, measuredRun{test: name, repetition: run.Repetition, figures: run.Figures,
-			limited: run.limited(), weak: weak, unsure: run.unconfirmed()})
+			limited: run.limited(), weak: weak, unsure: run.Figures.Unconfirmed > 0})
 	}
 	return measured
 }
 
 // whyRepeated says why another try replaces a run that gave figures.
-func (v *view) whyRepeated(cell int, run *Run) string {
-	middle, _ := medianOfOthers(v.measuredRuns(cell), run.Repetition)
+func (r *repetitions) whyRepeated(cell int, run *Run) string {
+	middle, _ := medianOfOthers(r.measuredRuns(cell), run.Repetition)
 	return report.DisturbedWords(run.Figures, middle)
 }
 
 // whyInVain says that a run without figures was to replace one with figures, which still counts. It is empty if
 // the run wasn't to replace one, or if a further try is.
-func (v *view) whyInVain(cell int, run *Run) string {
-	earlier := v.measuredBefore(cell, run)
-	if earlier == "" || v.exists(v.Matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2)) {
+func (r *repetitions) whyInVain(cell int, run *Run) string {
+	earlier := r.measuredBefore(cell, run)
+	if earlier == "" || r.exists(r.matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2)) {
 		return ""
 	}
 	return fmt.Sprintf("%s was to take the place of %s, and gave no figure: %s: %s", run.Test, earlier, run.Reason,

@@ -299,8 +299,7 @@ func TestACellIsNotJudgedBeforeItsRepeatsAreIn(t *testing.T) {
 	})
 }
 
-// A suite that is over is judged as it is, by its own report, by a gate and as a baseline alike: also one of an
-// earlier version, which repeated nothing so.
+// A complete suite is judged as it is, by its own report, by a gate and as a baseline alike.
 func TestWhatIsOverIsNotRepeated(t *testing.T) {
 	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"900000\"}]\n")
 	w.live(newRandom(1))

@@ -86,7 +86,7 @@ func (m *Matrix) reusableRuns(number int, c *report.SuiteCell, now time.Time) (r
 			runs = append(runs, r)
 		}
 	}
-	if repetitions := int(max(m.suite.Spec.Repetitions, 1)); len(runs) >= repetitions {
+	if repetitions := int(m.repetitions()); len(runs) >= repetitions {
 		return runs[:repetitions]
 	}
 	return nil
@@ -107,7 +107,7 @@ func (m *Matrix) reusedRun(number int, repetition int32, run report.SuiteRun, so
 }
 
 // earlierWanted looks for reusable calibrations of earlier suites before the suite's first test.
-func earlierWanted(v *view) *step {
+func earlierWanted(v *situation) *step {
 	if v.EarlierRead || v.lastStatus.StartedAt != nil || v.Matrix.calibrations == 0 || v.Matrix.MaxAge() == 0 ||
 		len(v.Runs) > 0 {
 		return nil
@@ -115,53 +115,56 @@ func earlierWanted(v *view) *step {
 	return &step{message: "looking for calibrations of earlier suites", earlier: true}
 }
 
-// dropReusedFromOtherEnvironment makes runs of earlier suites not count if this suite's devices were measured
-// in another environment.
-func (v *view) dropReusedFromOtherEnvironment() {
-	for number := range v.Matrix.calibrations {
-		for r := range max(v.spec.Repetitions, 1) {
-			name := v.Matrix.TestName(number, r+1, 1)
-			run, ok := v.Runs[name]
+// dropReusedFromOtherEnvironment makes runs of earlier suites not count if this suite's devices were measured in
+// another environment. It returns the runs, which are copied if any doesn't count, and how many of each calibration
+// don't count.
+func dropReusedFromOtherEnvironment(m *Matrix, runs Runs) (Runs, map[int]int32) {
+	e, discounted := environments{m, runs}, map[int]int32{}
+	for number := range m.calibrations {
+		for r := range m.repetitions() {
+			name := m.TestName(number, r+1, 1)
+			run, ok := runs[name]
 			if !ok || run.Taken == nil || run.Evidence == nil {
 				continue
 			}
-			difference := v.reusedRunDifferences(number, &run)
+			reused := []*report.Environment{report.EnvironmentOf(run.Evidence)}
+			difference := e.differences(reused, e.ofDevices(number))
 			if difference == "" {
 				continue
 			}
-			if len(v.discounted) == 0 {
-				v.Runs = maps.Clone(v.Runs)
+			if len(discounted) == 0 {
+				runs = maps.Clone(runs)
 			}
-			v.discounted[number]++
+			discounted[number]++
 			run.Figures, run.Goals, run.Evidence = nil, nil, nil
 			run.Ended, run.Reason, run.Message = OtherEnvironment, OtherEnvironment,
 				wording.Limited(reuseSentence(run.Taken, run.Finished)+
 					", in another environment than this suite's devices: "+difference, maxMessage)
-			v.Runs[name] = run
+			runs[name] = run
 		}
 	}
+	return runs, discounted
 }
 
-// reusedRunDifferences says how the environment of a reused run differs from that of this suite's runs that are
-// compared with it. It is empty if no difference is known.
-func (v *view) reusedRunDifferences(calibration int, run *Run) string {
-	return v.generatorDifferences([]*report.Environment{report.EnvironmentOf(run.Evidence)},
-		v.environments(calibration))
+// environments are those in which a suite's runs were measured.
+type environments struct {
+	matrix *Matrix
+	runs   Runs
 }
 
 // calibrationDifferences says how the environment of a calibration differs from that of a cell's runs. It is
 // empty if no difference is known.
-func (v *view) calibrationDifferences(calibration, cell int) string {
-	return v.generatorDifferences(v.environmentsIn(calibration), v.environmentsIn(cell))
+func (e environments) calibrationDifferences(calibration, cell int) string {
+	return e.differences(e.ofCell(calibration), e.ofCell(cell))
 }
 
-// generatorDifferences says how the generators differ between two lists of environments. It is empty if they
+// differences says how the generators differ between two lists of environments. It is empty if they
 // are the same, or if either list is empty.
-func (v *view) generatorDifferences(first, second []*report.Environment) string {
+func (e environments) differences(first, second []*report.Environment) string {
 	if len(first) == 0 || len(second) == 0 {
 		return ""
 	}
-	links := v.spec.Calibration.Network == "" // a calibration network has other ports
+	links := e.matrix.suite.Spec.Calibration.Network == "" // a calibration network has other ports
 	differences := comparison.EnvironmentDifferences(ofGenerators(first, links), ofGenerators(second, links))
 	var words []string
 	for _, d := range differences {
@@ -170,23 +173,23 @@ func (v *view) generatorDifferences(first, second []*report.Environment) string 
 	return strings.Join(words, "; ")
 }
 
-// environments are those of this suite's own runs that are compared with a calibration.
-func (v *view) environments(calibration int) (found []*report.Environment) {
-	for cell := v.Matrix.calibrations; cell < len(v.Matrix.Cells); cell++ {
-		if v.Matrix.calibratedBy[cell] != calibration {
+// ofDevices are the environments of this suite's own runs that are compared with a calibration.
+func (e environments) ofDevices(calibration int) (found []*report.Environment) {
+	for cell := e.matrix.calibrations; cell < len(e.matrix.Cells); cell++ {
+		if e.matrix.calibratedBy[cell] != calibration {
 			continue
 		}
-		found = append(found, v.environmentsIn(cell)...)
+		found = append(found, e.ofCell(cell)...)
 	}
 	return found
 }
 
-// environmentsIn are the environments of a cell's runs.
-func (v *view) environmentsIn(cell int) (found []*report.Environment) {
-	for name := range v.Matrix.testNames(cell) {
-		if run, ok := v.Runs[name]; ok && run.Evidence != nil {
-			if e := report.EnvironmentOf(run.Evidence); e != nil {
-				found = append(found, e)
+// ofCell are the environments of a cell's runs.
+func (e environments) ofCell(cell int) (found []*report.Environment) {
+	for name := range e.matrix.testNames(cell) {
+		if run, ok := e.runs[name]; ok && run.Evidence != nil {
+			if environment := report.EnvironmentOf(run.Evidence); environment != nil {
+				found = append(found, environment)
 			}
 		}
 	}

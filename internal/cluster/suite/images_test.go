@@ -30,8 +30,8 @@ func TestRunsOfSeveralBuildsAreToldOf(t *testing.T) {
 			w.runs[name] = run
 		}
 	}
-	v := newView(Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs})
-	document := v.suiteReport(true, v.cell)
+	v := newSituation(Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs})
+	document := v.suiteReport(true)
 	const difference = "container vpp ran lab/vpp:main (sha256:11) in the one and lab/vpp:main (sha256:22) in the other"
 	for i, c := range document.Cells {
 		if mixed := i == 1; mixed != strings.Contains(c.Message, difference) || mixed != (len(c.Images) == 0) {

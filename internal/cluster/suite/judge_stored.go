@@ -31,10 +31,10 @@ type JudgedCell struct {
 // isn't nil. finished is when the suite was complete. It is zero for an incomplete suite, whose measurements
 // still to come count as missing.
 func JudgeStored(m *Matrix, runs Runs, finished time.Time, version string, baseline *Reference) Judged {
-	v := newFinalView(Observed{Suite: m.suite, Matrix: m, Now: finished, Runs: runs, Version: version,
+	v := newFinalSituation(Observed{Suite: m.suite, Matrix: m, Now: finished, Runs: runs, Version: version,
 		Reference: baseline})
 	v.judgedEarly = finished.IsZero()
-	judged := Judged{Report: v.suiteReport(!finished.IsZero(), v.cell)}
+	judged := Judged{Report: v.suiteReport(!finished.IsZero())}
 	for i := range m.Cells {
 		judged.Cells = append(judged.Cells, v.comparedRuns(i))
 	}
@@ -42,22 +42,22 @@ func JudgeStored(m *Matrix, runs Runs, finished time.Time, version string, basel
 }
 
 // comparedRuns are a cell's runs and those that they are compared with.
-func (v *view) comparedRuns(cell int) JudgedCell {
-	number, name := v.baselineOf(cell)
-	ref := v.lookup()
-	judged := JudgedCell{Runs: v.evidence(cell), IsBaseline: ref == nil && name != "" && number == cell,
-		AllowDifferent: v.allowDifferent()}
+func (rs *cellResults) comparedRuns(cell int) JudgedCell {
+	number, name := rs.baselines.ofCell(cell)
+	ref := rs.baselines.lookup()
+	judged := JudgedCell{Runs: rs.evidence(cell), IsBaseline: ref == nil && name != "" && number == cell,
+		AllowDifferent: rs.baselines.allowDifferent()}
 	if len(judged.Runs) == 0 || judged.IsBaseline {
 		return judged
 	}
 	candidate := analysis.Candidate{Plan: judged.Runs[0].Report.Plan, Method: judged.Runs[0].Method}
 	switch {
 	case ref != nil:
-		runs, _ := ref.runsOf(v.Matrix.Cells[cell].Values, candidate)
+		runs, _ := ref.runsOf(rs.matrix.Cells[cell].Values, candidate)
 		judged.Baseline, judged.BaselineName = comparableRuns(candidate, runs), report.Baseline{Kind: ref.Kind,
 			Name: ref.Name}.String()
 	case name != "" && number >= 0:
-		judged.Baseline, judged.BaselineName = comparableRuns(candidate, v.evidence(number)),
+		judged.Baseline, judged.BaselineName = comparableRuns(candidate, rs.evidence(number)),
 			report.Baseline{Kind: "Cell", Name: name}.String()
 	}
 	return judged

@@ -43,7 +43,7 @@ func (a *Local) ReuseCalibrations(earlier []*report.Suite, now time.Time) (cells
 	m := a.o.Matrix
 	reused := m.ReuseCalibrations(earlier, a.o.Runs, now)
 	for number := range m.calibrations {
-		for r := range max(m.suite.Spec.Repetitions, 1) {
+		for r := range m.repetitions() {
 			if run, ok := reused[m.TestName(number, r+1, 1)]; ok {
 				if a.Record(run); r == 0 {
 					cells = append(cells, m.Cells[number].Name+": "+reuseSentence(run.Taken, run.Finished))
@@ -78,7 +78,7 @@ func (a *Local) Record(run Run) { a.o.Runs[run.Test], a.o.Stored[run.Test] = run
 // Counts are how many tests there are, by their state.
 func (a *Local) Counts() v1alpha1.SuiteCounts {
 	var status v1alpha1.LoadTestSuiteStatus
-	newView(a.o).progress(&status, &step{})
+	newSituation(a.o).progress(&status, &step{})
 	return status.Counts
 }
 
@@ -95,8 +95,8 @@ func (a *Local) Document(now time.Time) *report.Suite {
 	a.o.Now = now
 	c := a.Complete()
 	complete := c != nil && c.Status == metav1.ConditionTrue
-	v := newView(a.o)
-	document := v.suiteReport(complete, v.cell)
+	v := newSituation(a.o)
+	document := v.suiteReport(complete)
 	document.Notes = append(document.Notes, a.notes...)
 	return document
 }
@@ -108,7 +108,7 @@ func (a *Local) WhyRepeated(w Wanted) string {
 	if w.Try < 2 || !previous.measured() {
 		return ""
 	}
-	return newView(a.o).whyRepeated(w.Cell, &previous)
+	return newSituation(a.o).whyRepeated(w.Cell, &previous)
 }
 
 // Resume continues from an unfinished document of this suite. It records the tries of each measured repetition.

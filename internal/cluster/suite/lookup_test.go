@@ -49,12 +49,12 @@ func BenchmarkTenTimesAsManyBaselines(b *testing.B) {
 			earlier.Cells = append(earlier.Cells, ReferenceCell{Values: c.Values})
 		}
 		return func() {
-			v := newView(Observed{Suite: m.suite, Matrix: m, Reference: earlier})
+			v := newSituation(Observed{Suite: m.suite, Matrix: m, Reference: earlier})
 			for cell := range m.Cells {
-				if number, name := v.baselineOf(cell); number != cell%50 || name == "" {
+				if number, name := v.baselines.ofCell(cell); number != cell%50 || name == "" {
 					b.Fatalf("cell %d is compared with %d", cell, number)
 				}
-				if _, reason := v.lookup().runsOf(m.Cells[cell].Values, analysis.Candidate{}); reason == "" {
+				if _, reason := v.baselines.lookup().runsOf(m.Cells[cell].Values, analysis.Candidate{}); reason == "" {
 					b.Fatal("a cell without runs has some")
 				}
 			}

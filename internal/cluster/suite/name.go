@@ -108,7 +108,7 @@ func (m *Matrix) TestName(cell int, repetition, try int32) string {
 // testNames are the names that tests of a cell may have, in their order.
 func (m *Matrix) testNames(cell int) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for r := range max(m.suite.Spec.Repetitions, 1) {
+		for r := range m.repetitions() {
 			for try := range m.retriesOf(cell) + 1 {
 				if !yield(m.TestName(cell, r+1, try+1)) {
 					return

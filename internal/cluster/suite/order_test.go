@@ -37,7 +37,7 @@ func TestOrders(t *testing.T) {
 	}{
 		"interleaved":                     {"order: Interleaved", 3, "xy", "x1 y1 x2 y2 x3 y3"},
 		"by cell":                         {"order: ByCell", 2, "xy", "x1 x2 y1 y2"},
-		"of a release that knew no other": {"", 2, "xy", "x1 y1 x2 y2"},
+		"without an order":                {"", 2, "xy", "x1 y1 x2 y2"},
 		"drawn orders and their reverses": {"order: Shuffled\nseed: 3", 5, "xy", "x1 y1 y2 x2 y3 x3 x4 y4 y5 x5"},
 		"three cells": {"order: Shuffled\nseed: 7", 4, "xyz",
 			"z1 x1 y1 y2 x2 z2 x3 y3 z3 z4 y4 x4"},

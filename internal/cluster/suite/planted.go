@@ -23,8 +23,8 @@ import (
 const ReasonSpecDiffers = "SpecDiffers"
 
 // DiffersIn is the first field in which a LoadTest differs from what the suite makes for this cell, such as
-// spec.dut.type; empty: in none. Fields that may change in a test's life are ignored, and so are defaults of
-// another release's CRDs: the server has this release's.
+// spec.dut.type, or empty. Both are compared with the schema's defaults. Fields that may change in a test's life are
+// ignored.
 func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.LoadTest) (field string, err error) {
 	content, err := m.Content(w.Cell, w.Repetition, w.Try)
 	if err != nil {

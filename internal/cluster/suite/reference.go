@@ -41,7 +41,7 @@ type ReferenceCell struct {
 // ReferenceOf is a finished suite in the cluster, with its stored runs.
 func ReferenceOf(m *Matrix, runs Runs) *Reference {
 	r := &Reference{Kind: KindSuite, Name: m.suite.Name}
-	v := newFinalView(Observed{Suite: m.suite, Matrix: m, Runs: runs})
+	v := newFinalSituation(Observed{Suite: m.suite, Matrix: m, Runs: runs})
 	for i := range m.Cells {
 		r.Cells = append(r.Cells, ReferenceCell{Values: m.Cells[i].Values, Runs: v.evidence(i)})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/retention"
 )
 
-func deleted(v *view) *step {
+func deleted(v *situation) *step {
 	if v.Suite.DeletionTimestamp == nil {
 		return nil
 	}
@@ -19,7 +19,7 @@ func deleted(v *view) *step {
 
 // finished deletes the suite once its time to live is over. It deletes only the suite's LoadTests if a tool
 // would create the suite again, which would load the network again.
-func finished(v *view) *step {
+func finished(v *situation) *step {
 	c := v.previousCondition(v1alpha1.ConditionComplete)
 	if c.Status != metav1.ConditionTrue {
 		return nil
@@ -39,7 +39,7 @@ func finished(v *view) *step {
 
 // expires is when a complete suite's time to live is over. It is zero if that never happens, or if the suite
 // isn't complete.
-func (v *view) expires() time.Time {
+func (v *situation) expires() time.Time {
 	c := v.previousCondition(v1alpha1.ConditionComplete)
 	ttl, err := v.spec.TTLAfterFinished.Std()
 	if c.Status != metav1.ConditionTrue || v.spec.TTLAfterFinished == "" || err != nil {
@@ -53,30 +53,30 @@ func (v *view) expires() time.Time {
 }
 
 // tracker is the tool that would create the suite again, or empty.
-func (v *view) tracker() string { return retention.TrackedBy(v.Suite.Labels, v.Suite.Annotations) }
+func (v *situation) tracker() string { return retention.TrackedBy(v.Suite.Labels, v.Suite.Annotations) }
 
 // thinned says that the suite's time to live is over, and that the suite stays without its LoadTests.
-func (v *view) thinned() bool {
+func (v *situation) thinned() bool {
 	due := v.expires()
 	return !due.IsZero() && !v.Now.Before(due) && v.tracker() != ""
 }
 
 // unchecked has the cells validated. A spec can't be changed, so this happens once.
-func unchecked(v *view) *step {
+func unchecked(v *situation) *step {
 	if v.Checked || v.previousCondition(v1alpha1.ConditionAccepted).Status == metav1.ConditionTrue {
 		return nil
 	}
 	return &step{message: "the cells are checked as LoadTests", check: true}
 }
 
-func invalid(v *view) *step {
+func invalid(v *situation) *step {
 	if len(v.Faults) == 0 {
 		return nil
 	}
 	return &step{message: v.Faults.Error(), reason: v1alpha1.ReasonInvalid, complete: true, invalid: v.Faults.Error()}
 }
 
-func testsEnded(v *view) *step {
+func testsEnded(v *situation) *step {
 	if len(v.unread) == 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func testsEnded(v *view) *step {
 }
 
 // stopped stops running tests, which keep what they have measured. The suite waits for them.
-func stopped(v *view) *step {
+func stopped(v *situation) *step {
 	if !v.spec.Stop {
 		return nil
 	}
@@ -98,7 +98,7 @@ func stopped(v *view) *step {
 	return s
 }
 
-func testFailed(v *view) *step {
+func testFailed(v *situation) *step {
 	if v.spec.FailurePolicy != v1alpha1.FailureStop || v.failed == 0 {
 		return nil
 	}
@@ -108,7 +108,7 @@ func testFailed(v *view) *step {
 
 // unstored waits while the API server refuses to store results. Nothing more is measured, since it would be
 // lost.
-func unstored(v *view) *step {
+func unstored(v *situation) *step {
 	if v.Unstored == "" {
 		return nil
 	}
@@ -123,7 +123,7 @@ func unstored(v *view) *step {
 
 // nameTaken waits while another person's ConfigMap has a name under which results are stored. Tests that must
 // stop are still stopped.
-func nameTaken(v *view) *step {
+func nameTaken(v *situation) *step {
 	if len(v.TakenNames) == 0 {
 		return nil
 	}
@@ -137,7 +137,7 @@ func nameTaken(v *view) *step {
 	return s
 }
 
-func allEnded(v *view) *step {
+func allEnded(v *situation) *step {
 	if len(v.active)+len(v.missing) > 0 {
 		return nil
 	}
@@ -151,7 +151,7 @@ func allEnded(v *view) *step {
 	return s
 }
 
-func suspended(v *view) *step {
+func suspended(v *situation) *step {
 	if !v.spec.Suspend {
 		return nil
 	}
@@ -160,7 +160,7 @@ func suspended(v *view) *step {
 	return s
 }
 
-func testsNeeded(v *view) *step {
+func testsNeeded(v *situation) *step {
 	room := int(v.spec.Parallelism) - len(v.active)
 	s := v.goingOn("")
 	for _, w := range v.missing {
@@ -185,10 +185,10 @@ func testsNeeded(v *view) *step {
 	return s
 }
 
-func testsGoingOn(v *view) *step { return v.goingOn("") }
+func testsGoingOn(v *situation) *step { return v.goingOn("") }
 
 // goingOn says how far the suite is.
-func (v *view) goingOn(reason string) *step {
+func (v *situation) goingOn(reason string) *step {
 	s := &step{reason: v1alpha1.ReasonRunning, message: v.tally(reason)}
 	if len(v.active) == 0 {
 		s.reason = v1alpha1.ReasonWaiting
@@ -205,7 +205,7 @@ func (v *view) goingOn(reason string) *step {
 }
 
 // tally is a sentence about how far the suite is.
-func (v *view) tally(reason string) string {
+func (v *situation) tally(reason string) string {
 	text := fmt.Sprintf("%d of %d %s measured", v.measured, len(v.Matrix.slots), plural(int32(len(v.Matrix.slots)),
 		"test"))
 	if v.failed > 0 {
@@ -229,4 +229,12 @@ func earliest(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// plural is the word with an s, unless there is one.
+func plural(n int32, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
 }

@@ -147,17 +147,15 @@ func evidence(r *report.Report) *report.Report {
 // measured says that the run gave figures.
 func (r *Run) measured() bool { return r.Figures != nil }
 
-// unconfirmed says that the run's figures weren't confirmed, although the procedure confirms figures.
-func (r *Run) unconfirmed() bool {
-	if r.Evidence == nil {
-		return r.Figures.Unconfirmed > 0
-	}
-	f := figures.TableFigures(r.Evidence)
-	return f != nil && f.Unconfirmed > 0
-}
-
 // repeatable says that another try may give figures. It is false if a person or the suite's spec ended the run.
 func (r *Run) repeatable() bool {
 	final := []string{v1alpha1.ReasonInvalid, v1alpha1.ReasonStopped, v1alpha1.ReasonSchedulingDeadline}
 	return !r.measured() && !slices.Contains(final, r.Ended)
+}
+
+// lostAtAnyLoad says that a run without figures still shows something about the device, which lost frames at
+// any load. A later try doesn't change that.
+func (r *Run) lostAtAnyLoad() bool {
+	return r.Evidence != nil && r.Evidence.Ending == report.Completed &&
+		r.Evidence.Result.Reason == report.NoCleanWindow && len(r.Evidence.Windows) > 0
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/delivery"
-	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -22,7 +21,7 @@ const maxConditionMessage = 4096
 const maxSummary = 256
 
 // statusOf is the status after a step, without the table.
-func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteStatus {
+func statusOf(v *situation, s *step, document *StoredReport) v1alpha1.LoadTestSuiteStatus {
 	st := *v.lastStatus.DeepCopy()
 	st.ObservedGeneration = v.Suite.Generation
 	if s.final {
@@ -54,7 +53,7 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 }
 
 // progress writes how far the suite is.
-func (v *view) progress(st *v1alpha1.LoadTestSuiteStatus, s *step) {
+func (v *situation) progress(st *v1alpha1.LoadTestSuiteStatus, s *step) {
 	n := int32(len(v.Matrix.slots))
 	st.Counts = v1alpha1.SuiteCounts{
 		Cells: int32(len(v.Matrix.Cells)), Tests: n, Running: v.running, Measured: v.measured, NotMeasured: v.failed,
@@ -71,7 +70,7 @@ func (v *view) progress(st *v1alpha1.LoadTestSuiteStatus, s *step) {
 }
 
 // setConditions sets all conditions, on each pass.
-func setConditions(st *v1alpha1.LoadTestSuiteStatus, v *view, s *step) {
+func setConditions(st *v1alpha1.LoadTestSuiteStatus, v *situation, s *step) {
 	accepted := condition(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonValid,
 		fmt.Sprintf("%d cells can be measured as they are written", len(v.Matrix.Cells)))
 	if s.invalid != "" {
@@ -94,7 +93,7 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 }
 
 // setCondition sets a condition. Its time changes with its status only.
-func (v *view) setCondition(st *v1alpha1.LoadTestSuiteStatus, c metav1.Condition) {
+func (v *situation) setCondition(st *v1alpha1.LoadTestSuiteStatus, c metav1.Condition) {
 	c.Message, c.ObservedGeneration = wording.Limited(wording.Printable(c.Message), maxConditionMessage),
 		v.Suite.Generation
 	c.LastTransitionTime = metav1.Time{Time: v.Now}
@@ -102,7 +101,7 @@ func (v *view) setCondition(st *v1alpha1.LoadTestSuiteStatus, c metav1.Condition
 }
 
 // setWhile sets a condition that exists only while it is true.
-func (v *view) setWhile(st *v1alpha1.LoadTestSuiteStatus, kind string, holds bool, s *step) {
+func (v *situation) setWhile(st *v1alpha1.LoadTestSuiteStatus, kind string, holds bool, s *step) {
 	if !holds {
 		meta.RemoveStatusCondition(&st.Conditions, kind)
 		return
@@ -110,73 +109,10 @@ func (v *view) setWhile(st *v1alpha1.LoadTestSuiteStatus, kind string, holds boo
 	v.setCondition(st, condition(kind, metav1.ConditionTrue, s.reason, s.message))
 }
 
-// passed is the verdict on all cells. It is made at the end, since until then each further run may change a
-// median.
-func passed(v *view, s *step) metav1.Condition {
-	unknown := condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided,
-		"nothing to judge yet: the verdict is made when all is measured")
-	switch {
-	case len(v.spec.Criteria) == 0:
-		unknown.Reason, unknown.Message = v1alpha1.ReasonNoCriteria, withoutCriteria(v, s)
-		return unknown
-	case !s.complete:
-		return unknown
-	case s.invalid != "":
-		unknown.Message = "nothing was measured that could be judged"
-		return unknown
-	}
-	return v.verdictOfAll()
-}
-
-// withoutCriteria is the message of Passed for a suite without criteria.
-func withoutCriteria(v *view, s *step) string {
-	switch {
-	case !s.complete:
-		return "spec.criteria is empty: what is measured gets no verdict"
-	case v.measured == 0:
-		return "spec.criteria is empty, and nothing was measured that could be judged"
-	}
-	return "spec.criteria is empty: there are results, and no verdict"
-}
-
-// verdictOfAll counts the cells by their verdicts, and names the first that decided.
-func (v *view) verdictOfAll() metav1.Condition {
-	counts, first := map[v1alpha1.SuiteVerdict]int{}, map[v1alpha1.SuiteVerdict]string{}
-	var verdicts []*report.Verdict
-	measured := report.Suite{}
-	for i := v.Matrix.calibrations; i < len(v.Matrix.Cells); i++ {
-		row := v.row(i)
-		verdicts, measured.Cells = append(verdicts, v.cell(i).Verdict), append(measured.Cells, v.cell(i))
-		verdict := row.Verdict
-		if verdict == "" {
-			verdict, row.Message = v1alpha1.VerdictUndecided, "nothing was measured"
-		}
-		if counts[verdict]++; counts[verdict] == 1 {
-			first[verdict] = row.Cell + ": " + row.Message
-		}
-	}
-	failed, open := counts[v1alpha1.VerdictFailed], counts[v1alpha1.VerdictUndecided]
-	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed],
-		len(v.Matrix.Cells)-v.Matrix.calibrations, failed, open)
-	tally = wording.JoinNonEmpty("; ", tally, measured.Void().Count())
-	switch {
-	case failed > 0 && !report.FailedTogether(verdicts):
-		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+
-			amongSoMany+"; "+first[v1alpha1.VerdictFailed])
-	case failed > 0:
-		return condition(v1alpha1.ConditionPassed, metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, tally+"; "+
-			first[v1alpha1.VerdictFailed])
-	case open > 0:
-		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+
-			first[v1alpha1.VerdictUndecided])
-	}
-	return condition(v1alpha1.ConditionPassed, metav1.ConditionTrue, v1alpha1.ReasonCriteriaMet, tally)
-}
-
 // throttleStatus is the part of a status that is worth a write now. Counts and a small suite's table are
 // written at most every 10 s. The table is only made then, since it can't change without the counts. The time
 // is when they are due, and zero if they are included.
-func throttleStatus(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.LoadTestSuiteStatus, time.Time) {
+func throttleStatus(v *situation, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.LoadTestSuiteStatus, time.Time) {
 	if s.final || equality.Semantic.DeepEqual(*v.lastStatus, st) {
 		return st, time.Time{}
 	}

@@ -24,21 +24,21 @@ const (
 )
 
 // table are the rows of the first cells. A large suite has none until it is complete.
-func (v *view) table(s *step) []v1alpha1.SuiteRow {
-	if !s.complete && len(v.Matrix.Cells) > liveCells {
+func (rs *cellResults) table(s *step) []v1alpha1.SuiteRow {
+	if !s.complete && len(rs.matrix.Cells) > liveCells {
 		return nil
 	}
 	var rows []v1alpha1.SuiteRow
-	for i := range v.Matrix.Cells[:min(len(v.Matrix.Cells), maxRows)] {
-		rows = append(rows, v.row(i))
+	for i := range rs.matrix.Cells[:min(len(rs.matrix.Cells), maxRows)] {
+		rows = append(rows, rs.row(i))
 	}
 	return rows
 }
 
-func (v *view) row(number int) v1alpha1.SuiteRow {
-	c := v.cell(number)
-	row := v1alpha1.SuiteRow{Cell: c.Name, Values: slices.Clone(v.Matrix.Cells[number].Values)}
-	if tests := v.testsOf[number]; len(tests) > 0 {
+func (rs *cellResults) row(number int) v1alpha1.SuiteRow {
+	c := rs.cell(number)
+	row := v1alpha1.SuiteRow{Cell: c.Name, Values: slices.Clone(rs.matrix.Cells[number].Values)}
+	if tests := rs.testsOf[number]; len(tests) > 0 {
 		row.Tests = slices.Clone(tests[max(0, len(tests)-maxTests):])
 	}
 	var words []string
@@ -54,7 +54,7 @@ func (v *view) row(number int) v1alpha1.SuiteRow {
 			row.SpreadPercent = f.Spread.Percent.FormatFixed()
 		}
 	}
-	if c.Verdict != nil && len(c.Runs) > 0 && v.awaited(number) == "" {
+	if c.Verdict != nil && len(c.Runs) > 0 && rs.awaited(number) == "" {
 		row.Verdict = verdicts(c.Verdict.Outcome)
 		words = append(words, criteriaWords(c.Verdict)...)
 	}
