@@ -81,7 +81,7 @@ func (l *links) restoreDestinations(ctx context.Context, starts []trex.Start) er
 		return err
 	}
 	for _, port := range ports {
-		if d, known := l.destinations[port]; known && forgotten(statuses[port].Attributes) {
+		if d, ok := l.destinations[port]; ok && forgotten(statuses[port].Attributes) {
 			if err := l.setDestination(ctx, port, d); err != nil {
 				return err
 			}

@@ -35,7 +35,7 @@ func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Readi
 	if e.reported.machine.Load() {
 		detail.Processors, detail.Signs = e.processors, asked
 	}
-	own := e.links.reminders.counted(readTime)
+	reminded := e.links.reminders.counted(readTime)
 	shot, err := e.snapshot(ctx, ports, detail)
 	if err != nil {
 		return engine.Reading{}, e.readFault(ctx, err)
@@ -53,7 +53,7 @@ func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Readi
 	e.links.reminders.send(ctx, ports)
 	reading := e.reading(shot)
 	reading.RequestedSigns = asked
-	return withoutReminders(reading, own), nil
+	return withoutReminders(reading, reminded), nil
 }
 
 // snapshot tries a second time, on a new connection, if the first connection broke, as reading changes nothing.

@@ -79,7 +79,7 @@ func (r *reminders) keep(port int, frame []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p := r.forPort(port); !slices.ContainsFunc(p.frames,
-		func(kept []byte) bool { return bytes.Equal(kept, frame) }) {
+		func(stored []byte) bool { return bytes.Equal(stored, frame) }) {
 		p.frames = append(p.frames, frame)
 	}
 }

@@ -89,16 +89,16 @@ func Dial(ctx context.Context, address string, o Options) (*Engine, error) {
 func newEngine(control, reader *trex.Client, o Options) *Engine {
 	session := control.Options()
 	history := newPortHistory(session.Session, session.User)
-	reports, made := &reported{virtual: map[int]bool{}}, &remarks{}
+	reports, noted := &reported{virtual: map[int]bool{}}, &remarks{}
 	l := &links{
 		control: control, reminders: &reminders{reader: reader, history: history, ports: map[int]*reminder{}},
-		reported: reports, remarks: made, destinations: map[int]destination{},
+		reported: reports, remarks: noted, destinations: map[int]destination{},
 	}
 	e := &Engine{
 		control: control, reader: reader, methods: map[string]bool{}, reclaims: o.Reclaims, processors: o.Processors,
-		signs: o.Signs, portHistory: history, reported: reports, remarks: made, links: l,
+		signs: o.Signs, portHistory: history, reported: reports, remarks: noted, links: l,
 		traffic: &traffic{
-			control: control, links: l, history: history, reported: reports, remarks: made, loads: map[int]loaded{},
+			control: control, links: l, history: history, reported: reports, remarks: noted, loads: map[int]loaded{},
 		},
 	}
 	if e.signs == nil {

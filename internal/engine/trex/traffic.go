@@ -130,16 +130,16 @@ func (t *Traffic) startCall(ctx context.Context, s Start, result *Started) (*cal
 //	  request 0 ├────────────── lead + duration ──────────────┤
 //	   request 1 ├────────────── lead + duration ──────────────┤
 func (t *Traffic) StartTogether(ctx context.Context, lead time.Duration, starts ...Start) ([]Started, error) {
-	now, err := t.session.Ping(ctx)
+	clock, err := t.session.Ping(ctx)
 	if err != nil {
 		return nil, err
 	}
-	instant := now + max(lead, minLead)
+	instant := clock + max(lead, minLead)
 	appointed := make([]Start, len(starts))
 	for i, s := range starts {
 		s.Instant = instant
 		if s.Duration > 0 {
-			s.Duration += instant - now
+			s.Duration += instant - clock
 		}
 		appointed[i] = s
 	}
@@ -152,12 +152,12 @@ func (t *Traffic) StartTogether(ctx context.Context, lead time.Duration, starts 
 
 // isLate says whether a common start was refused for its instant. Either the server says so, or the instant has
 // passed while the server was busy.
-func (t *Traffic) isLate(ctx context.Context, at time.Duration, err error) bool {
+func (t *Traffic) isLate(ctx context.Context, instant time.Duration, err error) bool {
 	if strings.Contains(err.Error(), "start_at_ts") {
 		return true
 	}
-	now, err := t.session.Ping(ctx)
-	return err == nil && now >= at
+	clock, err := t.session.Ping(ctx)
+	return err == nil && clock >= instant
 }
 
 // UpdateTraffic changes the loads of running ports in one exchange and without a gap. force skips the check

@@ -120,12 +120,12 @@ func (s *second) add(o second) {
 func (w *Watch) Since(begin time.Time) LostTime { return w.Between(begin, time.Now()) }
 
 // Between is what the machine took from one time to another.
-func (w *Watch) Between(from, to time.Time) LostTime {
+func (w *Watch) Between(begin, end time.Time) LostTime {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	first := min(max(0, int(from.Sub(w.begin)/time.Second)), len(w.seconds))
-	last := min(max(first, int(to.Sub(w.begin)/time.Second)+1), len(w.seconds))
-	return sum(w.seconds[first:last], w.processors, w.realTime)
+	first := min(max(0, int(begin.Sub(w.begin)/time.Second)), len(w.seconds))
+	beyond := min(max(first, int(end.Sub(w.begin)/time.Second)+1), len(w.seconds))
+	return sum(w.seconds[first:beyond], w.processors, w.realTime)
 }
 
 // readStolen is the time that the host had these processors, since the machine started.

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
@@ -127,7 +128,7 @@ func (e *Engine) sending(index int) float64 {
 		e.world.cfg.Links[index].isDown(e.world.computed) {
 		return 0
 	}
-	pace, _ := e.pace()
+	pace, _ := standstills(e.Stalls).pace(e.elapsed())
 	return pace * e.reaches(p.rate)
 }
 
@@ -150,7 +151,7 @@ func (e *Engine) nextChange(begin, end time.Duration) time.Duration {
 		for _, f := range e.Faults {
 			moments = append(moments, e.startAt+f.Offset)
 		}
-		for _, s := range e.around(begin - e.startAt) {
+		for _, s := range standstills(e.Stalls).around(begin - e.startAt) {
 			moments = append(moments, e.startAt+s.Offset, e.startAt+s.Offset+s.Duration, e.startAt+s.caughtUp())
 		}
 	}
@@ -181,17 +182,35 @@ func (e *Engine) stop(index int) {
 	}
 }
 
-// failed says whether a fault has happened by the moment up to which the world is computed.
-func (e *Engine) failed(kind FaultKind) bool { return e.happened(kind) > 0 }
+// elapsed is the time since the first start of traffic up to which the world is computed, -1 before that start.
+func (e *Engine) elapsed() time.Duration {
+	if !e.started {
+		return -1
+	}
+	return e.world.computed - e.startAt
+}
 
-func (e *Engine) happened(kind FaultKind) int {
-	n := 0
-	for _, f := range e.Faults {
-		if e.started && f.Kind == kind && e.world.computed >= e.startAt+f.Offset {
+// failed says whether a fault has happened by the moment up to which the world is computed.
+func (e *Engine) failed(kind FaultKind) bool { return faults(e.Faults).count(kind, e.elapsed()) > 0 }
+
+// faults are those of a generator, by the time since its first start of traffic.
+type faults []Fault
+
+// count is how often a fault has happened by a time.
+func (list faults) count(kind FaultKind, elapsed time.Duration) (n int) {
+	for _, f := range list {
+		if f.Kind == kind && elapsed >= f.Offset {
 			n++
 		}
 	}
 	return n
+}
+
+// stalled says whether the generator doesn't answer at a time.
+func (list faults) stalled(elapsed time.Duration) bool {
+	return list.count(Stall, elapsed) > 0 || slices.ContainsFunc(list, func(f Fault) bool {
+		return f.Kind == StallOnce && elapsed >= f.Offset && elapsed < f.Offset+3*time.Second
+	})
 }
 
 // reach returns the error that any call to the generator gets in its present state.
@@ -199,9 +218,14 @@ func (e *Engine) reach(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("call generator %d: %w", e.index, err)
 	}
-	e.awaitAnswer()
+	if e.Mute { // it answers after its standstill
+		unlock := e.lock()
+		_, remaining := standstills(e.Stalls).pace(e.elapsed())
+		unlock()
+		time.Sleep(remaining)
+	}
 	unlock := e.lock()
-	stalled, restarted, robbed := e.failed(Stall) || e.stalledNow(), e.failed(Restart), e.failed(Robbed)
+	stalled, restarted, robbed := faults(e.Faults).stalled(e.elapsed()), e.failed(Restart), e.failed(Robbed)
 	unlock()
 	switch {
 	case stalled:
@@ -215,16 +239,6 @@ func (e *Engine) reach(ctx context.Context) error {
 	return nil
 }
 
-func (e *Engine) stalledNow() bool {
-	for _, f := range e.Faults {
-		elapsed := e.world.computed - e.startAt - f.Offset
-		if e.started && f.Kind == StallOnce && elapsed >= 0 && elapsed < 3*time.Second {
-			return true
-		}
-	}
-	return false
-}
-
 // Describe implements engine.Engine.
 func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 	if err := e.reach(ctx); err != nil {
@@ -234,8 +248,7 @@ func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 		CoreCount: 1}
 	for i, l := range e.world.cfg.Links {
 		d.Ports = append(d.Ports, engine.Port{Index: i, Name: l.Name, Driver: "sim", MAC: e.mac(i), Virtual: l.Virtual,
-			Speed:  l.Speed,
-			LinkUp: !l.Down, Owner: e.Owner, FlowControl: "off", Untimed: e.Untimed})
+			Speed: l.Speed, LinkUp: !l.Down, Owner: e.Owner, FlowControl: "off", Untimed: e.Untimed})
 	}
 	return d, nil
 }

@@ -26,14 +26,13 @@ func (s Standstill) caughtUp() time.Duration {
 	return end
 }
 
-// pace is how many times as fast as asked for a generator sends at the moment up to which the world is
-// computed, and for how much longer it stands still.
-func (e *Engine) pace() (times float64, remaining time.Duration) {
-	if !e.started {
-		return 1, 0
-	}
-	elapsed := e.world.computed - e.startAt
-	for _, s := range e.around(elapsed) {
+// standstills are in order of time, and don't overlap. Times count from the first start of traffic. A negative time is
+// before it.
+type standstills []Standstill
+
+// pace is how many times as fast as asked for a generator sends at a time, and for how much longer it stands still.
+func (stalls standstills) pace(elapsed time.Duration) (times float64, remaining time.Duration) {
+	for _, s := range stalls.around(elapsed) {
 		switch {
 		case elapsed < s.Offset:
 			return 1, 0
@@ -46,29 +45,16 @@ func (e *Engine) pace() (times float64, remaining time.Duration) {
 	return 1, 0
 }
 
-// stood is for how long a generator has stood still up to the moment up to which the world is computed.
-func (e *Engine) stood() (sum time.Duration) {
-	for _, s := range e.Stalls {
-		if e.started {
-			sum += min(max(0, e.world.computed-e.startAt-s.Offset), s.Duration)
-		}
+// stood is how long a generator has stood still up to a time.
+func (stalls standstills) stood(elapsed time.Duration) (sum time.Duration) {
+	for _, s := range stalls {
+		sum += min(max(0, elapsed-s.Offset), s.Duration)
 	}
 	return sum
 }
 
-// around are the last stall that has begun by a moment, and the next.
-func (e *Engine) around(elapsed time.Duration) []Standstill {
-	next := sort.Search(len(e.Stalls), func(i int) bool { return e.Stalls[i].Offset > elapsed })
-	return e.Stalls[max(0, next-1):min(next+1, len(e.Stalls))]
-}
-
-// awaitAnswer waits while a mute generator stands still.
-func (e *Engine) awaitAnswer() {
-	if !e.Mute {
-		return
-	}
-	unlock := e.lock()
-	_, remaining := e.pace()
-	unlock()
-	time.Sleep(remaining)
+// around are the last stall that has begun by a time, and the next.
+func (stalls standstills) around(elapsed time.Duration) standstills {
+	next := sort.Search(len(stalls), func(i int) bool { return stalls[i].Offset > elapsed })
+	return stalls[max(0, next-1):min(next+1, len(stalls))]
 }

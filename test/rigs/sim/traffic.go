@@ -121,11 +121,14 @@ func (e *Engine) readOrder(ports []int, turn int) (order []int, offset func(n in
 // counters are a port's present counters. The caller has locked the world.
 func (e *Engine) counters(index int) engine.PortCounters {
 	clock := e.world.computed
-	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].isDown(clock), LinkFlaps: int64(2*e.happened(Flap)) +
-		e.world.cfg.Links[index].changes(clock), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced,
-		CountsStrays: true}
+	link, happened := e.world.cfg.Links[index], faults(e.Faults)
+	c := engine.PortCounters{
+		LinkUp:      !link.isDown(clock),
+		LinkFlaps:   int64(2*happened.count(Flap, e.elapsed())) + link.changes(clock),
+		PauseFrames: int64(100 * happened.count(Paused, e.elapsed())), Paced: e.Paced, CountsStrays: true,
+	}
 	if e.Paced {
-		c.Waited = e.stood()
+		c.Waited = standstills(e.Stalls).stood(e.elapsed())
 	}
 	if p := e.ports[index]; p != nil && p.burst > 0 && !p.running && !e.UntimedBursts {
 		// from the first frame to the last, which is a gap less than there are frames

@@ -13,7 +13,7 @@ import (
 )
 
 // getPortStats adds up, as TRex does, frames without room and damaged frames.
-func (g *Generator) getPortStats(p *port, _ Call) (any, error) {
+func (p *port) getPortStats(Call) (any, error) {
 	good := p.read(&p.byCounters, 4)
 	return object{
 		"opackets": good.sent, "obytes": good.sentBytes, "oerrors": p.sendErrors,
@@ -73,7 +73,7 @@ func (p *port) extended() []counter {
 		counter{"rx_xon_packets", 2}, counter{"tx_xoff_packets", 100})
 }
 
-func (g *Generator) getExtendedNames(p *port, _ Call) (any, error) {
+func (p *port) getExtendedNames(Call) (any, error) {
 	names := []string{}
 	for _, c := range p.extended() {
 		names = append(names, c.name)
@@ -81,7 +81,7 @@ func (g *Generator) getExtendedNames(p *port, _ Call) (any, error) {
 	return object{"xstats_names": names}, nil
 }
 
-func (g *Generator) getExtendedValues(p *port, _ Call) (any, error) {
+func (p *port) getExtendedValues(Call) (any, error) {
 	values := []int64{}
 	for _, c := range p.extended() {
 		values = append(values, c.value)
@@ -179,58 +179,4 @@ func hdrOf(frames int64) string {
 		return err.Error()
 	}
 	return string(text)
-}
-
-// queue is the events that a session hasn't heard of.
-type queue struct {
-	events []event
-	next   int // sequence number
-}
-
-type event struct {
-	Name     string `json:"name"`
-	Type     int    `json:"type"`
-	Sequence int    `json:"seq"`
-	Data     object `json:"data"`
-}
-
-func (g *Generator) register(session uint32) {
-	if _, ok := g.queues[session]; !ok {
-		g.queues[session] = &queue{events: []event{}}
-	}
-}
-
-func (g *Generator) tell(kind int, data object) {
-	for _, q := range g.queues {
-		q.events = append(q.events, event{Name: "trex-event", Type: kind, Sequence: q.next, Data: data})
-		q.next++
-	}
-}
-
-// Events of a port's traffic. Those of the port's profile have numbers that are ofProfile higher.
-const (
-	trafficStarted  = 0
-	trafficStopped  = 1
-	trafficFinished = 4
-	ofProfile       = 10
-)
-
-// tellTraffic tells of a port's only profile, and of the port.
-func (g *Generator) tellTraffic(kind, index int) {
-	g.tell(kind+ofProfile, object{"port_id": index, "profile_id": "_"})
-	g.tell(kind, object{"port_id": index})
-}
-
-func (g *Generator) getEvents(c Call) (any, error) {
-	var params struct {
-		Session uint32 `json:"session_id"`
-	}
-	if err := c.Decode(&params); err != nil {
-		return nil, err
-	}
-	g.register(params.Session)
-	q := g.queues[params.Session]
-	events := q.events
-	q.events = []event{}
-	return object{"data": events}, nil
 }

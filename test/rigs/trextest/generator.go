@@ -66,22 +66,22 @@ type Generator struct {
 	mu       sync.Mutex
 	handle   string
 	ports    map[int]*port
-	captures map[int]*capture
-	nextID   int
-	queues   map[uint32]*queue
+	device   device
+	captures captures
+	events   events
+	schedule schedule
 	versions int // of flows, counted up whenever a stream is added that has one
 	methods  map[string]AnswerFunc
 	crashes  []string
 	global   map[string]any
-	// counted is the time of the clock up to when counters are, and schedule that of its schedule, which goes
-	// slower than the clock while it is asked for more than it can send.
-	counted, schedule float64
 }
 
 // NewGenerator makes a server with these ports.
 func NewGenerator(ports ...Port) *Generator {
-	g := &Generator{began: time.Now()}
-	g.counted = g.clock()
+	g := &Generator{began: time.Now(), ports: map[int]*port{}, events: events{}}
+	g.captures = captures{clock: g.clock, ports: g.ports, byID: map[int]*capture{}}
+	g.device = device{ports: g.ports, receive: g.captures.receive}
+	g.schedule = schedule{ports: g.ports, events: g.events, counted: g.clock()}
 	g.methods = g.table()
 	g.boot(ports)
 	return g
@@ -89,9 +89,9 @@ func NewGenerator(ports ...Port) *Generator {
 
 func (g *Generator) boot(ports []Port) {
 	g.handle = token()
-	g.ports = map[int]*port{}
-	g.captures = map[int]*capture{}
-	g.queues = map[uint32]*queue{}
+	clear(g.ports)
+	clear(g.captures.byID)
+	clear(g.events)
 	g.global = map[string]any{"m_cpu_util": wire.Float(12.5), "m_rx_cpu_util": wire.Float(1.5), "m_total_queue_full": 0,
 		"m_total_queue_drop": 0, "m_total_alloc_error": 0}
 	for _, p := range ports {
@@ -105,7 +105,7 @@ func (g *Generator) Restart() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var ports []Port
-	for _, index := range g.indexes() {
+	for _, index := range sortedIndexes(g.ports) {
 		p := g.ports[index].Port
 		p.Owner = ""
 		ports = append(ports, p)
@@ -134,22 +134,22 @@ func (g *Generator) SetLink(index int, linkUp bool) {
 	if p := g.ports[index]; p.linkDown == linkUp {
 		p.linkDown, p.unresolved = !linkUp, p.unresolved || !p.layer2
 	}
-	g.tell(8, object{"port_id": index, "attr": g.ports[index].attributes()})
+	g.events.add(8, object{"port_id": index, "attr": g.ports[index].attributes()})
 }
 
 // AddEvent puts an event into every session's queue.
 func (g *Generator) AddEvent(kind int, data map[string]any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.tell(kind, data)
+	g.events.add(kind, data)
 }
 
 // Sending lists the ports that send.
 func (g *Generator) Sending() []int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.advance()
-	return slices.DeleteFunc(g.indexes(), func(i int) bool { return g.ports[i].state != stateTX })
+	g.schedule.advance(g.clock(), g.Capacity)
+	return slices.DeleteFunc(sortedIndexes(g.ports), func(i int) bool { return g.ports[i].state != stateTX })
 }
 
 // Owners are the ports' owners, "" for free ports.
@@ -184,6 +184,13 @@ func (g *Generator) AddSendErrors(index int, frames int64) {
 	g.ports[index].sendErrors += frames
 }
 
+// Receive has a port receive a frame.
+func (g *Generator) Receive(index int, frame []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.captures.receive(index, frame)
+}
+
 // Answer implements Answerer.
 func (g *Generator) Answer(c Call) (any, error) {
 	g.mu.Lock()
@@ -199,7 +206,7 @@ func (g *Generator) Answer(c Call) (any, error) {
 	if err := g.verifyHandle(c); err != nil {
 		return nil, err
 	}
-	g.advance()
+	g.schedule.advance(g.clock(), g.Capacity)
 	return method(c)
 }
 
@@ -223,7 +230,7 @@ func (g *Generator) verifyHandle(c Call) error {
 	return nil
 }
 
-func (g *Generator) indexes() []int { return slices.Sorted(maps.Keys(g.ports)) }
+func sortedIndexes(ports map[int]*port) []int { return slices.Sorted(maps.Keys(ports)) }
 
 // refuse is TRex's error for every refused call.
 func refuse(format string, args ...any) error {

@@ -13,7 +13,7 @@ type object = map[string]any
 // table names the method that answers each call.
 func (g *Generator) table() map[string]AnswerFunc {
 	return map[string]AnswerFunc{
-		"get_version":            g.getVersion,
+		"get_version":            getVersion,
 		"ping":                   func(Call) (any, error) { return object{"ts": g.clock()}, nil },
 		"api_sync_v2":            g.apiSync,
 		"get_supported_cmds":     func(Call) (any, error) { return slices.Sorted(maps.Keys(g.methods)), nil },
@@ -21,36 +21,36 @@ func (g *Generator) table() map[string]AnswerFunc {
 		"get_port_status":        g.onPort(g.getPortStatus),
 		"acquire":                g.onPort(g.acquire),
 		"release":                g.onOwned(g.release),
-		"get_owner":              g.onPort(g.getOwner),
-		"get_profile_list":       g.onPort(g.getProfileList),
+		"get_owner":              g.onPort((*port).getOwner),
+		"get_profile_list":       g.onPort((*port).getProfileList),
 		"service":                g.onOwned(g.service),
-		"set_port_attr":          g.onPort(g.setPortAttr),
-		"set_l2":                 g.onPort(g.setL2),
-		"set_l3":                 g.onPort(g.setL3),
-		"set_vlan":               g.onPort(g.setVLAN),
-		"conf_ipv6":              g.onPort(g.confIPv6),
+		"set_port_attr":          g.onPort((*port).setPortAttr),
+		"set_l2":                 g.onPort((*port).setL2),
+		"set_l3":                 g.onPort((*port).setL3),
+		"set_vlan":               g.onPort((*port).setVLAN),
+		"conf_ipv6":              g.onPort((*port).confIPv6),
 		"add_stream":             g.onOwned(g.addStream),
-		"remove_all_streams":     g.onOwned(g.removeAllStreams),
-		"remove_rx_filters":      g.onOwned(g.ok),
-		"get_all_streams":        g.onPort(g.getAllStreams),
+		"remove_all_streams":     g.onOwned((*port).removeAllStreams),
+		"remove_rx_filters":      g.onOwned(func(*port, Call) (any, error) { return object{}, nil }),
+		"get_all_streams":        g.onPort((*port).getAllStreams),
 		"validate":               g.onOwned(g.validate),
 		"start_traffic":          g.onOwned(g.startTraffic),
-		"update_traffic":         g.onOwned(g.updateTraffic),
+		"update_traffic":         g.onOwned((*port).updateTraffic),
 		"stop_traffic":           g.onOwned(g.stopTraffic),
-		"pause_traffic":          g.onOwned(g.pauseTraffic),
-		"resume_traffic":         g.onOwned(g.pauseTraffic),
-		"get_port_stats":         g.onPort(g.getPortStats),
+		"pause_traffic":          g.onOwned((*port).pauseTraffic),
+		"resume_traffic":         g.onOwned((*port).pauseTraffic),
+		"get_port_stats":         g.onPort((*port).getPortStats),
 		"get_global_stats":       func(Call) (any, error) { return maps.Clone(g.global), nil },
-		"get_utilization":        g.getUtilization,
-		"get_port_xstats_names":  g.onPort(g.getExtendedNames),
-		"get_port_xstats_values": g.onPort(g.getExtendedValues),
+		"get_utilization":        getUtilization,
+		"get_port_xstats_names":  g.onPort((*port).getExtendedNames),
+		"get_port_xstats_values": g.onPort((*port).getExtendedValues),
 		"get_active_pgids":       g.getActiveFlows,
 		"get_pgid_stats":         g.getFlowStats,
-		"get_async_events":       g.getEvents,
+		"get_async_events":       g.events.get,
 		"get_async_results": func(Call) (any, error) {
 			return nil, &wire.Error{Code: wire.CodeNoResult, Message: "No results for request"}
 		}, // no call is deferred
-		"capture":   g.capture,
+		"capture":   g.captures.call,
 		"push_pkts": g.onPort(g.pushPackets),
 	}
 }
@@ -73,7 +73,7 @@ func (g *Generator) onPort(method func(*port, Call) (any, error)) AnswerFunc {
 		p, ok := g.ports[c.Port()]
 		if !ok {
 			var ids []string
-			for _, index := range slices.Backward(g.indexes()) {
+			for _, index := range slices.Backward(sortedIndexes(g.ports)) {
 				ids = append(ids, string(rune(index))) // TRex writes numbers of bytes as characters
 			}
 			return nil, refuse("invalid port id - should be: %s", strings.Join(ids, " "))
@@ -101,9 +101,7 @@ func (g *Generator) onOwned(method func(*port, Call) (any, error)) AnswerFunc {
 	})
 }
 
-func (g *Generator) ok(*port, Call) (any, error) { return object{}, nil }
-
-func (g *Generator) getVersion(Call) (any, error) {
+func getVersion(Call) (any, error) {
 	return object{"version": "v3.08", "mode": "STL", "build_date": "Nov 05 2025", "build_time": "10:00:00",
 		"built_by": "nobody"}, nil
 }
@@ -132,7 +130,7 @@ func (g *Generator) apiSync(c Call) (any, error) {
 
 func (g *Generator) getSystemInfo(Call) (any, error) {
 	ports, software := []object{}, false
-	for _, index := range slices.Backward(g.indexes()) { // in no particular order, says the protocol
+	for _, index := range slices.Backward(sortedIndexes(g.ports)) { // in no particular order, says the protocol
 		p := g.ports[index]
 		software = software || p.Virtual
 		ports = append(ports, object{
@@ -149,7 +147,7 @@ func (g *Generator) getSystemInfo(Call) (any, error) {
 	}, nil
 }
 
-func (g *Generator) getUtilization(Call) (any, error) {
+func getUtilization(Call) (any, error) {
 	return object{"cpu": []object{{"history": slices.Repeat([]int{12, 10}, 10), "ports": []int{0, 1}}},
 		"mbuf_stats": object{}}, nil
 }
@@ -157,4 +155,21 @@ func (g *Generator) getUtilization(Call) (any, error) {
 func (g *Generator) crash(input string) error {
 	g.crashes = append(g.crashes, input)
 	return ErrDie
+}
+
+func (g *Generator) pushPackets(p *port, c Call) (any, error) {
+	var params struct {
+		Packets []struct {
+			Binary []byte `json:"binary"`
+		} `json:"pkts"`
+	}
+	if err := c.Decode(&params); err != nil {
+		return nil, err
+	}
+	for _, packet := range params.Packets {
+		p.sent++
+		p.sentBytes += float64(max(len(packet.Binary), 60) + 4)
+		g.device.handle(p, packet.Binary)
+	}
+	return object{"sent": len(params.Packets), "ts": g.clock()}, nil
 }

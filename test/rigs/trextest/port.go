@@ -83,7 +83,7 @@ func (g *Generator) acquire(p *port, c Call) (any, error) {
 		}
 		return p.handler, nil
 	}
-	g.register(params.Session)
+	g.events.register(params.Session)
 	g.give(p, params.User, params.Session)
 	return p.handler, nil
 }
@@ -93,23 +93,23 @@ func (g *Generator) acquire(p *port, c Call) (any, error) {
 func (g *Generator) give(p *port, user string, session uint32) {
 	owned := p.owner != ""
 	p.owner, p.session, p.handler = user, session, token()
-	g.tell(5, object{"port_id": p.Index, "who": user, "session_id": session, "force": owned})
+	g.events.add(5, object{"port_id": p.Index, "who": user, "session_id": session, "force": owned})
 }
 
 func (g *Generator) release(p *port, _ Call) (any, error) {
-	g.tell(6, object{"port_id": p.Index, "who": p.owner, "session_id": p.session})
+	g.events.add(6, object{"port_id": p.Index, "who": p.owner, "session_id": p.session})
 	p.owner, p.session, p.handler = "", 0, ""
 	return object{}, nil
 }
 
-func (g *Generator) getOwner(p *port, _ Call) (any, error) {
+func (p *port) getOwner(Call) (any, error) {
 	if p.owner == "" {
 		return object{"owner": "<FREE>"}, nil
 	}
 	return object{"owner": p.owner}, nil
 }
 
-func (g *Generator) getProfileList(p *port, _ Call) (any, error) {
+func (p *port) getProfileList(Call) (any, error) {
 	if p.profile {
 		return []string{"_"}, nil
 	}
@@ -181,14 +181,14 @@ func (g *Generator) service(p *port, c Call) (any, error) {
 	if err := c.Decode(&params); err != nil {
 		return nil, err
 	}
-	if !params.Enabled && g.capturing(params.Port) {
+	if !params.Enabled && g.captures.running(params.Port) {
 		return nil, refuse("unable to disable service mode - an active capture on port %d exists", params.Port)
 	}
 	p.service = params.Enabled
 	return object{}, nil
 }
 
-func (g *Generator) setPortAttr(p *port, c Call) (any, error) {
+func (p *port) setPortAttr(c Call) (any, error) {
 	var params struct {
 		Attr struct {
 			Promiscuous *struct{ Enabled bool }
@@ -214,7 +214,7 @@ func (g *Generator) setPortAttr(p *port, c Call) (any, error) {
 	return object{}, nil
 }
 
-func (g *Generator) setL2(p *port, c Call) (any, error) {
+func (p *port) setL2(c Call) (any, error) {
 	var params struct {
 		MAC string `json:"dst_mac"`
 	}
@@ -223,7 +223,7 @@ func (g *Generator) setL2(p *port, c Call) (any, error) {
 	return object{}, err
 }
 
-func (g *Generator) setL3(p *port, c Call) (any, error) {
+func (p *port) setL3(c Call) (any, error) {
 	var params struct {
 		Source      string `json:"src_addr"`
 		Destination string `json:"dst_addr"`
@@ -242,7 +242,7 @@ func (g *Generator) setL3(p *port, c Call) (any, error) {
 	return object{}, nil
 }
 
-func (g *Generator) setVLAN(p *port, c Call) (any, error) {
+func (p *port) setVLAN(c Call) (any, error) {
 	var params struct {
 		Tags []int `json:"vlan"`
 	}
@@ -254,7 +254,7 @@ func (g *Generator) setVLAN(p *port, c Call) (any, error) {
 }
 
 // confIPv6 is refused as the server's default stack refuses it.
-func (g *Generator) confIPv6(_ *port, c Call) (any, error) {
+func (*port) confIPv6(c Call) (any, error) {
 	var params struct {
 		Enabled bool `json:"enabled"`
 	}

@@ -16,9 +16,18 @@ const (
 	nextEndLate  = 0.010 // and that of a port that is started while another one is in state TX
 )
 
+// schedule is the schedule that all ports share, and what they have sent by it.
+type schedule struct {
+	ports  map[int]*port
+	events events
+	// counted is the time of the clock up to when counters are, and position that of the schedule, which goes slower
+	// than the clock while the schedule has more than the server can send.
+	counted, position float64
+}
+
 // endsLate is how much later than its duration says the end of a port comes that is started now.
-func (g *Generator) endsLate() float64 {
-	for _, p := range g.ports {
+func (s *schedule) endsLate() float64 {
+	for _, p := range s.ports {
 		if p.state == stateTX {
 			return nextEndLate
 		}
@@ -38,8 +47,8 @@ func (p *port) burst() (frames float64) {
 }
 
 // flows says whether the port's schedule has frames at this time of the schedule.
-func (p *port) flows(schedule float64) bool {
-	return p.state == stateTX && schedule >= p.starts && schedule < p.ends && p.unsent > 0
+func (p *port) flows(position float64) bool {
+	return p.state == stateTX && position >= p.starts && position < p.ends && p.unsent > 0
 }
 
 // advance counts what was sent and returned since the last call, from one entry of the schedule to the next,
@@ -47,19 +56,18 @@ func (p *port) flows(schedule float64) bool {
 //
 //	the clock     ├──────────┼──────────────────────────────┤
 //	the schedule  ├──────────┼──────────┤                     slower while its ports ask for more than Capacity
-func (g *Generator) advance() {
-	clock := g.clock()
-	for g.counted < clock {
-		pace := g.pace()
-		took := min(clock-g.counted, (g.nextEntry()-g.schedule)/pace)
-		for _, p := range g.ports {
-			if p.flows(g.schedule) {
-				g.count(p, took, pace)
+func (s *schedule) advance(clock, capacity float64) {
+	for s.counted < clock {
+		pace := s.pace(capacity)
+		took := min(clock-s.counted, (s.nextEntry()-s.position)/pace)
+		for _, p := range s.ports {
+			if p.flows(s.position) {
+				s.count(p, took, pace)
 			}
 		}
-		g.counted, g.schedule = g.counted+took, g.schedule+took*pace
-		g.end()
-		if clock-g.counted < sliver {
+		s.counted, s.position = s.counted+took, s.position+took*pace
+		s.end()
+		if clock-s.counted < sliver {
 			break
 		}
 	}
@@ -72,32 +80,32 @@ const (
 )
 
 // pace is how fast the schedule goes. 1 is the clock's pace.
-func (g *Generator) pace() float64 {
+func (s *schedule) pace(capacity float64) float64 {
 	asked := 0.0
-	for _, p := range g.ports {
-		if p.flows(g.schedule) {
+	for _, p := range s.ports {
+		if p.flows(s.position) {
 			asked += p.rate
 		}
 	}
-	if g.Capacity == 0 || asked <= g.Capacity {
+	if capacity == 0 || asked <= capacity {
 		return 1
 	}
-	return g.Capacity / asked
+	return capacity / asked
 }
 
 // nextEntry is the time of the schedule at which a port begins or ends next. It is infinite if none does.
-func (g *Generator) nextEntry() float64 {
+func (s *schedule) nextEntry() float64 {
 	next := math.Inf(1)
-	for _, p := range g.ports {
+	for _, p := range s.ports {
 		if p.state != stateTX {
 			continue
 		}
 		entries := []float64{p.starts, p.ends}
-		if p.flows(g.schedule) {
-			entries = append(entries, g.schedule+p.unsent/p.rate)
+		if p.flows(s.position) {
+			entries = append(entries, s.position+p.unsent/p.rate)
 		}
 		for _, entry := range entries {
-			if entry > g.schedule {
+			if entry > s.position {
 				next = min(next, entry)
 			}
 		}
@@ -106,20 +114,20 @@ func (g *Generator) nextEntry() float64 {
 }
 
 // end ends the ports whose schedule is over. A server that doesn't send isn't late any more.
-func (g *Generator) end() {
-	for _, index := range g.indexes() {
-		if p := g.ports[index]; p.state == stateTX && (g.schedule >= p.ends-sliver || p.unsent < 0.5) {
-			g.rest(p)
-			g.tellTraffic(trafficFinished, index)
+func (s *schedule) end() {
+	for _, index := range sortedIndexes(s.ports) {
+		if p := s.ports[index]; p.state == stateTX && (s.position >= p.ends-sliver || p.unsent < 0.5) {
+			s.rest(p)
+			s.events.addTraffic(trafficFinished, index)
 		}
 	}
 }
 
 // rest ends a port's traffic, which consisted of whole frames.
-func (g *Generator) rest(p *port) {
+func (s *schedule) rest(p *port) {
 	p.state = stateStreams
 	p.sent, p.sentBytes = wholeFrames(p.sent+fraction, p.sentBytes+fraction*p.mean, p.mean)
-	if target, ok := g.ports[p.ForwardsTo]; ok {
+	if target, ok := s.ports[p.ForwardsTo]; ok {
 		target.received, target.receivedBytes = wholeFrames(target.received+fraction, target.receivedBytes+
 			fraction*p.mean, p.mean)
 	}
@@ -131,19 +139,19 @@ func wholeFrames(packets, bytes, mean float64) (whole, ofThem float64) {
 	return whole, bytes - (packets-whole)*mean
 }
 
-func (g *Generator) count(p *port, seconds, pace float64) {
+func (s *schedule) count(p *port, seconds, pace float64) {
 	sent := min(p.rate*pace*seconds, p.unsent)
 	p.unsent -= sent
 	p.sending += seconds
 	p.sent += sent
 	p.sentBytes += sent * p.mean
-	target, ok := g.ports[p.ForwardsTo]
+	target, ok := s.ports[p.ForwardsTo]
 	if !ok {
 		return
 	}
 	returned := sent
 	if p.Limit > 0 {
-		returned = p.forwarded(sent, g.counted, seconds)
+		returned = p.forwarded(sent, s.counted, seconds)
 	}
 	target.received += returned
 	target.receivedBytes += returned * p.mean

@@ -58,7 +58,7 @@ func (g *Generator) addStream(p *port, c Call) (any, error) {
 	return object{}, nil
 }
 
-func (g *Generator) removeAllStreams(p *port, c Call) (any, error) {
+func (p *port) removeAllStreams(c Call) (any, error) {
 	var params struct {
 		Profile string `json:"profile_id"`
 	}
@@ -76,7 +76,7 @@ func (g *Generator) removeAllStreams(p *port, c Call) (any, error) {
 	return object{}, nil
 }
 
-func (g *Generator) getAllStreams(p *port, _ Call) (any, error) {
+func (p *port) getAllStreams(Call) (any, error) {
 	streams := object{}
 	for id, raw := range p.raw {
 		streams[fmt.Sprint(id)] = raw
@@ -206,15 +206,15 @@ func (g *Generator) startTraffic(p *port, c Call) (any, error) {
 	}
 	p.ends = math.Inf(1)
 	if o.Duration > 0 {
-		p.ends = g.schedule + o.Duration + g.endsLate()
+		p.ends = g.schedule.position + o.Duration + g.schedule.endsLate()
 	}
-	p.starts = max(g.schedule, g.schedule+o.Instant-clock)
+	p.starts = max(g.schedule.position, g.schedule.position+o.Instant-clock)
 	p.rate, p.mean, p.state, p.unsent = rate, p.meanFrame(), stateTX, p.burst()
-	g.tellTraffic(trafficStarted, p.Index)
+	g.events.addTraffic(trafficStarted, p.Index)
 	return object{"multiplier": wire.Float(factor), "ts": clock}, nil
 }
 
-func (g *Generator) updateTraffic(p *port, c Call) (any, error) {
+func (p *port) updateTraffic(c Call) (any, error) {
 	o, err := readOrder(c)
 	if err != nil {
 		return nil, err
@@ -232,13 +232,13 @@ func (g *Generator) updateTraffic(p *port, c Call) (any, error) {
 
 func (g *Generator) stopTraffic(p *port, _ Call) (any, error) {
 	if p.state == stateTX {
-		g.rest(p)
-		g.tellTraffic(trafficStopped, p.Index)
+		g.schedule.rest(p)
+		g.events.addTraffic(trafficStopped, p.Index)
 	}
 	return object{}, nil
 }
 
-func (g *Generator) pauseTraffic(p *port, _ Call) (any, error) {
+func (p *port) pauseTraffic(Call) (any, error) {
 	if !math.IsInf(p.ends, 1) {
 		return nil, refuse("pause is supported when duration is not enable is start command")
 	}

@@ -37,7 +37,7 @@ func TestPods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := r.says(t, "PCIDEVICE_LINERATE_DEV_SRIOV_WEST=", "logs", "told")
+		log := r.answerTo(t, "PCIDEVICE_LINERATE_DEV_SRIOV_WEST=", "logs", "told")
 		for _, want := range []struct{ network, name string }{{"default/west", "wire-a"}, {"default/east", "wire-b"}} {
 			n := find(t, networks, want.network)
 			d, ok := r.spec.Inventory("node-1").Find(n.PCIAddress)
@@ -60,23 +60,23 @@ func TestPods(t *testing.T) {
 			r.running(t, name)
 		}
 		r.pod(t, "third", `[{"name":"west"}]`, "west")
-		r.says(t, "Insufficient linerate.dev/sriov-west", "get", "pod", "third", "-o",
+		r.answerTo(t, "Insufficient linerate.dev/sriov-west", "get", "pod", "third", "-o",
 			"jsonpath={.status.conditions[*].message}")
 		r.kubectl(t, "delete", "pod", "first")
 		r.running(t, "third")
 	})
 	t.Run("a restart of kubelet loses no function, and no resource", func(t *testing.T) {
 		r.cluster(t, "restart", "node-1", "kubelet")
-		r.says(t, "2", "get", "node", "node-1", "-o", `jsonpath={.status.allocatable.linerate\.dev/sriov-west}`)
+		r.answerTo(t, "2", "get", "node", "node-1", "-o", `jsonpath={.status.allocatable.linerate\.dev/sriov-west}`)
 		r.pod(t, "fourth", `[{"name":"west"}]`, "west")
 		r.kubectl(t, "delete", "pod", "second")
 		r.running(t, "fourth")
 	})
 	t.Run("without the device plugin there is nothing to have, and with it there is again", func(t *testing.T) {
 		r.cluster(t, "kill", "node-1", incluster.Daemon)
-		r.says(t, "=0=", "get", "node", "node-1", "-o", `jsonpath=={.status.allocatable.linerate\.dev/sriov-west}=`)
+		r.answerTo(t, "=0=", "get", "node", "node-1", "-o", `jsonpath=={.status.allocatable.linerate\.dev/sriov-west}=`)
 		r.cluster(t, "start", "node-1", incluster.Daemon)
-		r.says(t, "2", "get", "node", "node-1", "-o", `jsonpath={.status.allocatable.linerate\.dev/sriov-west}`)
+		r.answerTo(t, "2", "get", "node", "node-1", "-o", `jsonpath={.status.allocatable.linerate\.dev/sriov-west}`)
 	})
 	t.Run("a function that was destroyed under a pod is there for the next one", func(t *testing.T) {
 		devices := r.spec.Inventory("node-1").Resources[0].Devices
@@ -172,8 +172,8 @@ func (r *rig) kubectl(t *testing.T, args ...string) string {
 	return r.cluster(t, "kubectl", append([]string{"--"}, args...)...)
 }
 
-// says asks kubectl until the answer has the words.
-func (r *rig) says(t *testing.T, words string, args ...string) (answer string) {
+// answerTo asks kubectl until the answer has the words.
+func (r *rig) answerTo(t *testing.T, words string, args ...string) (answer string) {
 	t.Helper()
 	awaitNoFault(t, func() string {
 		var err error
@@ -230,7 +230,7 @@ func (r *rig) pod(t *testing.T, name, networks string, wires ...string) {
 
 func (r *rig) running(t *testing.T, name string) {
 	t.Helper()
-	r.says(t, "Running", "get", "pod", name, "-o", "jsonpath={.status.phase}")
+	r.answerTo(t, "Running", "get", "pod", name, "-o", "jsonpath={.status.phase}")
 }
 
 func find(t *testing.T, networks []launch.Network, name string) launch.Network {
