@@ -33,7 +33,8 @@ func judgeAgainstAnchor(row *report.GateRow, m MeasuredSuite, number int) {
 		return
 	}
 	for _, result := range c.Verdict.Criteria {
-		if !slices.ContainsFunc(m.Suite.Spec.Criteria, func(c v1alpha1.Criterion) bool { return c.Name == result.Name && c.Relative() }) {
+		if !slices.ContainsFunc(m.Suite.Spec.Criteria,
+			func(c v1alpha1.Criterion) bool { return c.Name == result.Name && c.Relative() }) {
 			continue
 		}
 		result.Name += anchorSuffix

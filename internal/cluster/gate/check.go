@@ -38,7 +38,8 @@ func (s *Subject) checkAllowDifferent(o Options) error {
 	if len(o.AllowDifferent) == 0 || s.Suite.Spec.Baseline != nil || s.Baseline != nil || o.Baseline {
 		return nil
 	}
-	return fmt.Errorf("--allow-different %s: nothing is compared with a baseline: give one, or leave the flag out", strings.Join(o.AllowDifferent, ","))
+	return fmt.Errorf("--allow-different %s: nothing is compared with a baseline: give one, or leave the flag out",
+		strings.Join(o.AllowDifferent, ","))
 }
 
 // onlyBaseline says that all cells of a suite are the baseline.

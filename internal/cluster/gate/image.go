@@ -63,7 +63,8 @@ func (r *replacer) value(key string, v any) any {
 	return v
 }
 
-// replacementOf is what replaces an image. A replacement for exactly this image goes before one for all images of its name.
+// replacementOf is what replaces an image. A replacement for exactly this image goes before one for all images
+// of its name.
 func (r *replacer) replacementOf(image string) string {
 	if !slices.Contains(r.found, image) {
 		r.found = append(r.found, image)
@@ -104,7 +105,8 @@ func (r *replacer) unused(flag string) error {
 		if len(r.found) == 0 {
 			return fmt.Errorf("%s %s=%s: the files have no image", flag, i.Old, i.New)
 		}
-		return fmt.Errorf("%s %s=%s: no image of the files is %s or has that name; the images are %s", flag, i.Old, i.New, i.Old, strings.Join(r.found, ", "))
+		return fmt.Errorf("%s %s=%s: no image of the files is %s or has that name; the images are %s", flag, i.Old,
+			i.New, i.Old, strings.Join(r.found, ", "))
 	}
 	return nil
 }

@@ -87,7 +87,8 @@ func finished(s *v1alpha1.LoadTestSuite) time.Time {
 
 // completion is the condition that says that a suite is complete. Nil means that it is not.
 func completion(s *v1alpha1.LoadTestSuite) *metav1.Condition {
-	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete); c != nil && c.Status == metav1.ConditionTrue {
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete); c != nil &&
+		c.Status == metav1.ConditionTrue {
 		return c
 	}
 	return nil
@@ -96,7 +97,8 @@ func completion(s *v1alpha1.LoadTestSuite) *metav1.Condition {
 // rowOf is a cell's row. It passes only if each of its repetitions was measured, in a suite that ended by itself.
 func rowOf(m MeasuredSuite, judged suite.Judged, number int) report.GateRow {
 	c, cell := judged.Report.Cells[number], judged.Cells[number]
-	row := report.GateRow{Test: m.Name, Suite: m.Suite.Name, Cell: c.Name, Product: c.Product, Loadtest: c.Loadtest, Outcome: report.Undecided, BaselineName: cell.BaselineName}
+	row := report.GateRow{Test: m.Name, Suite: m.Suite.Name, Cell: c.Name, Product: c.Product, Loadtest: c.Loadtest,
+		Outcome: report.Undecided, BaselineName: cell.BaselineName}
 	nameRow(&row, m, cell)
 	row.Candidate, row.Baseline = compare(c, cell, m.Suite.Spec.Criteria)
 	if row.Baseline == nil && m.Baseline != nil {
@@ -176,26 +178,31 @@ func allowanceOf(criteria []v1alpha1.Criterion) (allowed units.Ratio, compares b
 }
 
 // compare sets a cell beside its baseline, each run and all runs together.
-func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Criterion) (candidate report.Compared, baseline *report.Compared) {
+func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Criterion) (candidate report.Compared,
+	baseline *report.Compared) {
 	allowed, compares := allowanceOf(criteria)
-	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers, Each: history.ComparedRuns(records(cell.Runs))}
+	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers,
+		Each: history.ComparedRuns(records(cell.Runs))}
 	candidate.Missing, candidate.Repeated = c.Gaps()
 	if len(cell.Baseline) == 0 || len(cell.Runs) == 0 {
 		return candidate, nil
 	}
-	compared := history.Compare([]history.Side{{Name: "baseline", Records: records(cell.Baseline)}, {Name: "candidate", Records: records(cell.Runs)}}, nil, cell.AllowDifferent)
+	compared := history.Compare([]history.Side{{Name: "baseline", Records: records(cell.Baseline)},
+		{Name: "candidate", Records: records(cell.Runs)}}, nil, cell.AllowDifferent)
 	if len(compared.Rows) != 1 {
 		return candidate, nil
 	}
 	sides := compared.Rows[0].Sides
-	candidate.Judgement, candidate.Change, candidate.Environment = sides[1].Judgement, sides[1].Change, sides[1].Environment
+	candidate.Judgement, candidate.Change, candidate.Environment = sides[1].Judgement, sides[1].Change,
+		sides[1].Environment
 	if x := comparison.SmallestRegression(candidate.Change, allowed); x > 0 && compares {
 		candidate.SmallestPercent = new(x.Percent())
 	}
 	if setAside := sides[1].SetAside; len(setAside) > 0 { // show the figures that were compared
 		candidate.Figures, candidate.Outliers, candidate.SetAside = sides[1].Figures, sides[1].Outliers, setAside
 	}
-	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers, Each: history.ComparedRuns(records(cell.Baseline))}
+	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers,
+		Each: history.ComparedRuns(records(cell.Baseline))}
 	return candidate, baseline
 }
 
@@ -205,7 +212,8 @@ func records(runs []analysis.KeptReport) []history.Record {
 	for _, k := range runs {
 		r, p := *k.Report, *k.Report.Plan
 		p.Generators = nil
-		p.Test = plan.Test{Name: p.Test.Name, Product: "one", Loadtest: "place"} // the same for all, so that they make one row
+		// the same for all, so that they make one row
+		p.Test = plan.Test{Name: p.Test.Name, Product: "one", Loadtest: "place"}
 		r.Plan = &p
 		records = append(records, history.Record{Name: p.Test.Name, Report: &r})
 	}

@@ -53,7 +53,8 @@ func measured(t *testing.T, s *Subject, found func(cell string, run int) int64) 
 }
 
 func ended(s *v1alpha1.LoadTestSuite, reason string) {
-	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason, Message: "as it may be",
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+		Reason: reason, Message: "as it may be",
 		LastTransitionTime: metav1.Date(2026, 3, 14, 1, 0, 0, 0, time.UTC)}}
 }
 
@@ -63,23 +64,27 @@ func played(test *v1alpha1.LoadTest, packets int64) *report.Report {
 	if packets == 0 {
 		reason = v1alpha1.ReasonGeneratorLost
 	}
-	test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason, Message: "generator-0 didn't answer"}}
+	test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+		Reason: reason, Message: "generator-0 didn't answer"}}
 	p, _ := compile.Compile(test)
 	if packets == 0 {
 		return nil
 	}
 	flow := report.Flow{PacketsPerSecond: packets, Layer1BitsPerSecond: packets * 1000}
-	r := &report.Report{Version: report.Version, Plan: p, Ending: report.Completed, Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-		Resolution: units.One / 200, Total: &report.Sum{Received: flow}}}
+	r := &report.Report{Version: report.Version, Plan: p, Ending: report.Completed,
+		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
+			Resolution: units.One / 200, Total: &report.Sum{Received: flow}}}
 	if p.Sessions != nil {
 		r.Result = reporttest.Sessions(packets).Result
 		return r
 	}
 	for _, d := range p.Directions {
-		r.Result.Directions = append(r.Result.Directions, report.Direction{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
+		r.Result.Directions = append(r.Result.Directions, report.Direction{From: d.From, To: d.To, Received: flow,
+			Offered: flow, Quality: report.Good})
 	}
 	for _, o := range p.Observers { // the device is in softirqs for 5 µs with each frame
-		r.Result.Observed = append(r.Result.Observed, report.Observed{Observer: o.Name, Series: "time", Of: report.AllProcessors, Unit: "s/s", Mean: new(float64(packets) * 5e-6), Unsure: 0.01})
+		r.Result.Observed = append(r.Result.Observed, report.Observed{Observer: o.Name, Series: "time",
+			Of: report.AllProcessors, Unit: "s/s", Mean: new(float64(packets) * 5e-6), Unsure: 0.01})
 	}
 	return r
 }
@@ -92,7 +97,8 @@ func steady(packets int64) func(string, int) int64 {
 // releases is a LoadTest with two images, of which the candidate finds so much of 100 000 packets/s.
 func inTurns(t *testing.T, candidate int64, runs int) MeasuredSuite {
 	t.Helper()
-	s := onlySubject(t, router, Options{MaxRegression: "2%", Runs: runs, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
+	s := onlySubject(t, router, Options{MaxRegression: "2%", Runs: runs,
+		BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
 	return measured(t, s, func(cell string, run int) int64 {
 		if cell == baselineValue {
 			return steady(100_000)(cell, run)
@@ -122,14 +128,17 @@ func TestAGateOfSessionsComparesTheirGoodput(t *testing.T) {
 		{50_000_000, 0, "50.03 Mbps goodput in 5 runs, 50.03 Mbps goodput in 5 runs of the baseline"},
 		{40_000_000, 1, "40.02 Mbps goodput in 5 runs, 50.03 Mbps goodput in 5 runs of the baseline: 20.00 % less"},
 	} {
-		s := onlySubject(t, tcp, Options{MaxRegression: "2%", Runs: 5, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
+		s := onlySubject(t, tcp, Options{MaxRegression: "2%", Runs: 5,
+			BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
 		g := Judge([]MeasuredSuite{measured(t, s, func(cell string, run int) int64 {
 			if cell == baselineValue {
 				return steady(50_000_000)(cell, run)
 			}
 			return steady(c.candidate)(cell, run)
 		})}, "test")
-		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 || !strings.Contains(g.Rows[0].Criteria[0].Message, c.message) || g.Rows[0].Candidate.Judgement == report.NotComparable {
+		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 ||
+			!strings.Contains(g.Rows[0].Criteria[0].Message, c.message) ||
+			g.Rows[0].Candidate.Judgement == report.NotComparable {
 			t.Errorf("exit code %d, %s: %+v; want %d: … %s", g.ExitCode, g.Message, g.Rows, c.code, c.message)
 		}
 		var text strings.Builder
@@ -144,7 +153,8 @@ func TestAGateOfSessionsComparesTheirGoodput(t *testing.T) {
 	}
 }
 
-// A release that takes more of its machine fails by what an observer saw, which the gate names with the figure and the demand.
+// A release that takes more of its machine fails by what an observer saw, which the gate names with the figure
+// and the demand.
 func TestAGateFailsByWhatAnObserverSaw(t *testing.T) {
 	const observed = router + `  observers: [{name: kernel, of: DUT, type: SoftIRQs}]
   criteria: [{name: cheap, metric: Observed, observed: {observer: kernel, series: time, of: All}, max: "0.6"}]
@@ -153,11 +163,14 @@ func TestAGateFailsByWhatAnObserverSaw(t *testing.T) {
 		packets int64
 		code    int
 		message string
-	}{{100_000, 0, "kernel: mean time of all processors: median 0.5 processors"}, {140_000, 1, "kernel: mean time of all processors: median 0.7 processors of 5 runs (0.7 processors to 0.7 processors), at most 0.6 demanded"}} {
+	}{{100_000, 0, "kernel: mean time of all processors: median 0.5 processors"},
+		{140_000, 1, "kernel: mean time of all processors: median 0.7 processors of 5 runs (0.7 processors to 0.7 processors), at most 0.6 demanded"}} {
 		s := onlySubject(t, observed, Options{Runs: 5})
 		g := Judge([]MeasuredSuite{measured(t, s, func(string, int) int64 { return c.packets })}, "test")
-		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 || !strings.Contains(g.Rows[0].Criteria[0].Message, c.message) || g.Rows[0].Criteria[0].Name != "cheap" {
-			t.Errorf("exit code %d, %s: %+v; want %d: … %s", g.ExitCode, g.Message, g.Rows[0].Criteria, c.code, c.message)
+		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 ||
+			!strings.Contains(g.Rows[0].Criteria[0].Message, c.message) || g.Rows[0].Criteria[0].Name != "cheap" {
+			t.Errorf("exit code %d, %s: %+v; want %d: … %s", g.ExitCode, g.Message, g.Rows[0].Criteria, c.code,
+				c.message)
 		}
 	}
 }
@@ -166,15 +179,23 @@ func TestAGateFailsByWhatAnObserverSaw(t *testing.T) {
 func TestTheCriterionOfASuiteIsOfWhatItsCellsCount(t *testing.T) {
 	const toSessions = "{generator: {engine: Software}, traffic: {type: Sessions}, procedure: {type: ConstantLoad, constantLoad: {rate: Unlimited}}}"
 	axis := func(new, old string) string {
-		return strings.NewReplacer("{name: main}", "{name: main, patch: "+old+"}", "{name: new, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}", "{name: new, patch: "+new+"}").Replace(matrix)
+		return strings.NewReplacer("{name: main}", "{name: main, patch: "+old+"}",
+			"{name: new, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}", "{name: new, patch: "+new+
+				"}").Replace(matrix)
 	}
 	for name, c := range map[string]struct{ suite, metric, fault string }{
-		"frames":                     {matrix, "PacketsPerSecond", ""},
-		"an axis patches to TCP":     {axis(toSessions, toSessions), "GoodputBitsPerSecond", ""},
-		"a template of TCP":          {strings.Replace(axis("{}", "{}"), "spec: {dut:", "spec: {"+strings.Trim(toSessions, "{}")+"}}, dut:", 1), "GoodputBitsPerSecond", ""},
-		"one value of each":          {axis(toSessions, "{}"), "", "cell main is compared by PacketsPerSecond and cell new by GoodputBitsPerSecond, but --max-regression adds a criterion of one metric: write a LoadTestSuite for each"},
-		"its own of the other kind":  {axis(toSessions, toSessions) + "  criteria: [{name: enough, metric: PacketsPerSecond, min: \"1\"}]\n", "", "cells main, new: the suite's spec.criteria[0].metric: Invalid value: \"PacketsPerSecond\": sessions don't count frames"},
-		"its own, of TCP for frames": {matrix + "  criteria: [{name: enough, metric: GoodputBitsPerSecond, min: \"1\"}]\n", "", "this is counted for traffic of type Sessions only"},
+		"frames":                 {matrix, "PacketsPerSecond", ""},
+		"an axis patches to TCP": {axis(toSessions, toSessions), "GoodputBitsPerSecond", ""},
+		"a template of TCP": {strings.Replace(axis("{}", "{}"), "spec: {dut:", "spec: {"+
+			strings.Trim(toSessions, "{}")+"}}, dut:", 1), "GoodputBitsPerSecond", ""},
+		"one value of each": {axis(toSessions, "{}"), "",
+			"cell main is compared by PacketsPerSecond and cell new by GoodputBitsPerSecond, but --max-regression adds a criterion of one metric: write a LoadTestSuite for each"},
+		"its own of the other kind": {axis(toSessions, toSessions) +
+			"  criteria: [{name: enough, metric: PacketsPerSecond, min: \"1\"}]\n", "",
+			"cells main, new: the suite's spec.criteria[0].metric: Invalid value: \"PacketsPerSecond\": sessions don't count frames"},
+		"its own, of TCP for frames": {matrix +
+			"  criteria: [{name: enough, metric: GoodputBitsPerSecond, min: \"1\"}]\n", "",
+			"this is counted for traffic of type Sessions only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			subjects, err := prepared(t, c.suite, Options{MaxRegression: "2%", Baseline: true})
@@ -204,9 +225,13 @@ func TestJudge(t *testing.T) {
 		"5 % less fails":                      {inTurns(t, 95_000, 5), 1, "doesn't meet the criteria"},
 		"one run of each shows nothing":       {inTurns(t, 95_000, 1), 3, "undecided"},
 		"a candidate that was never measured": {inTurns(t, 0, 5), 3, "undecided"},
-		"an absolute criterion that is met":   {measured(t, onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"90000\"}]\n", Options{}), steady(100_000)), 0, "met"},
-		"an absolute criterion that isn't":    {measured(t, onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{}), steady(100_000)), 1, "doesn't"},
-		"nothing was stored of a suite":       {MeasuredSuite{Suite: inTurns(t, 1, 1).Suite}, 3, "undecided"},
+		"an absolute criterion that is met": {measured(t,
+			onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"90000\"}]\n", Options{}),
+			steady(100_000)), 0, "met"},
+		"an absolute criterion that isn't": {measured(t,
+			onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{}),
+			steady(100_000)), 1, "doesn't"},
+		"nothing was stored of a suite": {MeasuredSuite{Suite: inTurns(t, 1, 1).Suite}, 3, "undecided"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := Judge([]MeasuredSuite{c.measured}, "test")
@@ -222,7 +247,8 @@ func TestJudge(t *testing.T) {
 		}
 		r := g.Rows[0]
 		change := r.Candidate.Change
-		if r.Product != "router-imix" || r.Baseline == nil || r.Baseline.Figures.Runs != 5 || r.Candidate.Judgement != report.Less || change == nil || change.HighPercent == nil {
+		if r.Product != "router-imix" || r.Baseline == nil || r.Baseline.Figures.Runs != 5 ||
+			r.Candidate.Judgement != report.Less || change == nil || change.HighPercent == nil {
 			t.Fatalf("it is %+v", r)
 		}
 		if got := change.Percent.FormatFixed(); !strings.HasPrefix(got, "-5.0") && !strings.HasPrefix(got, "-4.9") {
@@ -236,7 +262,8 @@ func TestJudge(t *testing.T) {
 				run.Evidence.Result.NotHeld, run.Evidence.Result.Reason = "link east went down 8s after traffic began and stayed down", report.NotHeld
 			}
 		}
-		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != report.ExitNotMeasured || len(g.Rows) != 1 || !strings.Contains(fmt.Sprintf("%+v", g.Rows[0]), "not held: link east went down") {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != report.ExitNotMeasured || len(g.Rows) != 1 ||
+			!strings.Contains(fmt.Sprintf("%+v", g.Rows[0]), "not held: link east went down") {
 			t.Errorf("exit code %d, %s: %+v", g.ExitCode, g.Message, g.Rows)
 		}
 	})
@@ -244,16 +271,19 @@ func TestJudge(t *testing.T) {
 		m := inTurns(t, 100_000, 6)
 		lastTest := suite.Expand(m.Suite).TestName(1, 6, 1)
 		run := m.Runs[lastTest]
-		run.Evidence.Result.Confirmed, run.Evidence.Plan.Procedure.Ramp.ConfirmDuration = false, plan.Duration(time.Minute)
+		run.Evidence.Result.Confirmed, run.Evidence.Plan.Procedure.Ramp.ConfirmDuration = false,
+			plan.Duration(time.Minute)
 		for _, other := range m.Runs {
 			other.Evidence.Plan.Procedure.Ramp.ConfirmDuration = plan.Duration(time.Minute)
 		}
 		g := Judge([]MeasuredSuite{m}, "test")
-		if c := g.Rows[0].Candidate; c.Figures == nil || c.Figures.Runs != 5 || len(c.SetAside) != 1 || c.SetAside[0].Test != lastTest {
+		if c := g.Rows[0].Candidate; c.Figures == nil || c.Figures.Runs != 5 || len(c.SetAside) != 1 ||
+			c.SetAside[0].Test != lastTest {
 			t.Errorf("the candidate is %+v", c)
 		}
 		var text strings.Builder
-		if err := render.Write(&text, "text", render.OfGate(g), render.TextOptions{}); err != nil || !strings.Contains(text.String(), "1 of 6 measured runs set aside") {
+		if err := render.Write(&text, "text", render.OfGate(g), render.TextOptions{}); err != nil ||
+			!strings.Contains(text.String(), "1 of 6 measured runs set aside") {
 			t.Errorf("%v\n%s", err, text.String())
 		}
 	})
@@ -269,7 +299,8 @@ func TestJudge(t *testing.T) {
 		second.Test, second.Retry = matrix.TestName(1, 3, 2), 1
 		m.Runs[second.Test] = second
 		g := Judge([]MeasuredSuite{m}, "test")
-		if c := g.Rows[0].Candidate; g.ExitCode != 0 || c.Figures.Runs != 5 || len(c.Repeated) != 1 || c.Repeated[0].LowerBound != 50_000 {
+		if c := g.Rows[0].Candidate; g.ExitCode != 0 || c.Figures.Runs != 5 || len(c.Repeated) != 1 ||
+			c.Repeated[0].LowerBound != 50_000 {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 		if notes := strings.Join(g.Notes, "; "); notes != "1 test was repeated after being disturbed" {
@@ -280,7 +311,8 @@ func TestJudge(t *testing.T) {
 			if err := render.Write(&text, format, render.OfGate(g), render.TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, "repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, but other runs measured 100.0") {
+			if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got,
+				"repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, but other runs measured 100.0") {
 				t.Errorf("%s:\n%s", format, text.String())
 			}
 		}
@@ -291,11 +323,13 @@ func TestJudge(t *testing.T) {
 		run := m.Runs[lastTest]
 		run.Figures, run.Evidence, run.Reason = nil, nil, v1alpha1.ReasonGeneratorLost
 		m.Runs[lastTest] = run
-		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(fmt.Sprint(g.Rows), "5 of 6 runs were measured") {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(fmt.Sprint(g.Rows),
+			"5 of 6 runs were measured") {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 	})
-	for reason, code := range map[string]int{v1alpha1.ReasonStopped: 3, v1alpha1.ReasonTestFailed: 3, v1alpha1.ReasonMeasured: 0} {
+	for reason, code := range map[string]int{v1alpha1.ReasonStopped: 3, v1alpha1.ReasonTestFailed: 3,
+		v1alpha1.ReasonMeasured: 0} {
 		t.Run("a suite that ended as "+reason, func(t *testing.T) {
 			m := inTurns(t, 100_000, 5)
 			ended(m.Suite, reason)
@@ -305,7 +339,8 @@ func TestJudge(t *testing.T) {
 		})
 	}
 	t.Run("one run of five, when time is over, isn't what five would have shown", func(t *testing.T) {
-		s := onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{Runs: 5})
+		s := onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n",
+			Options{Runs: 5})
 		m := measured(t, s, steady(100_000))
 		matrix := suite.Expand(m.Suite)
 		for run := range int32(4) {
@@ -352,7 +387,8 @@ func moved(m MeasuredSuite, cell string) MeasuredSuite {
 		if strings.Contains(name, cell) {
 			node = "node-2"
 		}
-		run.Evidence.Environment = &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Node: node}}}}
+		run.Evidence.Environment = &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0",
+			Machine: report.Machine{Node: node}}}}
 	}
 	return m
 }
@@ -364,28 +400,35 @@ func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
 		message string
 		change  bool
 	}{
-		"another node":          {nil, 3, "node of generator-0: node-1, then node-2; measure both sides in the same one, or allow it: allowDifferent: [Node]", false},
-		"another node, allowed": {[]string{"Node"}, 0, "of the environment, node of generator-0: node-1, then node-2", true},
+		"another node": {nil, 3, "node of generator-0: node-1, then node-2; measure both sides in the same one, or allow it: allowDifferent: [Node]", false},
+		"another node, allowed": {[]string{"Node"}, 0, "of the environment, node of generator-0: node-1, then node-2",
+			true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := onlySubject(t, router, Options{MaxRegression: "2%", BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}, AllowDifferent: c.allowed})
+			s := onlySubject(t, router, Options{MaxRegression: "2%",
+				BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}, AllowDifferent: c.allowed})
 			m := moved(measured(t, s, steady(100_000)), s.Matrix.Cells[1].Name)
 			g := Judge([]MeasuredSuite{m}, "test")
 			row := g.Rows[0]
-			if g.ExitCode != c.code || !strings.Contains(row.Words(), c.message) || len(row.Candidate.Environment) != 1 || row.Candidate.Change != nil != c.change {
-				t.Errorf("exit code %d, want %d: %s\nwant … %s; %+v", g.ExitCode, c.code, row.Words(), c.message, row.Candidate)
+			if g.ExitCode != c.code || !strings.Contains(row.Words(), c.message) ||
+				len(row.Candidate.Environment) != 1 || row.Candidate.Change != nil != c.change {
+				t.Errorf("exit code %d, want %d: %s\nwant … %s; %+v", g.ExitCode, c.code, row.Words(), c.message,
+					row.Candidate)
 			}
 		})
 	}
 	t.Run("with a baseline from elsewhere", func(t *testing.T) {
-		earlier := moved(measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000)), "router")
+		earlier := moved(measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true,
+			Suffix: "earlier"}), steady(100_000)), "router")
 		reference := &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
 		for _, run := range earlier.Runs {
 			reference.Reports = append(reference.Reports, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
 		}
-		m := moved(measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000)), "no cell")
+		m := moved(measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000)),
+			"no cell")
 		m.Baseline = reference
-		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Words(), "node of generator-0: node-2, then node-1") {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Words(),
+			"node of generator-0: node-2, then node-1") {
 			t.Errorf("exit code %d: %s", g.ExitCode, g.Rows[0].Words())
 		}
 		reference.AllowDifferent = []report.EnvironmentPart{report.PartNode}
@@ -396,7 +439,8 @@ func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
 }
 
 func TestABaselineFromElsewhere(t *testing.T) {
-	earlier := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000))
+	earlier := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}),
+		steady(100_000))
 	var reports []analysis.KeptReport
 	for _, run := range earlier.Runs {
 		reports = append(reports, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
@@ -409,7 +453,8 @@ func TestABaselineFromElsewhere(t *testing.T) {
 			m := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(c.candidate))
 			m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json", Reports: reports}
 			g := Judge([]MeasuredSuite{m}, "test")
-			if g.ExitCode != c.code || g.Rows[0].Baseline == nil || g.Rows[0].BaselineName != "earlier.json" || g.Suites[0].Verdict.Outcome != g.Outcome {
+			if g.ExitCode != c.code || g.Rows[0].Baseline == nil || g.Rows[0].BaselineName != "earlier.json" ||
+				g.Suites[0].Verdict.Outcome != g.Outcome {
 				t.Errorf("exit code %d, want %d: %+v", g.ExitCode, c.code, g.Rows)
 			}
 		})
@@ -417,7 +462,8 @@ func TestABaselineFromElsewhere(t *testing.T) {
 	t.Run("one that has nothing leaves it undecided, and says so", func(t *testing.T) {
 		m := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000))
 		m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
-		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Criteria[0].Message, "it has no cell without axes") {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Criteria[0].Message,
+			"it has no cell without axes") {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 	})
@@ -437,7 +483,8 @@ func TestTheAllowanceIsOfThroughput(t *testing.T) {
 
 // Where generators were measured by themselves there was no device, and so nothing that a release is judged by.
 func TestACalibrationIsNoRow(t *testing.T) {
-	s := onlySubject(t, matrix+"  baseline: {axis: image, value: main}\n  calibration: {}\n", Options{MaxRegression: "2%"}).Suite
+	s := onlySubject(t, matrix+"  baseline: {axis: image, value: main}\n  calibration: {}\n",
+		Options{MaxRegression: "2%"}).Suite
 	g := Judge([]MeasuredSuite{{Suite: s, Name: "releases"}}, "test")
 	if cells := len(g.Suites[0].Cells); cells != 3 || len(g.Rows) != 2 {
 		t.Errorf("%d cells, of which one is a calibration, have %d rows", cells, len(g.Rows))

@@ -22,19 +22,22 @@ const (
 	triesRoom     = 2
 	// MaxTries is how many names one content may have. It gets a new one each time that a suite of it gave no result.
 	MaxTries = 9
-	// A shortened name has cutLetters of a digest, and of the user's suffix all up to wholeSuffix letters, else only its end, where the names of two nights differ.
+	// A shortened name has cutLetters of a digest, and of the user's suffix all up to wholeSuffix letters, else
+	// only its end, where the names of two nights differ.
 	cutLetters, wholeSuffix, suffixEnd = 6, 13, 9
 	// placeholder is a suite's name before it has one.
 	placeholder = "gate"
 )
 
-// setName names a suite after what it measures, and returns the name that the file has. The same content always gets the same name.
+// setName names a suite after what it measures, and returns the name that the file has. The same content always
+// gets the same name.
 //
 //	router-3f9a1c2      the name in the file, and a digest of the content
 //	router-3f9a1c2-2    the same, after the first suite gave no result
 //	router-pr-1234      with the user's suffix
 //
-// A name that is too long is shortened, and gets letters of a digest of the whole name, so that no two objects of a file share a name.
+// A name that is too long is shortened, and gets letters of a digest of the whole name, so that no two objects
+// of a file share a name.
 //
 //	a-name-of-sevent-28eaa4d        a-name-of-seventeen, and a digest of the content
 //	router-6-450245-29384730        router-64b and nightly-gate-29384730
@@ -53,7 +56,8 @@ func setName(s *v1alpha1.LoadTestSuite, object *metav1.ObjectMeta, suffix string
 	return base
 }
 
-// nameFrom is a suite's name of what it is called in the file, and of the digest of its content or a suffix of one's own.
+// nameFrom is a suite's name of what it is called in the file, and of the digest of its content or a suffix of
+// one's own.
 func nameFrom(base, digest, suffix string) string {
 	const limit = maxName - triesRoom
 	end := "-" + cmp.Or(suffix, digest[:digestLetters])
@@ -85,7 +89,8 @@ func hexDigest(words ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// digestOf is a digest of what is measured and how it is judged, without how many are measured at a time and how long they are kept.
+// digestOf is a digest of what is measured and how it is judged, without how many are measured at a time and
+// how long they are kept.
 func digestOf(s *v1alpha1.LoadTestSuite) string {
 	spec := s.Spec.DeepCopy()
 	spec.Suspend, spec.Stop, spec.Parallelism, spec.TTLAfterFinished, spec.HistoryLimit = false, false, 0, "", nil
@@ -103,7 +108,8 @@ func CheckSuffix(suffix string) error {
 	if suffix == "" {
 		return nil
 	}
-	if len(suffix) > limit || strings.Trim(suffix, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasSuffix(suffix, "-") {
+	if len(suffix) > limit || strings.Trim(suffix, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" ||
+		strings.HasSuffix(suffix, "-") {
 		return fmt.Errorf("--name-suffix %q: a suffix has at most %d lower-case letters, digits and dashes, such as pr-1234", suffix, limit)
 	}
 	return nil

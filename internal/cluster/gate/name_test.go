@@ -31,7 +31,8 @@ func TestComposedNames(t *testing.T) {
 	}
 }
 
-// Whatever objects and suffixes are called, a name has room for its tries, is one that Kubernetes takes, and is no other object's or suffix's.
+// Whatever objects and suffixes are called, a name has room for its tries, is one that Kubernetes takes, and is
+// no other object's or suffix's.
 func TestNamesAreEachOnesOwn(t *testing.T) {
 	const letters = "abz019-"
 	r := rand.New(rand.NewPCG(1, 2))
@@ -47,17 +48,20 @@ func TestNamesAreEachOnesOwn(t *testing.T) {
 	for range 20_000 {
 		owner := asked{word(40), word(maxName - triesRoom - 2)}
 		name := nameFrom(owner.base, "3f9a1c2b44aa", owner.suffix)
-		if len(Try(name, MaxTries)) > maxName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Trim(name, "-") != name || CheckSuffix(owner.suffix) != nil {
+		if len(Try(name, MaxTries)) > maxName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" ||
+			strings.Trim(name, "-") != name || CheckSuffix(owner.suffix) != nil {
 			t.Fatalf("%+v is called %q", owner, name)
 		}
-		if previous, exists := owners[name]; exists && previous != owner && len(owner.base)+1+len(owner.suffix) > maxName-triesRoom {
+		if previous, exists := owners[name]; exists && previous != owner && len(owner.base)+1+
+			len(owner.suffix) > maxName-triesRoom {
 			t.Fatalf("%+v and %+v are both called %s", owner, previous, name)
 		}
 		owners[name] = owner
 	}
 }
 
-// A night's name leaves little of its LoadTests' names: they are told from each other all the same, and each night finds its own again.
+// A night's name leaves little of its LoadTests' names: they are told from each other all the same, and each
+// night finds its own again.
 func TestTheTestsOfOneFileHaveNamesOfTheirOwn(t *testing.T) {
 	file := router + absolute + "---\n" + strings.Replace(router, "name: router-imix", "name: router-64b", 1) + absolute
 	names := func(suffix string) []string {
@@ -68,7 +72,8 @@ func TestTheTestsOfOneFileHaveNamesOfTheirOwn(t *testing.T) {
 		}
 		return []string{subjects[0].Suite.Name, subjects[1].Suite.Name}
 	}
-	night, repeated, next := names("nightly-gate-29384730"), names("nightly-gate-29384730"), names("nightly-gate-29386170")
+	night, repeated, next := names("nightly-gate-29384730"), names("nightly-gate-29384730"),
+		names("nightly-gate-29386170")
 	for i := range night {
 		if night[i] != repeated[i] || night[i] == next[i] {
 			t.Errorf("a night has %s, then %s, and the next one has %s", night[i], repeated[i], next[i])
@@ -78,8 +83,10 @@ func TestTheTestsOfOneFileHaveNamesOfTheirOwn(t *testing.T) {
 		t.Errorf("both are called %s", night[0])
 	}
 	t.Run("two of one name in two files are refused", func(t *testing.T) {
-		first, second := onlySubject(t, router+absolute, Options{Suffix: "pr-1"}), onlySubject(t, router+strings.Replace(absolute, "95", "96", 1), Options{Suffix: "pr-1"})
-		if err := distinct([]*Subject{first, second}); err == nil || !strings.Contains(err.Error(), "both be LoadTestSuite router-imix-pr-1: give them other names") {
+		first, second := onlySubject(t, router+absolute, Options{Suffix: "pr-1"}),
+			onlySubject(t, router+strings.Replace(absolute, "95", "96", 1), Options{Suffix: "pr-1"})
+		if err := distinct([]*Subject{first, second}); err == nil ||
+			!strings.Contains(err.Error(), "both be LoadTestSuite router-imix-pr-1: give them other names") {
 			t.Errorf("%v, want what to do", err)
 		}
 	})

@@ -95,24 +95,30 @@ func imageOf(t *testing.T, s *Subject, cell, container int) string {
 func TestALoadTestBecomesASuite(t *testing.T) {
 	t.Run("with an absolute criterion it is measured once", func(t *testing.T) {
 		s := onlySubject(t, router+absolute, Options{})
-		if s.Suite.Spec.Repetitions != 1 || len(s.Matrix.Cells) != 1 || len(s.Suite.Spec.Criteria) != 1 || s.Suite.Namespace != "lab" || s.Suite.Spec.TTLAfterFinished != defaultTTL {
+		if s.Suite.Spec.Repetitions != 1 || len(s.Matrix.Cells) != 1 || len(s.Suite.Spec.Criteria) != 1 ||
+			s.Suite.Namespace != "lab" || s.Suite.Spec.TTLAfterFinished != defaultTTL {
 			t.Errorf("it is %+v", s.Suite.Spec)
 		}
 	})
 	t.Run("with a baseline it is measured five times", func(t *testing.T) {
 		s := onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true})
-		if c := s.Suite.Spec.Criteria; s.Suite.Spec.Repetitions != 5 || len(c) != 1 || c[0].MaxRegression != "2%" || c[0].Direction != "Each" {
+		if c := s.Suite.Spec.Criteria; s.Suite.Spec.Repetitions != 5 || len(c) != 1 || c[0].MaxRegression != "2%" ||
+			c[0].Direction != "Each" {
 			t.Errorf("it is %+v", s.Suite.Spec)
 		}
 	})
 	t.Run("as often as is asked for", func(t *testing.T) {
-		if s := onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true, Runs: 8}); s.Suite.Spec.Repetitions != 8 {
+		if s := onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true,
+			Runs: 8}); s.Suite.Spec.Repetitions != 8 {
 			t.Errorf("it is measured %d times, want 8", s.Suite.Spec.Repetitions)
 		}
 	})
 	t.Run("with another image as baseline both are measured in turns", func(t *testing.T) {
-		s := onlySubject(t, router, Options{MaxRegression: "2%", Images: images(t, "registry.lab/router=registry.lab/router:abc"), BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4")})
-		if b := s.Suite.Spec.Baseline; len(s.Matrix.Cells) != 2 || b == nil || b.Axis != "release" || s.Suite.Spec.Order != "Shuffled" {
+		s := onlySubject(t, router, Options{MaxRegression: "2%",
+			Images:         images(t, "registry.lab/router=registry.lab/router:abc"),
+			BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4")})
+		if b := s.Suite.Spec.Baseline; len(s.Matrix.Cells) != 2 || b == nil || b.Axis != "release" ||
+			s.Suite.Spec.Order != "Shuffled" {
 			t.Fatalf("it is %+v", s.Suite.Spec)
 		}
 		for cell, want := range []string{"registry.lab/router:1.4", "registry.lab/router:abc"} {
@@ -125,20 +131,25 @@ func TestALoadTestBecomesASuite(t *testing.T) {
 		}
 	})
 	t.Run("what may differ from the baseline stands in the suite that has one", func(t *testing.T) {
-		o := Options{MaxRegression: "2%", BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4"), AllowDifferent: []string{"Node", "Driver"}}
+		o := Options{MaxRegression: "2%", BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4"),
+			AllowDifferent: []string{"Node", "Driver"}}
 		if b := onlySubject(t, router, o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
 			t.Errorf("of a LoadTest it is %v", b.AllowDifferent)
 		}
 		o = Options{MaxRegression: "2%", AllowDifferent: []string{"Node", "Driver"}}
-		if b := onlySubject(t, matrix+"  baseline: {axis: image, value: main, allowDifferent: [Node]}\n", o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
+		if b := onlySubject(t, matrix+"  baseline: {axis: image, value: main, allowDifferent: [Node]}\n",
+			o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
 			t.Errorf("of a suite it is %v", b.AllowDifferent)
 		}
 	})
 	t.Run("an image that isn't the baseline's own is the same on both sides", func(t *testing.T) {
-		s := onlySubject(t, router, Options{MaxRegression: "2%", Images: images(t, "registry.lab/router=registry.lab/router:abc", "registry.lab:5000/side=registry.lab:5000/side:2"),
+		s := onlySubject(t, router, Options{MaxRegression: "2%",
+			Images: images(t, "registry.lab/router=registry.lab/router:abc",
+				"registry.lab:5000/side=registry.lab:5000/side:2"),
 			BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4")})
 		for cell, want := range []string{"registry.lab/router:1.4", "registry.lab/router:abc"} {
-			if router, side := imageOf(t, s, cell, 0), imageOf(t, s, cell, 1); router != want || side != "registry.lab:5000/side:2" {
+			if router, side := imageOf(t, s, cell, 0), imageOf(t, s, cell, 1); router != want ||
+				side != "registry.lab:5000/side:2" {
 				t.Errorf("cell %s measures %s beside %s, want %s", s.Matrix.Cells[cell].Name, router, side, want)
 			}
 		}
@@ -162,8 +173,9 @@ func TestNames(t *testing.T) {
 		o     Options
 		equal bool
 	}{
-		"the same again":       {router + absolute, Options{}, true},
-		"another image":        {router + absolute, Options{Images: images(t, "registry.lab/router=registry.lab/router:abc")}, false},
+		"the same again": {router + absolute, Options{}, true},
+		"another image": {router + absolute,
+			Options{Images: images(t, "registry.lab/router=registry.lab/router:abc")}, false},
 		"another criterion":    {router + strings.Replace(absolute, "95", "96", 1), Options{}, false},
 		"more runs":            {router + absolute, Options{Runs: 2}, false},
 		"another time to live": {router + absolute + "  ttlAfterFinished: 1h\n", Options{}, true},
@@ -176,7 +188,8 @@ func TestNames(t *testing.T) {
 	}
 	t.Run("there is room for further tries", func(t *testing.T) {
 		long := strings.Replace(router, "router-imix", "a-name-that-is-much-too-long-for-a-suite", 1) + absolute
-		if got := Try(onlySubject(t, long, Options{}).Suite.Name, MaxTries); len(got) > 26 || !strings.HasPrefix(got, "a-name-that") {
+		if got := Try(onlySubject(t, long, Options{}).Suite.Name, MaxTries); len(got) > 26 ||
+			!strings.HasPrefix(got, "a-name-that") {
 			t.Errorf("it is %s", got)
 		}
 	})
@@ -190,7 +203,8 @@ func TestNames(t *testing.T) {
 
 func checkSuffixes(t *testing.T) {
 	t.Helper()
-	for suffix, fine := range map[string]bool{"": true, "pr-1": true, "PR-1": false, "pr-": false, "a.b": false, strings.Repeat("a", 23): false} {
+	for suffix, fine := range map[string]bool{"": true, "pr-1": true, "PR-1": false, "pr-": false, "a.b": false,
+		strings.Repeat("a", 23): false} {
 		if err := CheckSuffix(suffix); (err == nil) != fine {
 			t.Errorf("suffix %q: %v", suffix, err)
 		}
@@ -203,21 +217,34 @@ func TestWhatAGateRefuses(t *testing.T) {
 		o       Options
 		message string
 	}{
-		"no criterion":                        {router, Options{}, "could never fail"},
-		"a suite without":                     {matrix, Options{}, "those of its template don't count"},
-		"nothing to compare with":             {router, Options{MaxRegression: "2%"}, "there is no baseline: give --baseline-image"},
-		"a baseline, and nothing compares":    {router + absolute, Options{Baseline: true}, "no criterion compares with it"},
-		"two baselines of a LoadTest":         {router + "  baseline: {loadTest: other}\n", Options{MaxRegression: "2%", BaselineImages: []Image{{"registry.lab/router", "x"}}}, "there is another one"},
-		"a baseline in the file, and another": {router + "  baseline: {loadTest: other}\n", Options{MaxRegression: "2%", Baseline: true}, "leave one of them out"},
-		"two baselines of a suite":            {matrix + "  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%", Baseline: true}, "leave one of them out"},
-		"runs of a suite":                     {matrix + absolute, Options{Runs: 3}, "spec.repetitions"},
-		"an image that isn't there":           {router + absolute, Options{Images: []Image{{"rooter", "x"}}}, "the images are registry.lab/router:main"},
-		"an image where there are none":       {matrix + absolute, Options{Images: []Image{{"rooter", "x"}}}, "the files have no image"},
-		"leave, and nothing that compares":    {router + absolute, Options{AllowDifferent: []string{"Node"}}, "--allow-different Node: nothing is compared with a baseline"},
-		"a LoadTest that is suspended":        {router + absolute + "  suspend: true\n", Options{}, "a gate can't measure a suite with spec.stop or spec.suspend"},
-		"a LoadTest that a cluster can't run": {router + absolute + "  activeDeadline: 10s\n", Options{}, "set activeDeadline to"},
-		"an allowance that isn't one":         {router, Options{MaxRegression: "much", Baseline: true}, "maxRegression"},
-		"a baseline with nothing else to measure": {strings.Replace(matrix, "    - {name: new, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}\n", "", 1) + "  baseline: {axis: image, value: main}\n",
+		"no criterion":    {router, Options{}, "could never fail"},
+		"a suite without": {matrix, Options{}, "those of its template don't count"},
+		"nothing to compare with": {router, Options{MaxRegression: "2%"},
+			"there is no baseline: give --baseline-image"},
+		"a baseline, and nothing compares": {router + absolute, Options{Baseline: true},
+			"no criterion compares with it"},
+		"two baselines of a LoadTest": {router + "  baseline: {loadTest: other}\n", Options{MaxRegression: "2%",
+			BaselineImages: []Image{{"registry.lab/router", "x"}}}, "there is another one"},
+		"a baseline in the file, and another": {router + "  baseline: {loadTest: other}\n", Options{MaxRegression: "2%",
+			Baseline: true}, "leave one of them out"},
+		"two baselines of a suite": {matrix + "  baseline: {axis: image, value: main}\n",
+			Options{MaxRegression: "2%", Baseline: true}, "leave one of them out"},
+		"runs of a suite": {matrix + absolute, Options{Runs: 3}, "spec.repetitions"},
+		"an image that isn't there": {router + absolute, Options{Images: []Image{{"rooter", "x"}}},
+			"the images are registry.lab/router:main"},
+		"an image where there are none": {matrix + absolute, Options{Images: []Image{{"rooter", "x"}}},
+			"the files have no image"},
+		"leave, and nothing that compares": {router + absolute, Options{AllowDifferent: []string{"Node"}},
+			"--allow-different Node: nothing is compared with a baseline"},
+		"a LoadTest that is suspended": {router + absolute + "  suspend: true\n", Options{},
+			"a gate can't measure a suite with spec.stop or spec.suspend"},
+		"a LoadTest that a cluster can't run": {router + absolute + "  activeDeadline: 10s\n", Options{},
+			"set activeDeadline to"},
+		"an allowance that isn't one": {router, Options{MaxRegression: "much", Baseline: true},
+			"maxRegression"},
+		"a baseline with nothing else to measure": {strings.Replace(matrix,
+			"    - {name: new, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}\n", "", 1) +
+			"  baseline: {axis: image, value: main}\n",
 			Options{MaxRegression: "2%"}, "which is the baseline, so nothing would be compared with it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -237,13 +264,16 @@ func TestHowLongAGateMayTake(t *testing.T) {
 	const short = `  procedure: {ramp: {warmupDuration: 0s, rampDuration: 1m, stepDuration: 1s, refineTo: 0%, confirmDuration: 0s, holdDuration: 0s}}
 `
 	single := onlySubject(t, router+absolute+short, Options{}).Bound
-	if shortest, longest := time.Hour+2*6*time.Minute, time.Hour+2*10*time.Minute; single < shortest || single > longest {
+	if shortest, longest := time.Hour+2*6*time.Minute, time.Hour+2*10*time.Minute; single < shortest ||
+		single > longest {
 		t.Errorf("once takes %v at most, want between %v and %v", single, shortest, longest)
 	}
-	if five := onlySubject(t, router+absolute+short, Options{Runs: 5}).Bound; five-time.Hour != 3*(single-time.Hour) { // and one that is repeated
+	// and one that is repeated
+	if five := onlySubject(t, router+absolute+short, Options{Runs: 5}).Bound; five-time.Hour != 3*(single-time.Hour) {
 		t.Errorf("five times takes %v at most, and once %v", five, single)
 	}
-	if wide := onlySubject(t, matrix+absolute+"  parallelism: 8\n", Options{}).Bound; wide < onlySubject(t, matrix+absolute, Options{}).Bound {
+	if wide := onlySubject(t, matrix+absolute+"  parallelism: 8\n", Options{}).Bound; wide < onlySubject(t, matrix+
+		absolute, Options{}).Bound {
 		t.Errorf("side by side it takes %v at most, and there may be devices for one at a time only", wide)
 	}
 	hooks := strings.Replace(router, "    type: Pod\n", `    type: Pod
@@ -251,10 +281,13 @@ func TestHowLongAGateMayTake(t *testing.T) {
     setup: {deadline: 3m, template: {spec: {containers: [{name: c, image: i}]}}}
     teardown: {deadline: 5m, template: {spec: {containers: [{name: c, image: i}]}}}
 `, 1)
-	if hooked := onlySubject(t, hooks+absolute+short, Options{}).Bound; hooked-single != 2*(3*time.Minute+5*time.Minute+30*time.Second) { // of the run, and of one that is repeated
+	// of the run, and of one that is repeated
+	if hooked := onlySubject(t, hooks+absolute+short, Options{}).Bound; hooked-single != 2*(3*time.Minute+5*time.Minute+
+		30*time.Second) {
 		t.Errorf("it takes %v at most, %v of it for what is done before and after each run", hooked, hooked-single)
 	}
-	if limited := onlySubject(t, router+absolute+"  activeDeadline: 30m\n", Options{}).Bound; limited > time.Hour+2*36*time.Minute {
+	if limited := onlySubject(t, router+absolute+"  activeDeadline: 30m\n", Options{}).Bound; limited > time.Hour+
+		2*36*time.Minute {
 		t.Errorf("it takes %v at most, and a run of it at most 30 minutes", limited)
 	}
 }
@@ -265,7 +298,8 @@ func TestTheLoadTestOfTheExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := onlySubject(t, string(text), Options{Images: images(t, "example.com/router=r:new"), BaselineImages: images(t, "example.com/router=r:old")})
+	s := onlySubject(t, string(text), Options{Images: images(t, "example.com/router=r:new"),
+		BaselineImages: images(t, "example.com/router=r:old")})
 	if s.Suite.Spec.Repetitions != DefaultRuns || imageOf(t, s, 0, 0) != "r:old" || imageOf(t, s, 1, 0) != "r:new" {
 		t.Errorf("it is %+v", s.Suite.Spec)
 	}

@@ -34,7 +34,8 @@ type Options struct {
 	Baseline bool
 	// Anchor says that there is also an anchor, an earlier baseline that doesn't move.
 	Anchor bool
-	// AllowDifferent names the parts of the environment that may differ from the baseline's, beside those that the files name.
+	// AllowDifferent names the parts of the environment that may differ from the baseline's, beside those that the
+	// files name.
 	AllowDifferent []string
 	// Witness is what is measured beside a search, or in place of it, by a name in Witnesses. Empty means nothing.
 	Witness string
@@ -43,7 +44,8 @@ type Options struct {
 }
 
 const (
-	// DefaultRuns is the smallest number of runs of each side that shows a difference even if one pair of runs contradicts it.
+	// DefaultRuns is the smallest number of runs of each side that shows a difference even if one pair of runs
+	// contradicts it.
 	DefaultRuns = 5
 	// MaxRuns is how many runs a suite may have of each cell.
 	MaxRuns = 100
@@ -63,7 +65,8 @@ type Subject struct {
 	Matrix *suite.Matrix
 	// Test says that it was made of a LoadTest.
 	Test bool
-	// Witness says that it measures what comes back of an overload, while another subject of this Name searches for the limit of the same device.
+	// Witness says that it measures what comes back of an overload, while another subject of this Name searches
+	// for the limit of the same device.
 	Witness bool
 	// Baseline is what a LoadTest's own spec compares with.
 	Baseline *v1alpha1.BaselineSpec
@@ -90,7 +93,8 @@ func Prepare(server *admission.Server, objects []admission.Object, o Options) ([
 }
 
 // prepareAll makes an object's subject, and its witness where one is asked for.
-func prepareAll(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) ([]*Subject, error) {
+func prepareAll(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) ([]*Subject,
+	error) {
 	s, err := prepare(server, object, o, images, baseline)
 	if err != nil || o.Witness == "" {
 		return []*Subject{s}, err
@@ -117,7 +121,8 @@ func contentOf(object admission.Object, o Options, images, baseline *replacer) (
 	return contentOfSuite(object, o, images)
 }
 
-func prepare(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) (*Subject, error) {
+func prepare(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) (*Subject,
+	error) {
 	s := &Subject{Test: object.LoadTest != nil}
 	if s.Test {
 		s.Baseline = object.LoadTest.Spec.Baseline
@@ -167,22 +172,28 @@ func ofTest(object admission.Object, o Options, images, baseline *replacer) (map
 		delete(spec, own)
 	}
 	candidate := images.replaced(spec)
-	suiteSpec := map[string]any{"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta), "spec": candidate},
-		"criteria": withCriterion(criteria, o.MaxRegression, compile.ThroughputOf(string(test.Spec.Traffic.Type))), "ttlAfterFinished": cmp.Or(ttl, defaultTTL)}
+	suiteSpec := map[string]any{"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta),
+		"spec": candidate},
+		"criteria": withCriterion(criteria, o.MaxRegression,
+			compile.ThroughputOf(string(test.Spec.Traffic.Type))),
+		"ttlAfterFinished": cmp.Or(ttl, defaultTTL)}
 	if len(o.BaselineImages) > 0 {
 		if test.Spec.Baseline != nil || o.Baseline {
 			return nil, locatedError(object, errors.New("--baseline-image measures a baseline, and there is another one: leave out spec.baseline and --baseline, or --baseline-image"))
 		}
 		baselineSpec := baseline.replaced(spec)
 		suiteSpec["axes"] = []any{map[string]any{"name": releaseAxis, "values": []any{
-			map[string]any{"name": baselineValue, "patch": mergePatch(candidate, baselineSpec)}, map[string]any{"name": candidateValue}}}}
-		suiteSpec["baseline"] = withAllowDifferent(map[string]any{"axis": releaseAxis, "value": baselineValue}, o.AllowDifferent)
+			map[string]any{"name": baselineValue, "patch": mergePatch(candidate, baselineSpec)},
+			map[string]any{"name": candidateValue}}}}
+		suiteSpec["baseline"] = withAllowDifferent(map[string]any{"axis": releaseAxis, "value": baselineValue},
+			o.AllowDifferent)
 	}
 	suiteSpec["repetitions"] = int64(runsOf(o.Runs, suiteSpec["criteria"].([]any)))
 	return suiteObject(object.Meta(), o.Namespace, suiteSpec), nil
 }
 
-// templateMetadata are a LoadTest's labels and annotations, with a label that keeps its row in tables the same whatever suite measures it.
+// templateMetadata are a LoadTest's labels and annotations, with a label that keeps its row in tables the same
+// whatever suite measures it.
 func templateMetadata(meta *metav1.ObjectMeta) map[string]any {
 	labels := map[string]any{v1alpha1.LabelProduct: meta.Name}
 	for k, v := range meta.Labels {
@@ -233,7 +244,8 @@ func suiteObject(meta *metav1.ObjectMeta, namespace string, spec map[string]any)
 	if len(meta.Labels) > 0 {
 		metadata["labels"] = texts(meta.Labels)
 	}
-	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestSuiteKind, "metadata": metadata, "spec": spec}
+	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestSuiteKind,
+		"metadata": metadata, "spec": spec}
 }
 
 func texts(values map[string]string) map[string]any {
@@ -253,7 +265,8 @@ func asMap(values any) (map[string]any, error) {
 	return copied, intake.DecodeBy(utiljson.Unmarshal, text, &copied, limits) // whole numbers stay whole
 }
 
-// comparedBy is the metric that all cells of a suite are compared by. A suite with both cells of frames and cells of sessions has none, and the criterion that is added has one metric only.
+// comparedBy is the metric that all cells of a suite are compared by. A suite with both cells of frames and
+// cells of sessions has none, and the criterion that is added has one metric only.
 func comparedBy(m *suite.Matrix) (v1alpha1.Metric, error) {
 	first := map[v1alpha1.Metric]string{} // the first cell of each
 	var metrics []v1alpha1.Metric
@@ -277,7 +290,8 @@ func withCriterion(criteria []any, maxRegression string, metric v1alpha1.Metric)
 	if maxRegression == "" {
 		return criteria
 	}
-	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(metric), "maxRegression": maxRegression})
+	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(metric),
+		"maxRegression": maxRegression})
 }
 
 // withAllowDifferent is a suite's baseline, of whose environment what the command line names may differ, too.
@@ -314,7 +328,8 @@ func distinct(subjects []*Subject) error {
 	for _, s := range subjects {
 		key := s.Suite.Namespace + "/" + s.Suite.Name
 		if names[key] {
-			return fmt.Errorf("two of the files' objects would both be LoadTestSuite %s: give them other names", s.Suite.Name)
+			return fmt.Errorf("two of the files' objects would both be LoadTestSuite %s: give them other names",
+				s.Suite.Name)
 		}
 		names[key] = true
 	}

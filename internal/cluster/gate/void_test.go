@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// A user suspends each run that shows a fault until those that are left meet the criteria: the verdict says how many runs were void, and passes nothing once they are more than those that count.
+// A user suspends each run that shows a fault until those that are left meet the criteria: the verdict says how
+// many runs were void, and passes nothing once they are more than those that count.
 func TestAGatePassesNothingOfRunsThatWereChosen(t *testing.T) {
 	const criteria = router + "  criteria: [{name: fast, metric: PacketsPerSecond, min: \"90000\"}]\n"
 	for name, c := range map[string]struct {
@@ -41,7 +42,8 @@ func TestAGatePassesNothingOfRunsThatWereChosen(t *testing.T) {
 			if got := strings.Contains(g.Message, "void"); got != (c.voided > 0) {
 				t.Errorf("the verdict is %q", g.Message)
 			}
-			if row := g.Rows[0]; c.voided > 0 && !strings.Contains(row.Message, "suspended, deleted or lost while it measured") {
+			if row := g.Rows[0]; c.voided > 0 &&
+				!strings.Contains(row.Message, "suspended, deleted or lost while it measured") {
 				t.Errorf("the row says %q", row.Message)
 			}
 		})
@@ -58,7 +60,8 @@ func TestAGateCountsTheVoidRunsOfABaselineThatHasNoRow(t *testing.T) {
 		}
 	}
 	g := Judge([]MeasuredSuite{m}, "test")
-	if g.Outcome != report.Undecided || !strings.Contains(g.Message, "9 of 19 runs were void") || len(g.Rows) != 1 || !strings.Contains(g.Rows[0].Message, "of the baseline") {
+	if g.Outcome != report.Undecided || !strings.Contains(g.Message, "9 of 19 runs were void") || len(g.Rows) != 1 ||
+		!strings.Contains(g.Rows[0].Message, "of the baseline") {
 		t.Errorf("%s: %s: %+v", g.Outcome, g.Message, g.Rows)
 	}
 }

@@ -55,7 +55,8 @@ const (
 // witness is the subject that measures what comes back of an overload of the same device. Its trials are at the highest
 // rate that the search would reach, and together take a tenth of the searches' time. It is judged by the criteria that
 // compare. Only a search of frames has one.
-func (s *Subject) witness(server *admission.Server, content map[string]any, object admission.Object, suffix string) (*Subject, error) {
+func (s *Subject) witness(server *admission.Server, content map[string]any, object admission.Object,
+	suffix string) (*Subject, error) {
 	usual, err := s.usual(server)
 	if err != nil {
 		return nil, err
@@ -77,12 +78,14 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, obje
 	template, _ := spec["template"].(map[string]any)
 	test, _ := template["spec"].(map[string]any)
 	trials, lasts := trialsOf(usual, int(s.Suite.Spec.Repetitions))
-	offered := map[string]any{"warmupDuration": lasts.String(), "trialDuration": lasts.String(), "trials": int64(trials)}
+	offered := map[string]any{"warmupDuration": lasts.String(), "trialDuration": lasts.String(),
+		"trials": int64(trials)}
 	procedure, _ := test["procedure"].(map[string]any)
 	if ramp, _ := procedure["ramp"].(map[string]any); ramp["targetRate"] != nil {
 		offered["rate"] = ramp["targetRate"]
 	}
-	test["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad), "maximumOfferedLoad": offered}
+	test["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad),
+		"maximumOfferedLoad": offered}
 	if loss, isSet := procedure["maxLossRatio"]; isSet {
 		test["procedure"].(map[string]any)["maxLossRatio"] = loss
 	}

@@ -17,11 +17,14 @@ import (
 func TestAWitnessMeasuresAnOverloadOfTheSame(t *testing.T) {
 	const ramp = `  procedure: {ramp: {targetRate: 300kpps, warmupDuration: 0s, rampDuration: 2m, holdDuration: 1m, confirmDuration: 30s}, maxLossRatio: "0.0001"}
 `
-	subjects, err := prepared(t, router+ramp+absolute, Options{MaxRegression: "2%", BaselineImages: images(t, "registry.lab/router=r:old"), Images: images(t, "registry.lab/router=r:new"), Witness: WitnessOverload})
+	subjects, err := prepared(t, router+ramp+absolute, Options{MaxRegression: "2%",
+		BaselineImages: images(t, "registry.lab/router=r:old"), Images: images(t, "registry.lab/router=r:new"),
+		Witness: WitnessOverload})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(subjects) != 2 || subjects[0].Witness || !subjects[1].Witness || subjects[0].Name != subjects[1].Name || subjects[0].Suite.Name == subjects[1].Suite.Name {
+	if len(subjects) != 2 || subjects[0].Witness || !subjects[1].Witness || subjects[0].Name != subjects[1].Name ||
+		subjects[0].Suite.Name == subjects[1].Suite.Name {
 		t.Fatalf("the subjects are %+v", subjects)
 	}
 	search, w := subjects[0], subjects[1]
@@ -37,7 +40,8 @@ func TestAWitnessMeasuresAnOverloadOfTheSame(t *testing.T) {
 	}
 	procedure := content["spec"].(map[string]any)["procedure"].(map[string]any)
 	offered := procedure["maximumOfferedLoad"].(map[string]any)
-	if procedure["type"] != "MaximumOfferedLoad" || offered["rate"] != "300kpps" || procedure["maxLossRatio"] != "0.0001" || procedure["ramp"] != nil {
+	if procedure["type"] != "MaximumOfferedLoad" || offered["rate"] != "300kpps" ||
+		procedure["maxLossRatio"] != "0.0001" || procedure["ramp"] != nil {
 		t.Errorf("the witness is measured by %v", procedure)
 	}
 	trial, err := v1alpha1.Duration(offered["trialDuration"].(string)).Std()
@@ -46,7 +50,8 @@ func TestAWitnessMeasuresAnOverloadOfTheSame(t *testing.T) {
 	}
 	// 5 searches of 3.5 minutes on either side, and a tenth of it.
 	const searches = 5 * 210.0 // seconds
-	if whole := trial.Seconds() * float64(int64(w.Suite.Spec.Repetitions)*(offered["trials"].(int64)+1)); whole > searches/10 || whole < searches/20 {
+	if whole := trial.Seconds() * float64(int64(w.Suite.Spec.Repetitions)*(offered["trials"].(int64)+
+		1)); whole > searches/10 || whole < searches/20 {
 		t.Errorf("a side's trials take %.0f s, want a tenth of what its searches take, %.0f s", whole, searches)
 	}
 	if label := w.Suite.Spec.Template.Metadata.Labels[v1alpha1.LabelLoadTest]; label != "imix-overload" {
@@ -55,7 +60,9 @@ func TestAWitnessMeasuresAnOverloadOfTheSame(t *testing.T) {
 }
 
 func TestAWitnessInPlaceOfTheSearch(t *testing.T) {
-	if s := onlySubject(t, matrix+"  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%", Witness: WitnessOverloadAlone}); !s.Witness || s.Suite.Spec.Repetitions != witnessRuns || len(s.Matrix.Cells) != 2 {
+	if s := onlySubject(t, matrix+"  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%",
+		Witness: WitnessOverloadAlone}); !s.Witness || s.Suite.Spec.Repetitions != witnessRuns ||
+		len(s.Matrix.Cells) != 2 {
 		t.Errorf("it is %+v", s.Suite.Spec)
 	}
 }
@@ -66,12 +73,15 @@ func TestAWitnessTakesATenthOfItsSearches(t *testing.T) {
 		searches int
 		trials   int
 		lasts    time.Duration
-	}{{6 * time.Second, 5, 1, time.Second}, {84 * time.Second, 5, 1, time.Second}, {210 * time.Second, 5, 3, 1100 * time.Millisecond}, {time.Hour, 10, 5, 10 * time.Second}} {
+	}{{6 * time.Second, 5, 1, time.Second}, {84 * time.Second, 5, 1, time.Second},
+		{210 * time.Second, 5, 3, 1100 * time.Millisecond}, {time.Hour, 10, 5, 10 * time.Second}} {
 		trials, lasts := trialsOf(c.usual, c.searches)
 		if trials != c.trials || lasts != c.lasts {
-			t.Errorf("%d searches of %v: %d trials of %v, want %d of %v", c.searches, c.usual, trials, lasts, c.trials, c.lasts)
+			t.Errorf("%d searches of %v: %d trials of %v, want %d of %v", c.searches, c.usual, trials, lasts, c.trials,
+				c.lasts)
 		}
-		if run := time.Duration(trials+1) * lasts; run > 2*time.Second && run*witnessRuns > c.usual*time.Duration(c.searches)/10 {
+		if run := time.Duration(trials+1) * lasts; run > 2*time.Second &&
+			run*witnessRuns > c.usual*time.Duration(c.searches)/10 {
 			t.Errorf("%d searches of %v: a side's witness takes %v", c.searches, c.usual, run*witnessRuns)
 		}
 	}
@@ -79,13 +89,18 @@ func TestAWitnessTakesATenthOfItsSearches(t *testing.T) {
 
 func TestWitnessesThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ file, message string }{
-		"of what isn't a search":    {router + "  procedure: {type: ConstantLoad, constantLoad: {rate: 1kpps}}\n", "--witness is for searches of frames"},
-		"of several procedures":     {strings.Replace(matrix, "patch: {dut", "patch: {procedure: {ramp: {targetRate: 100kpps}}, dut", 1) + "  baseline: {axis: image, value: main}\n", "the patch of image new sets another"},
-		"beside an earlier suite's": {matrix + "  baseline: {suite: nightly-1}\n", "can't be compared with suite nightly-1, whose runs are searches"},
+		"of what isn't a search": {router + "  procedure: {type: ConstantLoad, constantLoad: {rate: 1kpps}}\n",
+			"--witness is for searches of frames"},
+		"of several procedures": {strings.Replace(matrix, "patch: {dut",
+			"patch: {procedure: {ramp: {targetRate: 100kpps}}, dut", 1) + "  baseline: {axis: image, value: main}\n",
+			"the patch of image new sets another"},
+		"beside an earlier suite's": {matrix + "  baseline: {suite: nightly-1}\n",
+			"can't be compared with suite nightly-1, whose runs are searches"},
 		"where nothing is compared": {router + absolute, "no criterion compares"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := Options{Witness: WitnessOverload, Baseline: strings.HasPrefix(c.file, router) && !strings.Contains(c.file, "LineRatePercent")}
+			o := Options{Witness: WitnessOverload, Baseline: strings.HasPrefix(c.file, router) &&
+				!strings.Contains(c.file, "LineRatePercent")}
 			if !strings.Contains(c.file, "LineRatePercent") {
 				o.MaxRegression = "2%"
 			}
@@ -105,20 +120,34 @@ func TestAWitnessIsNamedBesideItsSearch(t *testing.T) {
 		message         string
 		outcome         report.Outcome
 	}{
-		"the limit moved, the overload rate didn't": {report.DidFail, report.Passed, "the limit is less than is allowed, and decides; the rate at overload is not", report.DidFail},
-		"the overload rate moved, the limit didn't": {report.Passed, report.DidFail, "the rate at overload is less than is allowed, and decides; the limit is not", report.DidFail},
-		"both moved":    {report.DidFail, report.DidFail, "are both less than is allowed: each of them decides", report.DidFail},
-		"neither moved": {report.Passed, report.Passed, "neither the limit nor the rate at overload is less than is allowed: the search decides", report.Passed},
-		"the search is too coarse for what moved": {report.Undecided, report.DidFail, "the rate at overload is less than is allowed, and decides; the runs don't show whether the limit is", report.DidFail},
-		"the witness doesn't speak for the limit": {report.Undecided, report.Passed, "says nothing about the limit: the search decides, and its runs don't show whether the limit is", report.Undecided},
-		"a witness that shows nothing is silent":  {report.Passed, report.Undecided, "the limit is not less than is allowed, and decides", report.Passed},
-		"the same, and the limit moved":           {report.DidFail, report.Undecided, "the limit is less than is allowed, and decides; the runs don't show whether the rate at overload is", report.DidFail},
-		"nothing is shown":                        {report.Undecided, report.Undecided, "the runs show neither", report.Undecided},
+		"the limit moved, the overload rate didn't": {report.DidFail, report.Passed,
+			"the limit is less than is allowed, and decides; the rate at overload is not", report.DidFail},
+		"the overload rate moved, the limit didn't": {report.Passed, report.DidFail,
+			"the rate at overload is less than is allowed, and decides; the limit is not", report.DidFail},
+		"both moved": {report.DidFail, report.DidFail, "are both less than is allowed: each of them decides",
+			report.DidFail},
+		"neither moved": {report.Passed, report.Passed,
+			"neither the limit nor the rate at overload is less than is allowed: the search decides", report.Passed},
+		"the search is too coarse for what moved": {report.Undecided, report.DidFail,
+			"the rate at overload is less than is allowed, and decides; the runs don't show whether the limit is",
+			report.DidFail},
+		"the witness doesn't speak for the limit": {report.Undecided, report.Passed,
+			"says nothing about the limit: the search decides, and its runs don't show whether the limit is",
+			report.Undecided},
+		"a witness that shows nothing is silent": {report.Passed, report.Undecided,
+			"the limit is not less than is allowed, and decides", report.Passed},
+		"the same, and the limit moved": {report.DidFail, report.Undecided,
+			"the limit is less than is allowed, and decides; the runs don't show whether the rate at overload is",
+			report.DidFail},
+		"nothing is shown": {report.Undecided, report.Undecided, "the runs show neither",
+			report.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := &report.Gate{Rows: []report.GateRow{{Test: "router", Cell: "new", Outcome: c.search}, {Test: "router", Cell: "new", Outcome: c.witness, Witness: report.WitnessOverload}}}
+			g := &report.Gate{Rows: []report.GateRow{{Test: "router", Cell: "new", Outcome: c.search},
+				{Test: "router", Cell: "new", Outcome: c.witness, Witness: report.WitnessOverload}}}
 			pairWitnesses(g.Rows)
-			if g.Conclude(); g.Outcome != c.outcome || !strings.Contains(g.Rows[1].Beside, c.message) || g.Rows[0].Beside != "" {
+			if g.Conclude(); g.Outcome != c.outcome || !strings.Contains(g.Rows[1].Beside, c.message) ||
+				g.Rows[0].Beside != "" {
 				t.Errorf("%s, %q; want %s, …%s…", g.Outcome, g.Rows[1].Beside, c.outcome, c.message)
 			}
 		})
@@ -127,8 +156,10 @@ func TestAWitnessIsNamedBesideItsSearch(t *testing.T) {
 		row := func(test, cell string, outcome report.Outcome, witness string) report.GateRow {
 			return report.GateRow{Test: test, Cell: cell, Outcome: outcome, Witness: witness}
 		}
-		rows := []report.GateRow{row("a", "new", report.DidFail, ""), row("a", "other", report.Passed, ""), row("b", "new", report.Undecided, ""),
-			row("a", "new", report.Passed, report.WitnessOverload), row("a", "other", report.Passed, report.WitnessOverload), row("b", "new", report.Passed, report.WitnessOverload)}
+		rows := []report.GateRow{row("a", "new", report.DidFail, ""), row("a", "other", report.Passed, ""),
+			row("b", "new", report.Undecided, ""),
+			row("a", "new", report.Passed, report.WitnessOverload), row("a", "other", report.Passed,
+				report.WitnessOverload), row("b", "new", report.Passed, report.WitnessOverload)}
 		pairWitnesses(rows)
 		for i, search := range []report.Outcome{report.DidFail, report.Passed, report.Undecided} {
 			if w := rows[3+i]; w.Beside != whichMoved(search, report.Passed) {
@@ -137,17 +168,21 @@ func TestAWitnessIsNamedBesideItsSearch(t *testing.T) {
 		}
 	})
 	t.Run("without a search it decides alone", func(t *testing.T) {
-		g := &report.Gate{Rows: []report.GateRow{{Test: "router", Cell: "new", Outcome: report.Undecided, Witness: report.WitnessOverload}}}
+		g := &report.Gate{Rows: []report.GateRow{{Test: "router", Cell: "new", Outcome: report.Undecided,
+			Witness: report.WitnessOverload}}}
 		pairWitnesses(g.Rows)
-		if g.Conclude(); g.Outcome != report.Undecided || !strings.Contains(g.Rows[0].Beside, "it says nothing about the device's limit") {
+		if g.Conclude(); g.Outcome != report.Undecided || !strings.Contains(g.Rows[0].Beside,
+			"it says nothing about the device's limit") {
 			t.Errorf("%s, %q", g.Outcome, g.Rows[0].Beside)
 		}
 	})
 }
 
-// TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch: a suite's baseline cell has no row where it passed, and is a search all the same, so that its witness doesn't decide alone.
+// TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch: a suite's baseline cell has no row where it passed,
+// and is a search all the same, so that its witness doesn't decide alone.
 func TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch(t *testing.T) {
-	subjects, err := prepared(t, matrix+"  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%", Witness: WitnessOverload})
+	subjects, err := prepared(t, matrix+"  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%",
+		Witness: WitnessOverload})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,8 +208,9 @@ func TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch(t *testing.T) {
 	}
 }
 
-// TestAWitnessFindsHalfAPercentBeyondTheLimit: with runs that spread by up to 0.3 %, of which trials count 0.1 % wrongly, a release that is 2.5 % less fails in 95 of 100 cases where 2 %
-// is allowed, one that is 1.5 % less passes as often, and one that is just at the edge is judged wrongly no more often than is promised.
+// TestAWitnessFindsHalfAPercentBeyondTheLimit: with runs that spread by up to 0.3 %, of which trials count 0.1
+// % wrongly, a release that is 2.5 % less fails in 95 of 100 cases where 2 % is allowed, one that is 1.5 % less
+// passes as often, and one that is just at the edge is judged wrongly no more often than is promised.
 func TestAWitnessFindsHalfAPercentBeyondTheLimit(t *testing.T) {
 	const pairs, spread, counted = 1000, 0.003, 0.001
 	two := comparison.Allowance{MaxRegression: units.One / 50}
@@ -189,18 +225,22 @@ func TestAWitnessFindsHalfAPercentBeyondTheLimit(t *testing.T) {
 	count := func(loss float64) map[report.Outcome]int {
 		got := map[report.Outcome]int{}
 		for range pairs {
-			got[comparison.Compare(comparison.Question{Baseline: side(0), Candidate: side(loss), Allowance: &two}).Outcome]++
+			got[comparison.Compare(comparison.Question{Baseline: side(0), Candidate: side(loss),
+				Allowance: &two}).Outcome]++
 		}
 		return got
 	}
 	beyond, inside, edge := count(0.025), count(0.015), count(0.02)
 	t.Log(beyond, inside, edge)
 	if beyond[report.DidFail] < pairs*95/100 || inside[report.Passed] < pairs*95/100 {
-		t.Errorf("of %d releases that are 2.5 %% less %d fail, and of those that are 1.5 %% less %d pass: want 95 %%", pairs, beyond[report.DidFail], inside[report.Passed])
+		t.Errorf("of %d releases that are 2.5 %% less %d fail, and of those that are 1.5 %% less %d pass: want 95 %%",
+			pairs, beyond[report.DidFail], inside[report.Passed])
 	}
 	const promised = 0.025
-	if limit := pairs*promised + 3*math.Sqrt(pairs*promised*(1-promised)); float64(edge[report.DidFail]) > limit || float64(beyond[report.Passed]) > limit || float64(inside[report.DidFail]) > limit {
-		t.Errorf("wrong are %d failed at the edge, %d passed beyond it, %d failed within it, of %d", edge[report.DidFail], beyond[report.Passed], inside[report.DidFail], pairs)
+	if limit := pairs*promised + 3*math.Sqrt(pairs*promised*(1-promised)); float64(edge[report.DidFail]) > limit ||
+		float64(beyond[report.Passed]) > limit || float64(inside[report.DidFail]) > limit {
+		t.Errorf("wrong are %d failed at the edge, %d passed beyond it, %d failed within it, of %d",
+			edge[report.DidFail], beyond[report.Passed], inside[report.DidFail], pairs)
 	}
 }
 
@@ -212,7 +252,8 @@ func TestTheShortestSearchIsFoundBehindCalibrations(t *testing.T) {
 	}
 	var usual [2]time.Duration
 	for i, calibration := range []string{"", "  calibration: {}\n"} {
-		if usual[i], err = onlySubject(t, matrix+"  baseline: {axis: image, value: main}\n"+calibration, Options{MaxRegression: "2%"}).usual(server); err != nil {
+		if usual[i], err = onlySubject(t, matrix+"  baseline: {axis: image, value: main}\n"+calibration,
+			Options{MaxRegression: "2%"}).usual(server); err != nil {
 			t.Fatal(err)
 		}
 	}

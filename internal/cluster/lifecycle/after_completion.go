@@ -64,7 +64,8 @@ func (cm *completion) publishAfterEnd(s *step) *step {
 	e := &ending{report: cm.report.believed()}
 	cm.copies.publish(e)
 	s.copying = e.copying
-	return s.copying.addTo(s).waitUntil(cm.observedAt.Add(backoff(cm.observedAt.Sub(r.PublishTriedSince.Time), retryTransientFirst,
+	return s.copying.addTo(s).waitUntil(cm.observedAt.Add(backoff(cm.observedAt.Sub(r.PublishTriedSince.Time),
+		retryTransientFirst,
 		retryTransientLast)))
 }
 
@@ -109,12 +110,14 @@ func (cm *completion) deleted() *step {
 // like a stopped one, in bounded time. If the teardown can't run any more, an event says so, and the test is
 // deleted without it.
 func (cm *completion) lastTeardown() *step {
-	released := &step{reason: "Deleted", message: "the LoadTest is being deleted, and owes no teardown", unprotect: true}
+	released := &step{reason: "Deleted", message: "the LoadTest is being deleted, and owes no teardown",
+		unprotect: true}
 	if !cm.teardown.isOwed() {
 		return released
 	}
-	e := &ending{reason: v1alpha1.ReasonStopped, message: "the LoadTest is being deleted: what was made for it is given " +
-		"back, and its teardown runs, before it goes"}
+	e := &ending{reason: v1alpha1.ReasonStopped,
+		message: "the LoadTest is being deleted: what was made for it is given " +
+			"back, and its teardown runs, before it goes"}
 	c := cm.history.condition(v1alpha1.ConditionComplete)
 	if c.Status == metav1.ConditionFalse && isEndReason(c.Reason) {
 		e.reason, e.message = c.Reason, c.Message

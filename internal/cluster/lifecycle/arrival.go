@@ -105,18 +105,21 @@ func (ar *arrival) rejection() string {
 	case ar.recorded != nil && ar.recorded.Digest != "" && ar.recorded.Digest == e.Digest:
 		return "" // an earlier pass believed it
 	case r.Plan.Test.UID != string(ar.test.UID):
-		return fmt.Sprintf("it is of a LoadTest with UID %s, and this one's is %s", nameOrNobody(r.Plan.Test.UID), ar.test.UID)
+		return fmt.Sprintf("it is of a LoadTest with UID %s, and this one's is %s", nameOrNobody(r.Plan.Test.UID),
+			ar.test.UID)
 	case int32(r.Plan.Test.Attempt) != ar.attempt.number || int32(e.Attempt) != ar.attempt.number:
 		return fmt.Sprintf("it is of attempt %d, and this is attempt %d", r.Plan.Test.Attempt, ar.attempt.number)
 	case ar.order == nil:
 		return "the Plan's ConfigMap in the operator's own namespace was deleted, so the Report can't be checked against it"
 	case ar.order.Plan != ar.followed.Plan:
-		return fmt.Sprintf("it was made by another Plan (%s) than the one that its runner was told (%s)", ar.followed.Plan,
+		return fmt.Sprintf("it was made by another Plan (%s) than the one that its runner was told (%s)",
+			ar.followed.Plan,
 			ar.order.Plan)
 	case ar.order.Baseline != ar.followed.Baseline:
 		return "it was compared with another baseline than the one that its runner was told"
 	case !ar.signedByOwnRunner(e):
-		return fmt.Sprintf("it is signed by %s with UID %s, which is no pod of its runner's Job", nameOrNobody(e.Runner),
+		return fmt.Sprintf("it is signed by %s with UID %s, which is no pod of its runner's Job",
+			nameOrNobody(e.Runner),
 			nameOrNobody(e.RunnerUID))
 	}
 	return ar.timeFault(r)

@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// ended is a test whose second attempt's runner has written its final Report a minute after it began, as the operator reads it.
+// ended is a test whose second attempt's runner has written its final Report a minute after it began, as the
+// operator reads it.
 func ended(t *testing.T) (*world, lifecycle.Observed) {
 	t.Helper()
 	w := newWorld(t, reference)
@@ -26,7 +27,8 @@ func ended(t *testing.T) (*world, lifecycle.Observed) {
 	return w, o
 }
 
-// Each way in which a Report isn't this attempt's runner's ends the test without a figure and without a verdict, and says which it is.
+// Each way in which a Report isn't this attempt's runner's ends the test without a figure and without a
+// verdict, and says which it is.
 func TestAReportThatDoesNotFitIsNotBelieved(t *testing.T) {
 	for name, c := range map[string]struct {
 		change    func(*world, *lifecycle.Children)
@@ -35,18 +37,32 @@ func TestAReportThatDoesNotFitIsNotBelieved(t *testing.T) {
 		"as it should be": {func(*world, *lifecycle.Children) {}, ""},
 		"another test's": {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.UID = "another" },
 			"it is of a LoadTest with UID another, and this one's is " + theUID},
-		"one that says of no test": {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.UID = "" }, "it is of a LoadTest with UID nobody"},
-		"an earlier attempt's":     {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.Attempt = 1 }, "it is of attempt 1, and this is attempt 2"},
-		"a later attempt's":        {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.Attempt = 3 }, "it is of attempt 3, and this is attempt 2"},
+		"one that says of no test": {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.UID = "" },
+			"it is of a LoadTest with UID nobody"},
+		"an earlier attempt's": {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.Attempt = 1 },
+			"it is of attempt 1, and this is attempt 2"},
+		"a later attempt's": {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.Attempt = 3 },
+			"it is of attempt 3, and this is attempt 2"},
 		"by another Plan": {func(_ *world, c *lifecycle.Children) { c.Followed.Plan = "sha256:other" },
 			"it was made by another Plan (sha256:other) than the one that its runner was told (sha256:"},
-		"against a baseline that nobody gave": {func(_ *world, c *lifecycle.Children) { c.Followed.Baseline = "sha256:easy" },
+		"against a baseline that nobody gave": {func(_ *world,
+			c *lifecycle.Children) {
+			c.Followed.Baseline = "sha256:easy"
+		},
 			"it was compared with another baseline than the one that its runner was told"},
-		"with its Plan gone": {func(_ *world, c *lifecycle.Children) { c.Order = nil }, "the Plan's ConfigMap in the operator's own namespace was deleted"},
-		"signed by nobody":   {func(_ *world, c *lifecycle.Children) { c.Envelope.Runner, c.Envelope.RunnerUID = "", "" }, "it is signed by nobody"},
-		"signed by another pod": {func(_ *world, c *lifecycle.Children) { c.Envelope.Runner = "other-12345678-1-runner-x7k2p" },
+		"with its Plan gone": {func(_ *world, c *lifecycle.Children) { c.Order = nil },
+			"the Plan's ConfigMap in the operator's own namespace was deleted"},
+		"signed by nobody": {func(_ *world, c *lifecycle.Children) {
+			c.Envelope.Runner, c.Envelope.RunnerUID = "",
+				""
+		}, "it is signed by nobody"},
+		"signed by another pod": {func(_ *world,
+			c *lifecycle.Children) {
+			c.Envelope.Runner = "other-12345678-1-runner-x7k2p"
+		},
 			"it is signed by other-12345678-1-runner-x7k2p"},
-		"signed by a pod that had its name": {func(_ *world, c *lifecycle.Children) { c.Envelope.RunnerUID = "former" }, "with UID former, which is no pod of its runner's Job"},
+		"signed by a pod that had its name": {func(_ *world, c *lifecycle.Children) { c.Envelope.RunnerUID = "former" },
+			"with UID former, which is no pod of its runner's Job"},
 		"signed by a runner that is gone since": {func(w *world, c *lifecycle.Children) {
 			c.Envelope.Runner, c.Envelope.RunnerUID = manifests.RunnerJobName(w.test, 2)+"-gone1", "gone"
 		}, ""},
@@ -56,14 +72,22 @@ func TestAReportThatDoesNotFitIsNotBelieved(t *testing.T) {
 		"signed by a runner's name without a UID": {func(w *world, c *lifecycle.Children) {
 			c.Envelope.Runner, c.Envelope.RunnerUID = manifests.RunnerJobName(w.test, 2)+"-gone1", ""
 		}, "-2-runner-gone1 with UID nobody, which is no pod of its runner's Job"},
-		"of a run that was longer than its Job is there": {func(_ *world, c *lifecycle.Children) { c.Report.Started = c.Report.Finished.Add(-2 * time.Minute) },
+		"of a run that was longer than its Job is there": {func(_ *world,
+			c *lifecycle.Children) {
+			c.Report.Started = c.Report.Finished.Add(-2 * time.Minute)
+		},
 			"it says that the run took 2m0s, and it was written 1m0s after its runner's Job was made"},
-		"that ends before it begins": {func(_ *world, c *lifecycle.Children) { c.Report.Started = c.Report.Finished.Add(time.Second) }, "it ends before it begins"},
+		"that ends before it begins": {func(_ *world,
+			c *lifecycle.Children) {
+			c.Report.Started = c.Report.Finished.Add(time.Second)
+		}, "it ends before it begins"},
 		"from last week": {func(_ *world, c *lifecycle.Children) {
-			c.Report.Started, c.Report.Finished = c.Report.Started.AddDate(0, 0, -7), c.Report.Finished.AddDate(0, 0, -7)
+			c.Report.Started, c.Report.Finished = c.Report.Started.AddDate(0, 0, -7), c.Report.Finished.AddDate(0, 0,
+				-7)
 		}, "no clock is so wrong"},
 		"by a clock that is three hours slow": {func(_ *world, c *lifecycle.Children) {
-			c.Report.Started, c.Report.Finished = c.Report.Started.Add(-3*time.Hour), c.Report.Finished.Add(-3*time.Hour)
+			c.Report.Started, c.Report.Finished = c.Report.Started.Add(-3*time.Hour),
+				c.Report.Finished.Add(-3*time.Hour)
 		}, ""},
 		"by a clock that is three hours fast": {func(_ *world, c *lifecycle.Children) {
 			c.Report.Started, c.Report.Finished = c.Report.Started.Add(3*time.Hour), c.Report.Finished.Add(3*time.Hour)
@@ -79,7 +103,8 @@ func TestAReportThatDoesNotFitIsNotBelieved(t *testing.T) {
 				}
 				return
 			}
-			if d.Reason != v1alpha1.ReasonRunnerFailed || !strings.Contains(d.Message, "its Report can't be read: ") || !strings.Contains(d.Message, c.wantFault) {
+			if d.Reason != v1alpha1.ReasonRunnerFailed || !strings.Contains(d.Message, "its Report can't be read: ") ||
+				!strings.Contains(d.Message, c.wantFault) {
 				t.Errorf("%s – %s\nwant %s – … %s", d.Reason, d.Message, v1alpha1.ReasonRunnerFailed, c.wantFault)
 			}
 			if d.Status.Result != nil || d.Status.Report != nil || len(d.Create) > 0 {
@@ -96,7 +121,8 @@ func TestCriteriaAreJudgedAnew(t *testing.T) {
 		t.Helper()
 		r := aReport(report.Completed, 1, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 		r.Plan.Criteria = criteria
-		r.Verdict = report.Verdict{Outcome: outcome, Criteria: []report.CriterionResult{{Name: "enough", Outcome: outcome, Message: "as the runner says"}}}
+		r.Verdict = report.Verdict{Outcome: outcome,
+			Criteria: []report.CriterionResult{{Name: "enough", Outcome: outcome, Message: "as the runner says"}}}
 		data, annotations, err := delivery.EncodeReport(r, true, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -114,24 +140,29 @@ func TestCriteriaAreJudgedAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if judged.Report.Verdict.Outcome != report.DidFail || judged.Envelope.Digest == forged.Envelope.Digest || judged.Envelope.Runner != "pod" {
+		if judged.Report.Verdict.Outcome != report.DidFail || judged.Envelope.Digest == forged.Envelope.Digest ||
+			judged.Envelope.Runner != "pod" {
 			t.Errorf("it is %s, %+v", judged.Report.Verdict.Outcome, judged.Envelope)
 		}
-		decoded, _, err := delivery.DecodeReport(map[string][]byte{delivery.KeyReport: judged.Packed}, judged.Envelope.Annotations())
-		if err != nil || decoded.Verdict.Outcome != report.DidFail || len(decoded.Notes) != 1 || !strings.Contains(decoded.Notes[0].Message, "the runner's verdict was Passed") {
+		decoded, _, err := delivery.DecodeReport(map[string][]byte{delivery.KeyReport: judged.Packed},
+			judged.Envelope.Annotations())
+		if err != nil || decoded.Verdict.Outcome != report.DidFail || len(decoded.Notes) != 1 ||
+			!strings.Contains(decoded.Notes[0].Message, "the runner's verdict was Passed") {
 			t.Errorf("the copy is to say %+v, %v", decoded, err)
 		}
 	})
 	t.Run("one that they carry stays, byte for byte", func(t *testing.T) {
 		honest := written(report.DidFail)
 		judged, err := lifecycle.Judged(honest)
-		if err != nil || judged.Envelope.Digest != honest.Envelope.Digest || string(judged.Packed) != string(honest.Packed) {
+		if err != nil || judged.Envelope.Digest != honest.Envelope.Digest ||
+			string(judged.Packed) != string(honest.Packed) {
 			t.Errorf("it became %+v, %v", judged.Envelope, err)
 		}
 	})
 }
 
-// The copy is made before the end is told; what stands in its place and is the test's is replaced, and somebody else's is let be.
+// The copy is made before the end is told; what stands in its place and is the test's is replaced, and somebody
+// else's is let be.
 func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 	copied := func(d lifecycle.Decision) (ok bool) {
 		for _, o := range d.Create {
@@ -142,7 +173,8 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 	t.Run("it is made", func(t *testing.T) {
 		_, o := ended(t)
 		d := lifecycle.Decide(o)
-		if !copied(d) || d.Status.Report == nil || d.Status.Report.NotPublished != "" || d.Status.Report.Digest != o.Children.Envelope.Digest {
+		if !copied(d) || d.Status.Report == nil || d.Status.Report.NotPublished != "" ||
+			d.Status.Report.Digest != o.Children.Envelope.Digest {
 			t.Errorf("%s; report %+v", strings.Join(actions(d), " "), d.Status.Report)
 		}
 	})
@@ -170,7 +202,8 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 			_, o := ended(t)
 			hinder(&o)
 			d := lifecycle.Decide(o)
-			if d.Reason != v1alpha1.ReasonMeasured || copied(d) || d.Status.Result == nil || d.Status.Report.NotPublished == "" {
+			if d.Reason != v1alpha1.ReasonMeasured || copied(d) || d.Status.Result == nil ||
+				d.Status.Report.NotPublished == "" {
 				t.Errorf("%s – %s; report %+v", d.Reason, strings.Join(actions(d), " "), d.Status.Report)
 			}
 		})
@@ -179,12 +212,15 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 		w, _ := ended(t)
 		w.unmade = &lifecycle.Refusal{Pod: "first-report", Message: "timeout", Transient: true}
 		w.settle()
-		if st := w.test.Status; w.condition("Complete").Reason != v1alpha1.ReasonMeasured || st.Report.NotPublished == "" || len(w.Documents) != 2 {
-			w.fail("while it is refused: %s, %+v, %d documents", w.condition("Complete").Reason, st.Report, len(w.Documents))
+		if st := w.test.Status; w.condition("Complete").Reason != v1alpha1.ReasonMeasured ||
+			st.Report.NotPublished == "" || len(w.Documents) != 2 {
+			w.fail("while it is refused: %s, %+v, %d documents", w.condition("Complete").Reason, st.Report,
+				len(w.Documents))
 		}
 		w.unmade = nil
 		w.pass(time.Minute)
-		if st := w.test.Status; st.Report.NotPublished != "" || !w.Present["ConfigMap/first-report"] || w.Published != st.Report.Digest || len(w.Documents) != 0 {
+		if st := w.test.Status; st.Report.NotPublished != "" || !w.Present["ConfigMap/first-report"] ||
+			w.Published != st.Report.Digest || len(w.Documents) != 0 {
 			w.fail("when it isn't any more: %+v, %d documents", st.Report, len(w.Documents))
 		}
 	})

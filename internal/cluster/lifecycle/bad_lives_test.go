@@ -32,16 +32,17 @@ func badLives() []life {
 			w.ends("first-1-generator-0", 1, "NoHugepages: node rack-1 has no huge pages of 1Gi: reserve some")
 			w.settle()
 		}},
-		{"device ends while it starts and its pods are kept", withLines(reference, "keepPods: OnFailure"), func(w *world) {
-			w.settle()
-			w.schedule()
-			w.run()
-			w.ends("first-1-dut", 2, "no such interface")
-			w.settle()
-			w.pass(time.Hour)
-			w.edit(func(s *v1alpha1.LoadTestSpec) { s.KeepPods = v1alpha1.KeepPodsNever })
-			w.settle()
-		}},
+		{"device ends while it starts and its pods are kept", withLines(reference, "keepPods: OnFailure"),
+			func(w *world) {
+				w.settle()
+				w.schedule()
+				w.run()
+				w.ends("first-1-dut", 2, "no such interface")
+				w.settle()
+				w.pass(time.Hour)
+				w.edit(func(s *v1alpha1.LoadTestSpec) { s.KeepPods = v1alpha1.KeepPodsNever })
+				w.settle()
+			}},
 		{"generator lost and reported", reference, func(w *world) {
 			r := w.toRun()
 			w.progress(r, "Ramping", 30)
@@ -178,14 +179,15 @@ func badLives() []life {
 			w.settle()
 			w.pass(5 * time.Minute)
 		}},
-		{"scheduling deadline after resuming", withLines(reference, "schedulingDeadline: 2m", "suspend: true"), func(w *world) {
-			w.inventory.Multus = false
-			w.settle()
-			w.pass(time.Hour)
-			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
-			w.pass(time.Minute)
-			w.pass(5 * time.Minute)
-		}},
+		{"scheduling deadline after resuming", withLines(reference, "schedulingDeadline: 2m", "suspend: true"),
+			func(w *world) {
+				w.inventory.Multus = false
+				w.settle()
+				w.pass(time.Hour)
+				w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
+				w.pass(time.Minute)
+				w.pass(5 * time.Minute)
+			}},
 		{"setup failing", hooks, func(w *world) {
 			w.settle()
 			w.schedule()
@@ -250,7 +252,8 @@ func badLives() []life {
 		}},
 		{"deleted in a namespace that goes too", hooks, func(w *world) {
 			w.setUp()
-			w.unmade = &lifecycle.Refusal{Pod: "hooked-1-teardown", Message: "namespace bench is being terminated", NamespaceGoes: true}
+			w.unmade = &lifecycle.Refusal{Pod: "hooked-1-teardown", Message: "namespace bench is being terminated",
+				NamespaceGoes: true}
 			w.remove()
 			w.pass(time.Minute)
 		}},

@@ -57,7 +57,8 @@ func Claim(o Observed, wants []Want) (claim queue.Claim, holdings []queue.Holdin
 	s, test, status := newSituation(o), o.Test, &o.Test.Status
 	name := test.Namespace + "/" + test.Name
 	claim = queue.Claim{
-		ID: string(test.UID), Test: name, Created: test.CreationTimestamp.Time, Takes: compile.UsualDuration(&test.Spec),
+		ID: string(test.UID), Test: name, Created: test.CreationTimestamp.Time,
+		Takes: compile.UsualDuration(&test.Spec),
 	}
 	if givenBack := status.GivenBack; givenBack != nil {
 		claim.GivenBack, claim.RetryAt = givenBack.At.Time, givenBack.Until.Time

@@ -24,16 +24,17 @@ type cleanup struct {
 	observedAt time.Time
 }
 
-// addRunDocuments adds to the deletions everything that the test's runs left in the operator's own namespace, which nobody
-// reads any more, since the status has the result, and the digest of its Report. Jobs are deleted with the Plans that
-// own them, and one by one where no Plan is left.
+// addRunDocuments adds to the deletions everything that the test's runs left in the operator's own namespace,
+// which nobody reads any more, since the status has the result, and the digest of its Report. Jobs are deleted
+// with the Plans that own them, and one by one where no Plan is left.
 func (cl *cleanup) addRunDocuments(del []Deletion) []Deletion {
 	if len(cl.plans) == 0 {
 		return del
 	}
 	del = slices.DeleteFunc(del, func(d Deletion) bool { return d.Kind == "Job" })
-	return append(del, Deletion{Kind: KindDocuments, Reason: "the test is over: what counted of its runs is in its status, " +
-		"and in the copy"})
+	return append(del, Deletion{Kind: KindDocuments,
+		Reason: "the test is over: what counted of its runs is in its status, " +
+			"and in the copy"})
 }
 
 // release gives the attempt's pods and their devices back, unless keepPods keeps them for inspection.
@@ -106,7 +107,8 @@ func (cl *cleanup) deletePods(e *ending) *step {
 		switch {
 		case roleOf(p) == v1alpha1.RoleTeardown:
 		case p.DeletionTimestamp == nil:
-			s.del = append(s.del, Deletion{Kind: "Pod", Name: p.Name, Reason: "its device is to be given back before the teardown"})
+			s.del = append(s.del, Deletion{Kind: "Pod", Name: p.Name,
+				Reason: "its device is to be given back before the teardown"})
 			going = true
 		case !stuck(p, cl.observedAt):
 			s.waitUntil(stuckAt(p))

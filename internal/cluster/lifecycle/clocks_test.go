@@ -13,7 +13,8 @@ import (
 
 // The nodes' clocks in the tests of this file: of the device's and the generators', which the runner is on, too.
 func clocks() (offsets []map[string]time.Duration) {
-	for _, device := range []time.Duration{0, -time.Hour, -40 * time.Second, 40 * time.Second, 6 * time.Minute, 24 * time.Hour} {
+	for _, device := range []time.Duration{0, -time.Hour, -40 * time.Second, 40 * time.Second, 6 * time.Minute,
+		24 * time.Hour} {
 		for _, runner := range []time.Duration{0, -6 * time.Minute, time.Hour} {
 			offsets = append(offsets, map[string]time.Duration{"rack-2": device, "rack-1": runner})
 		}
@@ -21,7 +22,8 @@ func clocks() (offsets []map[string]time.Duration) {
 	return offsets
 }
 
-// Whose clock is off changes nothing: a device that died in the run makes no figure, and one that is given back after it spoils none.
+// Whose clock is off changes nothing: a device that died in the run makes no figure, and one that is given back
+// after it spoils none.
 func TestClocksOfNodesChangeNoVerdict(t *testing.T) {
 	for _, ahead := range clocks() {
 		name := fmt.Sprintf("device %s, runner %s", ahead["rack-2"], ahead["rack-1"])
@@ -101,7 +103,8 @@ func TestClocksOfNodesChangeNoVerdict(t *testing.T) {
 
 // What comes just after the end may have come before it: the clocks of the control plane aren't one either.
 func TestADeviceThatIsLostJustAfterTheEndMayHaveBeenLostBefore(t *testing.T) {
-	for after, want := range map[time.Duration]string{10 * time.Second: v1alpha1.ReasonDUTFailed, time.Minute: v1alpha1.ReasonMeasured} {
+	for after, want := range map[time.Duration]string{10 * time.Second: v1alpha1.ReasonDUTFailed,
+		time.Minute: v1alpha1.ReasonMeasured} {
 		w := newWorld(t, reference)
 		w.finish(w.toRun(), report.Completed)
 		w.jobCompletes()
@@ -109,7 +112,8 @@ func TestADeviceThatIsLostJustAfterTheEndMayHaveBeenLostBefore(t *testing.T) {
 		w.ends("first-1-dut", 1, "out of memory")
 		w.settle()
 		w.pass(time.Minute)
-		if got := w.condition("Complete"); got.Reason != want || (w.test.Status.Result != nil) != (want == v1alpha1.ReasonMeasured) {
+		if got := w.condition("Complete"); got.Reason != want ||
+			(w.test.Status.Result != nil) != (want == v1alpha1.ReasonMeasured) {
 			t.Errorf("lost %s after the end: %s, want %s", after, got.Reason, want)
 		}
 	}

@@ -24,7 +24,8 @@ func settings() manifests.Settings {
 	return manifests.Settings{Image: "linerate:test", PullPolicy: corev1.PullIfNotPresent, Namespace: "linerate-system"}
 }
 
-// inventory is two nodes with devices and huge pages, and the networks west, east and cable (without devices), sriov-west and sriov-east (with).
+// inventory is two nodes with devices and huge pages, and the networks west, east and cable (without devices),
+// sriov-west and sriov-east (with).
 func inventory(namespace string) lifecycle.Inventory {
 	networks := map[compile.NetworkKey]manifests.Network{}
 	for name, resource := range map[string]corev1.ResourceName{
@@ -33,12 +34,14 @@ func inventory(namespace string) lifecycle.Inventory {
 		key := compile.NetworkKey{Namespace: namespace, Name: name}
 		networks[key] = manifests.Network{Key: key, Resource: resource, Plugin: "host-device"}
 	}
-	return lifecycle.Inventory{Multus: true, Networks: networks, Nodes: []lifecycle.Node{node("rack-1"), node("rack-2")}}
+	return lifecycle.Inventory{Multus: true, Networks: networks, Nodes: []lifecycle.Node{node("rack-1"),
+		node("rack-2")}}
 }
 
 func node(name string) lifecycle.Node {
 	return lifecycle.Node{Name: name, Ready: true, Schedulable: true, Allocatable: corev1.ResourceList{
-		"intel.com/west": resource.MustParse("4"), "intel.com/east": resource.MustParse("4"), "hugepages-1Gi": resource.MustParse("16Gi"),
+		"intel.com/west": resource.MustParse("4"), "intel.com/east": resource.MustParse("4"),
+		"hugepages-1Gi":    resource.MustParse("16Gi"),
 		corev1.ResourceCPU: resource.MustParse("32"), corev1.ResourceMemory: resource.MustParse("64Gi"),
 	}}
 }
@@ -115,7 +118,9 @@ func (w *world) delete(d lifecycle.Deletion) bool {
 		for _, th := range []*things{&w.things, w.observed} {
 			if th != nil {
 				clear(th.Documents)
-				th.Jobs = slices.DeleteFunc(th.Jobs, func(j batchv1.Job) bool { return j.Namespace == settings().Namespace }) // which the Plan's owns
+				// which the Plan's owns
+				th.Jobs = slices.DeleteFunc(th.Jobs,
+					func(j batchv1.Job) bool { return j.Namespace == settings().Namespace })
 			}
 		}
 	case "Job":
@@ -157,7 +162,8 @@ func (w *world) terminate(p *corev1.Pod) {
 	w.see(func(th *things) {
 		for i := range th.Pods {
 			if th.Pods[i].Name == terminated.Name {
-				th.Pods[i].DeletionTimestamp, th.Pods[i].DeletionGracePeriodSeconds = terminated.DeletionTimestamp, terminated.DeletionGracePeriodSeconds
+				th.Pods[i].DeletionTimestamp, th.Pods[i].DeletionGracePeriodSeconds = terminated.DeletionTimestamp,
+					terminated.DeletionGracePeriodSeconds
 			}
 		}
 	})
@@ -224,7 +230,8 @@ func (w *world) run() {
 		if p.Spec.NodeName == "" || p.Status.Phase != corev1.PodPending {
 			continue
 		}
-		p.Status.Phase, p.Status.QOSClass, p.Status.PodIP = corev1.PodRunning, corev1.PodQOSGuaranteed, fmt.Sprintf("10.0.0.%d", i+1)
+		p.Status.Phase, p.Status.QOSClass, p.Status.PodIP = corev1.PodRunning, corev1.PodQOSGuaranteed,
+			fmt.Sprintf("10.0.0.%d", i+1)
 		p.Status.StartTime = &metav1.Time{Time: w.clock.Add(w.clockOffsets[p.Spec.NodeName])}
 		set(p, corev1.PodReadyToStartContainers, corev1.ConditionTrue, w.clock.Add(w.clockOffsets[p.Spec.NodeName]))
 		set(p, corev1.PodReady, corev1.ConditionTrue, w.clock.Add(w.clockOffsets[p.Spec.NodeName]))
@@ -232,8 +239,10 @@ func (w *world) run() {
 }
 
 func set(p *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus, moment time.Time) {
-	p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind })
-	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: metav1.Time{Time: moment}})
+	p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions,
+		func(c corev1.PodCondition) bool { return c.Type == kind })
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: kind, Status: status,
+		LastTransitionTime: metav1.Time{Time: moment}})
 }
 
 // ends lets a pod end with an exit code and last words.
@@ -246,9 +255,10 @@ func (w *world) ends(name string, code int32, words string) {
 	}
 	moment := w.clock.Add(w.clockOffsets[p.Spec.NodeName])
 	set(p, corev1.PodReady, corev1.ConditionFalse, moment)
-	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-		ExitCode: code, Reason: reason, Message: words, FinishedAt: metav1.Time{Time: moment},
-	}}}}
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name,
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: code, Reason: reason, Message: words, FinishedAt: metav1.Time{Time: moment},
+		}}}}
 }
 
 // refuse lets a kubelet refuse a pod.
@@ -297,7 +307,8 @@ func (w *world) progress(runner, phase string, percent int) {
 	}
 	w.runnerMakes(manifests.ProgressName(w.test, int32(attemptOf(w.mustPod(runner)))), attemptOf(w.mustPod(runner)))
 	w.Progress = &delivery.Progress{
-		Version: delivery.ProgressVersion, Attempt: attemptOf(w.mustPod(runner)), Run: run, Runner: runner, At: w.clock, Phase: phase, Percent: percent,
+		Version: delivery.ProgressVersion, Attempt: attemptOf(w.mustPod(runner)), Run: run, Runner: runner, At: w.clock,
+		Phase: phase, Percent: percent,
 		IntendedPacketsPerSecond: 20000, ReceivedPacketsPerSecond: 20000, LossRatio: "0",
 	}
 }
@@ -321,14 +332,16 @@ func (w *world) runnersNode() (name string) {
 // jobCompletes lets the Job controller see that the runner has ended.
 func (w *world) jobCompletes() {
 	j := &w.Jobs[len(w.Jobs)-1]
-	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: w.clock}})
+	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: batchv1.JobComplete,
+		Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: w.clock}})
 }
 
 // jobFails lets the Job controller give up.
 func (w *world) jobFails() {
 	j := &w.Jobs[len(w.Jobs)-1]
 	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
-		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded", Message: "Job has reached the specified backoff limit",
+		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded",
+		Message: "Job has reached the specified backoff limit",
 	})
 }
 
@@ -339,8 +352,10 @@ func (w *world) writeReport(ending report.Ending, final bool, attempt int) {
 	}
 	w.runnerMakes(manifests.OriginalName(w.test, int32(attempt)), attempt)
 	w.Report = aReport(ending, attempt, w.clock.Add(w.clockOffsets[w.runnersNode()]))
-	w.Envelope = &delivery.Envelope{Digest: "sha256:" + strings.Repeat("0f", 32), Ending: string(ending), Attempt: attempt, Final: final}
-	w.Envelope.Runner, w.Envelope.RunnerUID = manifests.RunnerJobName(w.test, int32(attempt))+"-gone", "of-a-pod-that-is-gone"
+	w.Envelope = &delivery.Envelope{Digest: "sha256:" + strings.Repeat("0f", 32), Ending: string(ending),
+		Attempt: attempt, Final: final}
+	w.Envelope.Runner, w.Envelope.RunnerUID = manifests.RunnerJobName(w.test, int32(attempt))+"-gone",
+		"of-a-pod-that-is-gone"
 	for i := range w.Pods {
 		if p := &w.Pods[i]; p.Labels[v1alpha1.LabelRole] == "runner" && attemptOf(p) == attempt {
 			w.Envelope.Runner, w.Envelope.RunnerUID = p.Name, string(p.UID)
@@ -352,13 +367,18 @@ func aReport(ending report.Ending, attempt int, finished time.Time) *report.Repo
 	flow := report.Flow{PacketsPerSecond: 10000, Layer1BitsPerSecond: 30e6, Layer2BitsPerSecond: 28e6}
 	total := report.Flow{PacketsPerSecond: 20000, Layer1BitsPerSecond: 60e6, Layer2BitsPerSecond: 56e6}
 	r := &report.Report{
-		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{UID: theUID, Attempt: attempt}}, Started: finished, Finished: finished, Ending: ending,
+		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{UID: theUID,
+			Attempt: attempt}}, Started: finished, Finished: finished, Ending: ending,
 		Result: report.Result{
-			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 10.00 Kpps frames are lost",
-			Directions: []report.Direction{{From: "west", To: "east", Intended: flow, Offered: flow, Received: flow}, {From: "east", To: "west", Intended: flow, Offered: flow, Received: flow}},
-			Total:      &report.Sum{Intended: total, Offered: total, Received: total},
+			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
+			Message: "above 10.00 Kpps frames are lost",
+			Directions: []report.Direction{{From: "west", To: "east", Intended: flow, Offered: flow, Received: flow},
+				{From: "east", To: "west", Intended: flow, Offered: flow, Received: flow}},
+			Total: &report.Sum{Intended: total, Offered: total, Received: total},
 		},
-		Verdict: report.Verdict{Outcome: report.Passed, Criteria: []report.CriterionResult{{Name: "rate", Outcome: report.Passed, Message: "10000 pps, at least 9900 demanded"}}},
+		Verdict: report.Verdict{Outcome: report.Passed,
+			Criteria: []report.CriterionResult{{Name: "rate", Outcome: report.Passed,
+				Message: "10000 pps, at least 9900 demanded"}}},
 	}
 	switch ending {
 	case report.Completed:

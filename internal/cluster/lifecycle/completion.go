@@ -79,8 +79,9 @@ func (cm *completion) reportArrived() *step {
 		return &step{reason: "ReportArrived", message: "the run has ended, its Report is to be read", readReport: true}
 	}
 	if cm.report.believed() == nil {
-		return cm.end(&ending{reason: v1alpha1.ReasonRunnerFailed, message: "the run has ended, and its Report can't be " +
-			"read: " + cm.report.fault()})
+		return cm.end(&ending{reason: v1alpha1.ReasonRunnerFailed,
+			message: "the run has ended, and its Report can't be " +
+				"read: " + cm.report.fault()})
 	}
 	e := endingOf(cm.report.believed())
 	switch f := cm.loss.actingFault(); {
@@ -165,7 +166,8 @@ func (cm *completion) stopRunner() (del []Deletion, deadline time.Time) {
 		switch due := p.DeletionTimestamp; {
 		case Ended(p):
 		case due == nil:
-			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Reason: "the runner is to stop traffic and to write its Report"})
+			del = append(del, Deletion{Kind: "Pod", Name: p.Name,
+				Reason: "the runner is to stop traffic and to write its Report"})
 		case cm.observedAt.Before(due.Add(stopGrace)):
 			deadline = latest(deadline, due.Add(stopGrace))
 		}
@@ -182,7 +184,8 @@ func (cm *completion) attachReport(e *ending) {
 	e.figures = mayPublish(e.reason, e.report.Ending)
 	if f := cm.loss.doubt(); f != nil && e.figures {
 		e.figures = false
-		e.message = wording.JoinNonEmpty("; ", e.message, f.message+", and nothing came back through it at the end: no "+
+		e.message = wording.JoinNonEmpty("; ", e.message, f.message+
+			", and nothing came back through it at the end: no "+
 			"figure is claimed")
 	}
 }

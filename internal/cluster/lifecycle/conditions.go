@@ -48,7 +48,8 @@ func (w *conditionWriter) set(st *v1alpha1.LoadTestStatus, kind string, c *state
 		return
 	}
 	meta.SetStatusCondition(&st.Conditions, metav1.Condition{
-		Type: kind, Status: c.status, Reason: c.reason, Message: wording.Limited(wording.Printable(c.message), maxMessage),
+		Type: kind, Status: c.status, Reason: c.reason, Message: wording.Limited(wording.Printable(c.message),
+			maxMessage),
 		ObservedGeneration: w.test.Generation, LastTransitionTime: metav1.Time{Time: w.observedAt},
 	})
 }
@@ -115,8 +116,9 @@ func (w *conditionWriter) dutReady(s *step) *statement {
 	case s.dut != nil:
 		return s.dut
 	case w.externalDUT():
-		return isTrue(v1alpha1.ReasonNotOurs, fmt.Sprintf("dut.type %s: it isn't a pod of the test's, the path check tells "+
-			"whether it forwards", w.test.Spec.DUT.Type))
+		return isTrue(v1alpha1.ReasonNotOurs,
+			fmt.Sprintf("dut.type %s: it isn't a pod of the test's, the path check tells "+
+				"whether it forwards", w.test.Spec.DUT.Type))
 	}
 	return w.rolesReadiness(v1alpha1.ConditionDUTReady, v1alpha1.RoleDUT, s)
 }
@@ -162,7 +164,8 @@ func (w *conditionWriter) readiness(role v1alpha1.PodRole) *statement {
 		}
 	}
 	if len(waiting) > 0 {
-		return isFalse(v1alpha1.ReasonStarting, fmt.Sprintf("%d of %d are ready, waiting for %s", len(pods)-len(waiting),
+		return isFalse(v1alpha1.ReasonStarting, fmt.Sprintf("%d of %d are ready, waiting for %s",
+			len(pods)-len(waiting),
 			len(pods), listed(waiting)))
 	}
 	return isTrue(v1alpha1.ReasonReady, fmt.Sprintf("%d of %d are ready", len(pods), len(pods)))
@@ -184,7 +187,8 @@ func (w *conditionWriter) passed(s *step) *statement {
 	if s.ending != nil && s.ending.report != nil {
 		return countVoid(verdictOf(s.ending), w.lostRuns+w.newlyLost())
 	}
-	reason, notYet, missed := v1alpha1.ReasonUndecided, "nothing to judge yet", "nothing was measured that could be judged"
+	reason, notYet, missed := v1alpha1.ReasonUndecided, "nothing to judge yet",
+		"nothing was measured that could be judged"
 	if len(w.test.Spec.Criteria) == 0 {
 		reason, missed = v1alpha1.ReasonNoCriteria, noFigureNoCriteria
 		notYet = "spec.criteria is empty: what is measured gets no verdict"

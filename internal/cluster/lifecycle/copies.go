@@ -107,7 +107,8 @@ func (cp *copies) publish(e *ending) {
 	case refusal != nil:
 		e.copying = cp.copyRefused(object.Name, *refusal)
 	case slices.Contains(cp.foreign, ref):
-		e.copying = copying{problem: fmt.Sprintf("ConfigMap %s exists and doesn't belong to this LoadTest", object.Name)}
+		e.copying = copying{problem: fmt.Sprintf("ConfigMap %s exists and doesn't belong to this LoadTest",
+			object.Name)}
 	case exists && cp.published == cp.report.envelope.Digest:
 		e.copying = copying{exists: true} // by an earlier pass, which failed half-way
 	default:

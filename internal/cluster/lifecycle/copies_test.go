@@ -44,7 +44,8 @@ func TestAReportIsKeptBeforeTheTestIsComplete(t *testing.T) {
 	if copied == nil {
 		t.Fatalf("%s keeps nothing", d.Rule)
 	}
-	if string(copied.BinaryData["report.json.gz"]) != "packed" || d.Status.Report.Kept != copied.Name || len(copied.OwnerReferences) > 0 {
+	if string(copied.BinaryData["report.json.gz"]) != "packed" || d.Status.Report.Kept != copied.Name ||
+		len(copied.OwnerReferences) > 0 {
 		t.Errorf("it is kept as %+v, and the status says %+v", copied, d.Status.Report)
 	}
 	w.settle()
@@ -86,7 +87,8 @@ func TestWhatIsKept(t *testing.T) {
 		w.kill("dut")
 		w.finish(r, report.Completed)
 		w.pass(10 * time.Minute)
-		if st := w.test.Status; st.Report == nil || st.Report.Kept != "" || !strings.Contains(st.Report.NotKept, "a fault acted") || st.Result != nil {
+		if st := w.test.Status; st.Report == nil || st.Report.Kept != "" || !strings.Contains(st.Report.NotKept,
+			"a fault acted") || st.Result != nil {
 			t.Errorf("the status says %+v, and the result is %+v", st.Report, st.Result)
 		}
 	})
@@ -110,12 +112,14 @@ func TestAReportThatCantBeKeptDoesntKeepTheTestFromItsEnd(t *testing.T) {
 	copied := keptIn(d)
 	o.Refusals = []lifecycle.Refusal{{Pod: copied.Name, Message: "exceeded quota: small"}}
 	d = lifecycle.Decide(o)
-	if r := d.Status.Report; keptIn(d) != nil || d.Status.FinishedAt == nil || r.Kept != "" || !strings.Contains(r.NotKept, "exceeded quota") {
+	if r := d.Status.Report; keptIn(d) != nil || d.Status.FinishedAt == nil || r.Kept != "" ||
+		!strings.Contains(r.NotKept, "exceeded quota") {
 		t.Errorf("the status says %+v", d.Status)
 	}
 	var hasEvent bool
 	for _, e := range d.Events {
-		hasEvent = hasEvent || e.Reason == v1alpha1.EventReportNotKept && e.Warning && strings.Contains(e.Message, "exceeded quota")
+		hasEvent = hasEvent || e.Reason == v1alpha1.EventReportNotKept && e.Warning &&
+			strings.Contains(e.Message, "exceeded quota")
 	}
 	if !hasEvent {
 		t.Errorf("nobody is told: %+v", d.Events)
@@ -136,17 +140,20 @@ func TestAReportIsKeptWhenTheMomentIsOver(t *testing.T) {
 			w.unkept = &lifecycle.Refusal{Message: "failed calling webhook", Transient: true}
 			w.pass(time.Minute)
 			st := w.test.Status
-			if w.condition("Complete").Status == "True" || st.Report == nil || st.Report.KeepTriedSince == nil || st.Report.NotKept != "" || st.Result == nil {
+			if w.condition("Complete").Status == "True" || st.Report == nil || st.Report.KeepTriedSince == nil ||
+				st.Report.NotKept != "" || st.Result == nil {
 				t.Fatalf("while it is tried the status says %+v of %+v", st.Report, st.Conditions)
 			}
 			for i := range w.Pods {
-				if p := &w.Pods[i]; p.DeletionTimestamp == nil && p.Labels[v1alpha1.LabelRole] != string(v1alpha1.RoleRunner) {
+				if p := &w.Pods[i]; p.DeletionTimestamp == nil &&
+					p.Labels[v1alpha1.LabelRole] != string(v1alpha1.RoleRunner) {
 					t.Errorf("meanwhile it holds %s", p.Name)
 				}
 			}
 			w.unkept = nil
 			w.pass(2 * time.Minute)
-			if st := w.test.Status; st.Report.Kept == "" || st.Report.KeepTriedSince != nil || !w.Present["ConfigMap/"+st.Report.Kept] {
+			if st := w.test.Status; st.Report.Kept == "" || st.Report.KeepTriedSince != nil ||
+				!w.Present["ConfigMap/"+st.Report.Kept] {
 				t.Errorf("then the status says %+v", st.Report)
 			}
 		})
@@ -162,7 +169,8 @@ func TestAReportIsTriedToBeKeptForAWhile(t *testing.T) {
 	if st.FinishedAt == nil || st.FinishedAt.Sub(began) < 4*time.Minute || st.FinishedAt.Sub(began) > 7*time.Minute {
 		t.Fatalf("it began at %s, and ended at %s:\n%s", began, st.FinishedAt, strings.Join(w.trace, "\n"))
 	}
-	if st.Report.Kept != "" || st.Report.KeepTriedSince != nil || !strings.Contains(st.Report.NotKept, "for 5m0s: failed calling webhook") || st.Result == nil {
+	if st.Report.Kept != "" || st.Report.KeepTriedSince != nil || !strings.Contains(st.Report.NotKept,
+		"for 5m0s: failed calling webhook") || st.Result == nil {
 		t.Errorf("the status says %+v", st.Report)
 	}
 	if reads := w.reads; reads > 20 {
@@ -187,7 +195,8 @@ func TestAReportIsKeptAlsoWhenThatIsAskedForLater(t *testing.T) {
 	w.settle()
 	w.pass(2 * time.Hour)
 	if w.test != nil || w.creates != creates || w.reads != reads {
-		t.Errorf("afterwards it is read %d times, and %d objects are made; the test is gone: %t", w.reads-reads, w.creates-creates, w.test == nil)
+		t.Errorf("afterwards it is read %d times, and %d objects are made; the test is gone: %t", w.reads-reads,
+			w.creates-creates, w.test == nil)
 	}
 }
 

@@ -59,7 +59,8 @@ func (d *deadlines) placedUntil() time.Time {
 	}
 	if d.kueue.queueName() != "" {
 		if admittedAt := d.kueue.admittedAt(); admittedAt != nil {
-			return admittedAt.Add(duration(d.spec.SchedulingDeadline) - d.admittedBefore() + d.observers.spentOnVitals())
+			return admittedAt.Add(duration(d.spec.SchedulingDeadline) - d.admittedBefore() +
+				d.observers.spentOnVitals())
 		}
 		if len(d.attempt.measuringPods()) > 0 || d.attempt.number > 1 {
 			return time.Time{} // time in Kueue's queue doesn't count, also where the test queues again

@@ -93,9 +93,9 @@ func endingOf(r *report.Report) *ending {
 	}
 }
 
-// mayPublish says whether a test that ends for this reason may publish the figures of a Report that ended in this way. A
-// run cut short by a person or a deadline counts up to then. A run cut short by a fault counts only if the runner
-// noticed the fault, and left out what it touched.
+// mayPublish says whether a test that ends for this reason may publish the figures of a Report that ended in
+// this way. A run cut short by a person or a deadline counts up to then. A run cut short by a fault counts only
+// if the runner noticed the fault, and left out what it touched.
 func mayPublish(reason string, end report.Ending) bool {
 	switch end {
 	case report.Completed: // also where a stop or a deadline came as the run was about to end

@@ -23,7 +23,8 @@ func eventsOf(previous, next *v1alpha1.LoadTestStatus) []Event {
 			"the Report goes with its LoadTest, although spec.reportRetention is Keep: "+r.NotKept, 1024)})
 	}
 	for _, kind := range []string{
-		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionComplete,
+		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady,
+		v1alpha1.ConditionComplete,
 	} {
 		c := meta.FindStatusCondition(next.Conditions, kind)
 		if c == nil || !deservesEvent(c) || repeatsEnding(next, c) ||

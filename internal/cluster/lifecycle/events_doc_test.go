@@ -23,7 +23,8 @@ func conditionsInDocs(t *testing.T) (conditions []metav1.Condition) {
 			kind = strings.TrimSpace(heading)
 		}
 		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `") {
-			conditions = append(conditions, metav1.Condition{Type: kind, Status: metav1.ConditionStatus(cells[1]), Reason: strings.Trim(cells[0], "|` ")})
+			conditions = append(conditions, metav1.Condition{Type: kind, Status: metav1.ConditionStatus(cells[1]),
+				Reason: strings.Trim(cells[0], "|` ")})
 		}
 	}
 	return conditions
@@ -41,7 +42,8 @@ func document(t *testing.T, name string) string {
 func TestEachRuleHasANameOfItsOwn(t *testing.T) {
 	names := RuleNames()
 	slices.Sort(names)
-	if unique := slices.Compact(slices.Clone(names)); len(unique) != len(names) || len(names) != len(rules(newSituation(Observed{Test: &v1alpha1.LoadTest{}})))+1 || slices.Contains(names, "") {
+	if unique := slices.Compact(slices.Clone(names)); len(unique) != len(names) ||
+		len(names) != len(rules(newSituation(Observed{Test: &v1alpha1.LoadTest{}})))+1 || slices.Contains(names, "") {
 		t.Errorf("%d rules have the names %v", len(rules(newSituation(Observed{Test: &v1alpha1.LoadTest{}}))), names)
 	}
 	if got := Decide(Observed{Test: &v1alpha1.LoadTest{}}).Rule; !slices.Contains(names, got) {
@@ -49,7 +51,8 @@ func TestEachRuleHasANameOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestTheDocumentHasEachEvent tells each condition that there is, and a run that is lost, and compares what is told with docs/observability.md.
+// TestTheDocumentHasEachEvent tells each condition that there is, and a run that is lost, and compares what is
+// told with docs/observability.md.
 func TestTheDocumentHasEachEvent(t *testing.T) {
 	recorded := map[string]bool{}
 	tell := func(next v1alpha1.LoadTestStatus) {
@@ -66,7 +69,8 @@ func TestTheDocumentHasEachEvent(t *testing.T) {
 	}
 	tell(v1alpha1.LoadTestStatus{LostRuns: 1})
 	tell(v1alpha1.LoadTestStatus{Report: &v1alpha1.ReportReference{NotKept: "a quota"}})
-	tell(v1alpha1.LoadTestStatus{LostRuns: 1, Conditions: []metav1.Condition{{Type: v1alpha1.ConditionScheduled, Reason: v1alpha1.ReasonSuspended}}})
+	tell(v1alpha1.LoadTestStatus{LostRuns: 1, Conditions: []metav1.Condition{{Type: v1alpha1.ConditionScheduled,
+		Reason: v1alpha1.ReasonSuspended}}})
 
 	_, table, _ := strings.Cut(document(t, "observability.md"), "\n## Events\n")
 	table, _, _ = strings.Cut(table, "\n## ")

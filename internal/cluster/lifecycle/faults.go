@@ -146,7 +146,8 @@ func (pf *podFaults) vanished(p v1alpha1.PodStatus) fault {
 	f := fault{role: p.Role, pod: p.Name, reason: v1alpha1.ReasonEvicted,
 		message: fmt.Sprintf("pod %s was deleted by somebody else", p.Name)}
 	if pf.nodes.isGone(p.Node) {
-		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("pod %s is gone, and so is its node %s", p.Name, p.Node)
+		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("pod %s is gone, and so is its node %s", p.Name,
+			p.Node)
 	}
 	return f
 }
@@ -156,7 +157,8 @@ func (pf *podFaults) faultOf(p *corev1.Pod) *fault {
 	f := &fault{role: roleOf(p), pod: p.Name}
 	switch {
 	case pf.nodes.isGone(p.Spec.NodeName):
-		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s ran, is gone", p.Spec.NodeName,
+		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s ran, is gone",
+			p.Spec.NodeName,
 			p.Name)
 	case p.Status.Reason == "NodeLost" || p.Status.Phase == corev1.PodUnknown:
 		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s runs, doesn't answer",
@@ -172,8 +174,9 @@ func (pf *podFaults) faultOf(p *corev1.Pod) *fault {
 		f.reason, f.message = failureOf(p)
 		f.earliest = earliestClusterTime(p, endedAt(p))
 	case restarted(p) != "":
-		f.reason, f.message = failedRole(roleOf(p)), fmt.Sprintf("container %s of pod %s was restarted: what it was before "+
-			"is lost", restarted(p), p.Name)
+		f.reason, f.message = failedRole(roleOf(p)),
+			fmt.Sprintf("container %s of pod %s was restarted: what it was before "+
+				"is lost", restarted(p), p.Name)
 	case pf.isSilent(p):
 		f.reason, f.doubtful = v1alpha1.ReasonNodeLost, true
 		f.message = fmt.Sprintf("node %s, on which pod %s runs, isn't Ready", p.Spec.NodeName, p.Name)
@@ -192,7 +195,8 @@ func (pf *podFaults) isSilent(p *corev1.Pod) bool {
 // deletedBy says why a pod is being deleted that the operator didn't delete.
 func (pf *podFaults) deletedBy(p *corev1.Pod) (reason, message string) {
 	if n := pf.nodes.find(p.Spec.NodeName); n != nil && !n.Ready {
-		return v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s isn't Ready, and pod %s on it was given up", n.Name, p.Name)
+		return v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s isn't Ready, and pod %s on it was given up", n.Name,
+			p.Name)
 	}
 	if c := condition(p, corev1.DisruptionTarget); c.Status == corev1.ConditionTrue {
 		return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted: %s", p.Name,

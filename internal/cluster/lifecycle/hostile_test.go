@@ -18,11 +18,12 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// Whatever is observed, and however little it fits together: a decision is made, by a rule that knows the situation, and its status can be
-// stored.
+// Whatever is observed, and however little it fits together: a decision is made, by a rule that knows the
+// situation, and its status can be stored.
 func TestAnyObservationIsDecided(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
-	specs := []string{reference, hooks, devices, external, withLines(reference, "keepPods: OnFailure", "schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
+	specs := []string{reference, hooks, devices, external, withLines(reference, "keepPods: OnFailure",
+		"schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
 	for range tier.Times(500, 1500) {
 		w := newWorld(t, specs[chance.IntN(len(specs))])
 		o := anyObservation(w, chance)
@@ -31,8 +32,10 @@ func TestAnyObservationIsDecided(t *testing.T) {
 			if del.Name == manifests.PlanName(w.test, lifecycle.Attempt(o)) {
 				t.Fatalf("%s deletes the Plan of the attempt that counts", d.Rule)
 			}
-			if del.Kind == "Pod" && del.Name == "" && d.Rule == "earlierAttempt" && (del.Attempt == 0 || del.Attempt == lifecycle.Attempt(o)) {
-				t.Fatalf("what is left of earlier attempts goes, and with it pods of attempt %d, where %d counts", del.Attempt, lifecycle.Attempt(o))
+			if del.Kind == "Pod" && del.Name == "" && d.Rule == "earlierAttempt" &&
+				(del.Attempt == 0 || del.Attempt == lifecycle.Attempt(o)) {
+				t.Fatalf("what is left of earlier attempts goes, and with it pods of attempt %d, where %d counts",
+					del.Attempt, lifecycle.Attempt(o))
 			}
 		}
 		if d.Rule == "undecided" || d.Reason == "" || d.Message == "" {
@@ -78,13 +81,17 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 	}
 	if coin() {
 		o.Test.Status.Conditions = []metav1.Condition{{
-			Type: "Complete", Status: metav1.ConditionStatus(pick("True", "False")), LastTransitionTime: metav1.Time{Time: w.clock},
-			Message: "as it was told", Reason: pick("Waiting", "Running", "Measured", "Stopped", "GeneratorLost", "Parked"),
+			Type: "Complete", Status: metav1.ConditionStatus(pick("True", "False")),
+			LastTransitionTime: metav1.Time{Time: w.clock},
+			Message:            "as it was told", Reason: pick("Waiting", "Running", "Measured", "Stopped",
+				"GeneratorLost",
+				"Parked"),
 		}}
 	}
 	for range chance.IntN(3) {
 		role := pick("Generator", "DUT", "Setup", "Teardown", "Runner")
-		o.Test.Status.Pods = append(o.Test.Status.Pods, v1alpha1.PodStatus{Name: "was-" + role, Role: v1alpha1.PodRole(role), Node: pick("", "rack-1", "rack-9")})
+		o.Test.Status.Pods = append(o.Test.Status.Pods, v1alpha1.PodStatus{Name: "was-" + role,
+			Role: v1alpha1.PodRole(role), Node: pick("", "rack-1", "rack-9")})
 	}
 	for range chance.IntN(4) {
 		o.Children.Pods = append(o.Children.Pods, anyPod(w, chance, pick))
@@ -94,21 +101,26 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 	}
 	for attempt := range chance.IntN(3) {
 		o.Children.Jobs = append(o.Children.Jobs, batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-			Name: pick("job", manifests.RunnerJobName(o.Test, 1)), Namespace: pick("bench", "linerate-system"), Labels: map[string]string{v1alpha1.LabelAttempt: pick("1", "2", "x", "")}, CreationTimestamp: metav1.Time{Time: w.clock.Add(-time.Duration(attempt) * time.Hour)},
+			Name: pick("job", manifests.RunnerJobName(o.Test, 1)), Namespace: pick("bench", "linerate-system"),
+			Labels:            map[string]string{v1alpha1.LabelAttempt: pick("1", "2", "x", "")},
+			CreationTimestamp: metav1.Time{Time: w.clock.Add(-time.Duration(attempt) * time.Hour)},
 		}})
 	}
 	if coin() {
-		o.Children.Envelope = &delivery.Envelope{Attempt: chance.IntN(3), Final: coin(), Runner: pick("", manifests.RunnerJobName(o.Test, 1)+"-x"), RunnerUID: pick("", "uid")}
+		o.Children.Envelope = &delivery.Envelope{Attempt: chance.IntN(3), Final: coin(),
+			Runner: pick("", manifests.RunnerJobName(o.Test, 1)+"-x"), RunnerUID: pick("", "uid")}
 		if coin() {
 			o.Children.Order = &delivery.Order{Plan: pick("", "sha256:1")}
 		}
-		o.Children.Report = aReport(report.Ending(pick("Completed", "Interrupted", "GeneratorLost", "Parked")), chance.IntN(3), w.clock)
+		o.Children.Report = aReport(report.Ending(pick("Completed", "Interrupted", "GeneratorLost", "Parked")),
+			chance.IntN(3), w.clock)
 	}
 	if coin() {
 		o.Children.ReportFault = "there is none"
 	}
 	if coin() {
-		o.Children.Progress = &delivery.Progress{Attempt: chance.IntN(3), Run: chance.IntN(4) - 1, Percent: chance.IntN(300) - 100, At: w.clock}
+		o.Children.Progress = &delivery.Progress{Attempt: chance.IntN(3), Run: chance.IntN(4) - 1,
+			Percent: chance.IntN(300) - 100, At: w.clock}
 	}
 	if coin() {
 		o.Refusals = []lifecycle.Refusal{}
@@ -116,8 +128,9 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 	return o
 }
 
-// Whatever an editor of the test's namespace makes there that says it is the runner, of whatever attempt: another attempt doesn't count for that. Nor for what says that it is
-// a generator, but of the very next attempt.
+// Whatever an editor of the test's namespace makes there that says it is the runner, of whatever attempt:
+// another attempt doesn't count for that. Nor for what says that it is a generator, but of the very next
+// attempt.
 func TestWhatAnEditorMakesChangesNoAttempt(t *testing.T) {
 	chance := rand.New(rand.NewPCG(8, 8))
 	pick := func(choices ...string) string { return choices[chance.IntN(len(choices))] }
@@ -125,15 +138,18 @@ func TestWhatAnEditorMakesChangesNoAttempt(t *testing.T) {
 		w := newWorld(t, reference)
 		o := anyObservation(w, chance)
 		counts := lifecycle.Attempt(o)
-		labels := map[string]string{v1alpha1.LabelRole: "runner", v1alpha1.LabelAttempt: pick("0", "1", "2", "3", "2147483647", "2147483648", "-1", "x", "")}
+		labels := map[string]string{v1alpha1.LabelRole: "runner", v1alpha1.LabelAttempt: pick("0", "1", "2", "3",
+			"2147483647", "2147483648", "-1", "x", "")}
 		meta := metav1.ObjectMeta{Name: manifests.RunnerJobName(o.Test, 2), Namespace: "bench", Labels: labels}
 		o.Children.Jobs = append(o.Children.Jobs, batchv1.Job{ObjectMeta: meta})
 		meta.Name += "-x7k2p"
 		o.Children.Pods = append(o.Children.Pods, corev1.Pod{ObjectMeta: meta})
-		meta.Name, meta.Labels = "forged", map[string]string{v1alpha1.LabelRole: "generator", v1alpha1.LabelAttempt: fmt.Sprint(counts + 2 + chance.Int32N(9))}
+		meta.Name, meta.Labels = "forged", map[string]string{v1alpha1.LabelRole: "generator",
+			v1alpha1.LabelAttempt: fmt.Sprint(counts + 2 + chance.Int32N(9))}
 		o.Children.Pods = append(o.Children.Pods, corev1.Pod{ObjectMeta: meta})
 		if got := lifecycle.Attempt(o); got != counts {
-			t.Fatalf("attempt %d counts, and with what an editor made (%s, %s) %d", counts, labels[v1alpha1.LabelAttempt], meta.Labels[v1alpha1.LabelAttempt], got)
+			t.Fatalf("attempt %d counts, and with what an editor made (%s, %s) %d", counts,
+				labels[v1alpha1.LabelAttempt], meta.Labels[v1alpha1.LabelAttempt], got)
 		}
 	}
 }
@@ -141,9 +157,12 @@ func TestWhatAnEditorMakesChangesNoAttempt(t *testing.T) {
 func anyPod(w *world, chance *rand.Rand, pick func(...string) string) corev1.Pod {
 	role := pick("generator", "dut", "setup", "teardown", "runner", "mirror", "")
 	p := corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: pick("was-", "is-", manifests.RunnerJobName(w.test, 1)+"-") + role, Namespace: pick("bench", "linerate-system"), Labels: map[string]string{v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: pick("1", "2", "x")}},
-		Spec:       corev1.PodSpec{NodeName: pick("", "rack-1", "rack-9")},
-		Status:     corev1.PodStatus{Phase: corev1.PodPhase(pick("Pending", "Running", "Succeeded", "Failed", "Unknown", "")), Reason: pick("", "Evicted", "OutOfcpu", "NodeLost")},
+		ObjectMeta: metav1.ObjectMeta{Name: pick("was-", "is-", manifests.RunnerJobName(w.test, 1)+"-") + role,
+			Namespace: pick("bench", "linerate-system"), Labels: map[string]string{v1alpha1.LabelRole: role,
+				v1alpha1.LabelAttempt: pick("1", "2", "x")}},
+		Spec: corev1.PodSpec{NodeName: pick("", "rack-1", "rack-9")},
+		Status: corev1.PodStatus{Phase: corev1.PodPhase(pick("Pending", "Running", "Succeeded", "Failed", "Unknown",
+			"")), Reason: pick("", "Evicted", "OutOfcpu", "NodeLost")},
 	}
 	if chance.IntN(4) == 0 {
 		p.DeletionTimestamp = &metav1.Time{Time: w.clock.Add(time.Duration(chance.IntN(600)-300) * time.Second)}

@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/sanitizetest"
 )
 
-// A runner that was taken over says what it likes in Progress and Report: no word of the status or of an event drives the terminal of who looks with kubectl.
+// A runner that was taken over says what it likes in Progress and Report: no word of the status or of an event
+// drives the terminal of who looks with kubectl.
 func TestNoStatusSaysWhatAHostileRunnerWantsItTo(t *testing.T) {
 	for from := range sanitizetest.Words {
 		w := newWorld(t, reference)
@@ -35,7 +36,8 @@ func TestNoStatusSaysWhatAHostileRunnerWantsItTo(t *testing.T) {
 func checkTexts(t *testing.T, w *world) {
 	t.Helper()
 	_, d := w.decide()
-	for what, v := range map[string]any{"the status": w.test.Status, "the decision's status": d.Status, "an event": d.Events} {
+	for what, v := range map[string]any{"the status": w.test.Status, "the decision's status": d.Status,
+		"an event": d.Events} {
 		var text strings.Builder
 		encoder := json.NewEncoder(&text)
 		encoder.SetEscapeHTML(false)

@@ -22,7 +22,8 @@ func TestAStatusHasLatencyByLoad(t *testing.T) {
 		}
 		return figures
 	}
-	if figures := figuresOf("LatencyP50", "0.5"); len(figures) != 2 || figures[0].Direction != "west→east" || !strings.HasPrefix(figures[0].High, "20") {
+	if figures := figuresOf("LatencyP50", "0.5"); len(figures) != 2 || figures[0].Direction != "west→east" ||
+		!strings.HasPrefix(figures[0].High, "20") {
 		t.Errorf("%+v, want the median of both directions at half of the load", figures)
 	}
 	if figures := figuresOf("LatencyP99.9", "0"); len(figures) != 2 {

@@ -28,8 +28,9 @@ type launch struct {
 // runNeeded is the rule for a test that is ready, and whose runner isn't made.
 func (la *launch) runNeeded() *step {
 	if la.untriedCopy() {
-		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the " +
-			"end, under its name", try: []manifests.Object{manifests.EmptyReportCopy(la.test)}}
+		return &step{reason: v1alpha1.ReasonStarting,
+			message: "it is tried whether the Report's copy can be made at the " +
+				"end, under its name", try: []manifests.Object{manifests.EmptyReportCopy(la.test)}}
 	}
 	if refusals := la.observers.otherRefusals(); len(refusals) > 0 {
 		return la.placement.refusedStep(refusals)
@@ -42,8 +43,9 @@ func (la *launch) runNeeded() *step {
 		return s.waitUntil(la.deadlines.placedUntil())
 	}
 	if la.comparisonWanted() && la.baseline == nil {
-		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is " +
-			"looked at", readBaseline: true}
+		return &step{reason: v1alpha1.ReasonStarting,
+			message: "all pods are ready: what the test is compared with is " +
+				"looked at", readBaseline: true}
 	}
 	input.Baseline = la.baselineDocument()
 	if reason := la.observers.whyNoReading(la.observers.vitals()); reason != "" {
@@ -94,7 +96,8 @@ func (la *launch) baselineDocument() []byte {
 	packed, err := delivery.EncodeBaseline(b)
 	if err != nil {
 		// that one is small
-		packed, _ = delivery.EncodeBaseline(report.Baseline{Kind: baseline.Kind, Name: baseline.Name, Message: err.Error()})
+		packed, _ = delivery.EncodeBaseline(report.Baseline{Kind: baseline.Kind, Name: baseline.Name,
+			Message: err.Error()})
 	}
 	return packed
 }

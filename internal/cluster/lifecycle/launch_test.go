@@ -53,14 +53,17 @@ func relative(baseline string) string {
 func TestWhatATestIsComparedWithTravelsWithItsPlan(t *testing.T) {
 	w := newWorld(t, relative("{loadTest: main}"))
 	w.baseline = lifecycle.Baseline{Sources: []lifecycle.BaselineSource{
-		{Name: "main-report", Digest: "sha256:1", Report: &report.Report{Plan: &plan.Plan{Test: plan.Test{Name: "main"}}, Ending: report.Completed, Result: report.Result{Measured: true}}},
+		{Name: "main-report", Digest: "sha256:1",
+			Report: &report.Report{Plan: &plan.Plan{Test: plan.Test{Name: "main"}}, Ending: report.Completed,
+				Result: report.Result{Measured: true}}},
 		{Name: "other-report", Fault: "there is no such ConfigMap"},
 	}}
 	b := compared(t, w)
 	if b == nil || b.String() != "LoadTest main" || b.Message != "" || len(b.Runs) != 2 || w.compared == 0 {
 		t.Fatalf("%+v", b)
 	}
-	if got := b.Runs[0]; got.Test != "main" || got.Report != "sha256:1" || !strings.Contains(got.Message, "main was measured in another way") {
+	if got := b.Runs[0]; got.Test != "main" || got.Report != "sha256:1" ||
+		!strings.Contains(got.Message, "main was measured in another way") {
 		t.Errorf("%+v", got)
 	}
 	if got := b.Runs[1]; got.Message != "other-report: there is no such ConfigMap" {
@@ -77,7 +80,8 @@ func TestABaselineThatIsMissingIsToldToTheRunner(t *testing.T) {
 }
 
 func TestABaselineIsLookedAtOnlyWhereACriterionCompares(t *testing.T) {
-	for name, spec := range map[string]string{"without a baseline": relative(""), "without a relative criterion": withLines(reference, "baseline: {loadTest: main}")} {
+	for name, spec := range map[string]string{"without a baseline": relative(""),
+		"without a relative criterion": withLines(reference, "baseline: {loadTest: main}")} {
 		w := newWorld(t, spec)
 		if b := compared(t, w); b != nil || w.compared != 0 {
 			t.Errorf("%s: looked %d times: %+v", name, w.compared, b)

@@ -56,7 +56,8 @@ spec:
 
 // lives are whole lives; each ends at rest.
 func lives() []life {
-	return slices.Concat(goodLives(), badLives(), waitingLives(), wireLives(), silentLives(), queueLives(), kueueLives(), observedLives(), tunnelLives())
+	return slices.Concat(goodLives(), badLives(), waitingLives(), wireLives(), silentLives(), queueLives(),
+		kueueLives(), observedLives(), tunnelLives())
 }
 
 // configMaps is how many of the test's ConfigMaps there are.

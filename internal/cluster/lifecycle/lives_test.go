@@ -54,7 +54,8 @@ func (w *world) toRun() string {
 
 // measure is a minute of a run.
 func (w *world) measure(runner string) {
-	for i, phase := range []string{"Preparing", "ProvingPath", "WarmUp", "Ramping", "Ramping", "Ramping", "Ramping", "Ramping", "Ramping", "Refining", "Confirming", "Draining"} {
+	for i, phase := range []string{"Preparing", "ProvingPath", "WarmUp", "Ramping", "Ramping", "Ramping", "Ramping",
+		"Ramping", "Ramping", "Refining", "Confirming", "Draining"} {
 		w.progress(runner, phase, i*8)
 		w.settle()
 		w.pass(5 * time.Second)
@@ -79,7 +80,8 @@ func TestEachTraceIsALifes(t *testing.T) {
 	}
 }
 
-// A run of a minute may cost 60 requests in all. The runner's own are 13 of progress, two of the Report and one to look at what is there.
+// A run of a minute may cost 60 requests in all. The runner's own are 13 of progress, two of the Report and one
+// to look at what is there.
 func TestAMinutesLifeIsWithinItsBudget(t *testing.T) {
 	const runners, budget = 16, 60
 	w := undisturbed(t, lives()[0]).world
@@ -93,7 +95,8 @@ func (w *world) closing() (lines []string) {
 	if w.test == nil {
 		lines = append(lines, "the LoadTest is gone")
 	}
-	sum := fmt.Sprintf("%d status writes, %d creates, %d deletes, %d dry runs, %d reports read, %d events", w.writes, w.creates, w.deletes, w.tries, w.reads, w.events)
+	sum := fmt.Sprintf("%d status writes, %d creates, %d deletes, %d dry runs, %d reports read, %d events", w.writes,
+		w.creates, w.deletes, w.tries, w.reads, w.events)
 	if w.finalizes > 0 {
 		sum += fmt.Sprintf(", %d finalizer writes", w.finalizes)
 	}
@@ -115,6 +118,7 @@ func golden(t *testing.T, name string, lines []string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the trace is another one (go test ./internal/cluster/lifecycle -update writes it anew):\n%s\nnot\n%s", got, want)
+		t.Errorf("the trace is another one (go test ./internal/cluster/lifecycle -update writes it anew):\n%s\nnot\n%s",
+			got, want)
 	}
 }

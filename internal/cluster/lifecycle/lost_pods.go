@@ -71,8 +71,9 @@ func (l *loss) waitForPodStatusAfterRun() *step {
 	}
 	if l.report.believed().Ending == report.GeneratorLost && len(l.attempt.podsWithRole(v1alpha1.RoleGenerator)) > 0 {
 		if deadline := l.graceAfterRun(wordsGrace); !deadline.IsZero() {
-			s := &step{reason: v1alpha1.ReasonRunning, message: "the run has lost a generator: waiting to see what became of " +
-				"its pod"}
+			s := &step{reason: v1alpha1.ReasonRunning,
+				message: "the run has lost a generator: waiting to see what became of " +
+					"its pod"}
 			return s.waitUntil(deadline)
 		}
 	}
@@ -87,7 +88,8 @@ func (l *loss) graceAfterRun(grace time.Duration) time.Time {
 		// told by the operator in the run, which ended since, or when it began to wait
 		ended = earliest(p.At.Add(progressEvery), l.observedAt)
 	}
-	if deadline := ended.Add(grace); !ended.IsZero() && l.observedAt.Before(deadline) && ended.Before(l.observedAt.Add(clockMargin)) {
+	if deadline := ended.Add(grace); !ended.IsZero() && l.observedAt.Before(deadline) &&
+		ended.Before(l.observedAt.Add(clockMargin)) {
 		return deadline
 	}
 	return time.Time{}

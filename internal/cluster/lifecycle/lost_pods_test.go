@@ -16,13 +16,15 @@ func TestFramesOfABurstProveADeviceToo(t *testing.T) {
 		directions []report.Direction
 		want       bool
 	}{
-		"a rate in each direction":  {[]report.Direction{{Received: report.Flow{PacketsPerSecond: 1}}, {Received: report.Flow{PacketsPerSecond: 1}}}, true},
+		"a rate in each direction": {[]report.Direction{{Received: report.Flow{PacketsPerSecond: 1}},
+			{Received: report.Flow{PacketsPerSecond: 1}}}, true},
 		"no rate in one":            {[]report.Direction{{Received: report.Flow{PacketsPerSecond: 1}}, {}}, false},
 		"a burst in each direction": {[]report.Direction{burst(90), burst(1)}, true},
 		"a burst that did not come": {[]report.Direction{burst(90), burst(0)}, false},
 		"frames, though at no rate": {[]report.Direction{{Returned: units.Traffic{Packets: 5}}}, false},
 	} {
-		if got := forwardedToTheEnd(&report.Report{Windows: []report.Window{{}, {Directions: c.directions}}}); got != c.want {
+		if got := forwardedToTheEnd(&report.Report{Windows: []report.Window{{},
+			{Directions: c.directions}}}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

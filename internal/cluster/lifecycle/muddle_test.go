@@ -17,8 +17,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// muddle looks a few times while each kind of thing is seen as it was some time ago, one kind later than the other, and then lets all be
-// seen. The operator sees its own acts at once.
+// muddle looks a few times while each kind of thing is seen as it was some time ago, one kind later than the
+// other, and then lets all be seen. The operator sees its own acts at once.
 func (w *world) muddle() {
 	if w.chance == nil {
 		return
@@ -64,7 +64,8 @@ func (w *world) outcome() outcome {
 		Attempt:  w.test.Status.Attempt, Measured: w.test.Status.Result != nil, Plans: fmt.Sprint(w.plans()),
 	}
 	for i := range w.Pods {
-		if p := &w.Pods[i]; p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		if p := &w.Pods[i]; p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded &&
+			p.Status.Phase != corev1.PodFailed {
 			result.LivePods++
 		}
 	}
@@ -112,7 +113,8 @@ func undisturbed(t *testing.T, l life) undisturbedLife {
 	return stored.(undisturbedLife)
 }
 
-// seeds are how often each life is played: a third of them seen late, a third with an operator that dies, a third with both.
+// seeds are how often each life is played: a third of them seen late, a third with an operator that dies, a
+// third with both.
 var seeds = tier.Times(3, 12)
 
 func TestLivesEndTheSame(t *testing.T) {
@@ -137,7 +139,8 @@ func TestLivesEndTheSame(t *testing.T) {
 	}
 }
 
-// While the runner measures, an editor of the test's namespace keeps Jobs there that say they are the runner's, of this attempt and of others.
+// While the runner measures, an editor of the test's namespace keeps Jobs there that say they are the runner's,
+// of this attempt and of others.
 func TestForgedJobsChangeNoEnd(t *testing.T) {
 	for _, l := range lives() {
 		t.Run(l.name, func(t *testing.T) {
@@ -146,7 +149,9 @@ func TestForgedJobsChangeNoEnd(t *testing.T) {
 				w.forges = func() (forged []batchv1.Job) {
 					for i, attempt := range []string{"1", "2", "2147483647", "x"} {
 						forged = append(forged, batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-							Namespace: "bench", Name: manifests.RunnerJobName(w.test, int32(i+1)), Labels: map[string]string{v1alpha1.LabelAttempt: attempt}, CreationTimestamp: metav1.Time{Time: w.clock},
+							Namespace: "bench", Name: manifests.RunnerJobName(w.test, int32(i+1)),
+							Labels:            map[string]string{v1alpha1.LabelAttempt: attempt},
+							CreationTimestamp: metav1.Time{Time: w.clock},
 						}})
 					}
 					return forged

@@ -44,7 +44,8 @@ func (ns *nodes) exhausted() string {
 	const remedy = "free CPUs, memory and devices of one NUMA node on one of them (kubelet's topologyManagerPolicy " +
 		"decides), then set spec.suspend to true and to false again"
 	if len(ns.excluded) >= maxExcludedNodes {
-		return fmt.Sprintf("%d nodes refused a pod (the last: %s): %s", len(ns.excluded), ns.excluded[len(ns.excluded)-1],
+		return fmt.Sprintf("%d nodes refused a pod (the last: %s): %s", len(ns.excluded),
+			ns.excluded[len(ns.excluded)-1],
 			remedy)
 	}
 	if len(ns.usable()) > 0 {
@@ -70,7 +71,8 @@ func (ns *nodes) lacks(n need) (reason, message string) {
 	for _, name := range slices.Sorted(maps.Keys(n.resources)) {
 		amount := n.resources[name]
 		if largest := largestAmount(usable, name); largest.Cmp(amount) < 0 {
-			return reasonOf(name), fmt.Sprintf("pod %s needs %s of %s on one node, and %s", n.pod, amount.String(), name,
+			return reasonOf(name), fmt.Sprintf("pod %s needs %s of %s on one node, and %s", n.pod, amount.String(),
+				name,
 				ns.available(name, largest))
 		}
 	}

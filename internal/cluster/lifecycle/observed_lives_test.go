@@ -79,19 +79,20 @@ func observedLives() []life {
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
-		{"nobody starts beside the device until the scheduling deadline", withLines(observed, "schedulingDeadline: 1m"), func(w *world) {
-			w.settle()
-			w.schedule()
-			w.settle()
-			w.pass(50 * time.Second)
-			w.run()
-			w.settle()
-			w.pass(time.Minute)
-			r := w.runner()
-			w.settle()
-			w.finish(r, report.Completed)
-			w.settle()
-		}},
+		{"nobody starts beside the device until the scheduling deadline", withLines(observed, "schedulingDeadline: 1m"),
+			func(w *world) {
+				w.settle()
+				w.schedule()
+				w.settle()
+				w.pass(50 * time.Second)
+				w.run()
+				w.settle()
+				w.pass(time.Minute)
+				r := w.runner()
+				w.settle()
+				w.finish(r, report.Completed)
+				w.settle()
+			}},
 		{"the device's node has no room for who observes it", observed, func(w *world) {
 			w.toVitals()
 			w.schedule()
@@ -140,7 +141,8 @@ func TestTheRunnerIsToldWhereTheCollectorIsOrWhyNobodyAsks(t *testing.T) {
 			w.schedule()
 			w.ends("watts-1-collector", 2, "--observers: unexpected end of JSON input")
 		}, "", "pod watts-1-collector, which was to ask others over the network for observers, was not ready when the run began (Failed): container collector ended with exit code 2: --observers: unexpected end of JSON input"},
-		"a pod that somebody deleted": {func(w *world) { w.vanish("watts-1-collector") }, "", "pod watts-1-collector, which was to ask others over the network for observers, was deleted by somebody else"},
+		"a pod that somebody deleted": {func(w *world) { w.vanish("watts-1-collector") }, "",
+			"pod watts-1-collector, which was to ask others over the network for observers, was deleted by somebody else"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, powered)
@@ -150,7 +152,8 @@ func TestTheRunnerIsToldWhereTheCollectorIsOrWhyNobodyAsks(t *testing.T) {
 			}
 			c.act(w)
 			sites := w.sites()
-			if address := sites.Collector; (address == "") != (c.address == "") || !strings.HasSuffix(address, c.address) || sites.NoCollector != c.reason {
+			if address := sites.Collector; (address == "") != (c.address == "") ||
+				!strings.HasSuffix(address, c.address) || sites.NoCollector != c.reason {
 				t.Errorf("%+v, %q", sites.Collector, sites.NoCollector)
 			}
 		})
@@ -190,7 +193,8 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 			w.ends("seen-1-vitals", 3, "serve vital signs at 10.0.0.7:4504: address in use")
 		}, "",
 			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run began (Failed): container vitals ended with exit code 3: serve vital signs at 10.0.0.7:4504: address in use"},
-		"a pod that somebody deleted": {func(w *world) { w.vanish("seen-1-vitals") }, "", "pod seen-1-vitals, which was to report the vital signs of the device's node, was deleted by somebody else"},
+		"a pod that somebody deleted": {func(w *world) { w.vanish("seen-1-vitals") }, "",
+			"pod seen-1-vitals, which was to report the vital signs of the device's node, was deleted by somebody else"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, observed)
@@ -200,7 +204,8 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 			}
 			c.act(w)
 			sites := w.sites()
-			if !strings.HasSuffix(sites.Vitals, c.address) || sites.Vitals == "" && c.address != "" || sites.NoVitals != c.reason {
+			if !strings.HasSuffix(sites.Vitals, c.address) || sites.Vitals == "" && c.address != "" ||
+				sites.NoVitals != c.reason {
 				t.Errorf("%q, %q", sites.Vitals, sites.NoVitals)
 			}
 		})
@@ -250,7 +255,8 @@ func TestWhoTellsOfTheDevicesNodeAsksForThatNode(t *testing.T) {
 	w.toVitals()
 	node := w.mustPod("seen-1-dut").Spec.NodeName
 	terms := w.mustPod("seen-1-vitals").Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
-	want := []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}}}}
+	want := []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name",
+		Operator: corev1.NodeSelectorOpIn, Values: []string{node}}}}}
 	if diff := cmp.Diff(want, terms); diff != "" || node == "" {
 		t.Errorf("the device is on node %q, and it asks for\n%s", node, diff)
 	}

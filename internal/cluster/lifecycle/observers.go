@@ -38,8 +38,9 @@ func (ob *observers) vitals() observerPod {
 		node = device.Spec.NodeName
 	}
 	const subject = "the vital signs of the device's node"
-	return observerPod{manifests.Vitals(ob.blueprint.input(), node), v1alpha1.RoleVitals, "reports " + subject, "report " +
-		subject}
+	return observerPod{manifests.Vitals(ob.blueprint.input(), node), v1alpha1.RoleVitals, "reports " + subject,
+		"report " +
+			subject}
 }
 
 // collector is the pod that asks others over the network.

@@ -18,7 +18,8 @@ func TestPodsThatWaitedTooLongForOthersAreMadeAnew(t *testing.T) {
 		w := newWorld(t, reference)
 		w.pending()
 		end(w)
-		if got := w.condition("Complete"); got.Reason != v1alpha1.ReasonWaiting || w.test.Status.Attempt != 2 || w.pod("first-1-generator-0") != nil || w.pod("first-2-dut") == nil {
+		if got := w.condition("Complete"); got.Reason != v1alpha1.ReasonWaiting || w.test.Status.Attempt != 2 ||
+			w.pod("first-1-generator-0") != nil || w.pod("first-2-dut") == nil {
 			t.Errorf("attempt %d: %s: %s", w.test.Status.Attempt, got.Reason, got.Message)
 		}
 	})

@@ -49,8 +49,9 @@ func (pl *placement) podsNeeded() *step {
 // createMissing tries the pods in a dry run, unless some exist already, and then creates those that are missing.
 func (pl *placement) createMissing(activity string, objects ...manifests.Object) *step {
 	if pl.refusals == nil && len(pl.attempt.measuringPods()) == 0 {
-		return &step{reason: v1alpha1.ReasonPending, message: "one pod of each kind is tried before any device is taken",
-			try: pl.samples()}
+		return &step{reason: v1alpha1.ReasonPending,
+			message: "one pod of each kind is tried before any device is taken",
+			try:     pl.samples()}
 	}
 	if len(pl.refusals) > 0 {
 		return pl.refusedStep(pl.refusals)
@@ -100,7 +101,8 @@ func (pl *placement) refusedStep(refusals []Refusal) *step {
 		}
 		words = append(words, message)
 	}
-	return pl.deadlines.wait(v1alpha1.ReasonPodRefused, strings.Join(words, "; ")).waitUntil(pl.nextTry(refusals, pl.observedAt))
+	return pl.deadlines.wait(v1alpha1.ReasonPodRefused, strings.Join(words, "; ")).waitUntil(pl.nextTry(refusals,
+		pl.observedAt))
 }
 
 // nextTry is when to ask again after refusals. The longer the API server has refused, the longer is the pause.
@@ -193,10 +195,10 @@ func refusedByNode(p *corev1.Pod) bool {
 	return strings.HasPrefix(p.Status.Reason, "OutOf") || strings.HasPrefix(p.Status.Reason, "Insufficient")
 }
 
-// kubeletRestarted says whether a kubelet refused the pod because the kubelet has just started. Such a kubelet lists the
-// devices from before its start, and counts none as healthy until their plugin has registered
-// (pkg/kubelet/cm/devicemanager, "no healthy devices present"). The node's status says so soon, and the scheduler then
-// waits for them.
+// kubeletRestarted says whether a kubelet refused the pod because the kubelet has just started. Such a kubelet
+// lists the devices from before its start, and counts none as healthy until their plugin has registered
+// (pkg/kubelet/cm/devicemanager, "no healthy devices present"). The node's status says so soon, and the
+// scheduler then waits for them.
 func kubeletRestarted(p *corev1.Pod) bool {
 	return p.Status.Reason == "UnexpectedAdmissionError" && strings.Contains(p.Status.Message,
 		"no healthy devices present")

@@ -101,9 +101,9 @@ func killedBy(exitCode int32) string {
 	return fmt.Sprintf(" (killed by signal %d)", exitCode-signals)
 }
 
-// terminationWords is what a container said at its end, in one line. Where it wrote no termination message the kubelet takes the
-// end of its log, cut off somewhere. A container that was killed said nothing of its end there, so the last line is
-// enough.
+// terminationWords is what a container said at its end, in one line. Where it wrote no termination message the
+// kubelet takes the end of its log, cut off somewhere. A container that was killed said nothing of its end
+// there, so the last line is enough.
 func terminationWords(t *corev1.ContainerStateTerminated) string {
 	var lines []string
 	for line := range strings.Lines(t.Message) {

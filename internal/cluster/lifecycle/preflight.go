@@ -61,8 +61,9 @@ func (pre *preflight) networksMissing() *step {
 	}
 	ends := pre.blueprint.ends()
 	if len(ends) > 0 && !pre.hasMultus {
-		return pre.deadlines.wait(v1alpha1.ReasonMultusMissing, "this cluster has no NetworkAttachmentDefinitions, and pods need "+
-			"one for each link: install Multus (it brings the CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io)")
+		return pre.deadlines.wait(v1alpha1.ReasonMultusMissing,
+			"this cluster has no NetworkAttachmentDefinitions, and pods need "+
+				"one for each link: install Multus (it brings the CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io)")
 	}
 	for _, e := range ends {
 		if problem := pre.networkFaults[e.key]; problem != "" {

@@ -55,7 +55,8 @@ func (w *statusWriter) runnersProgress(p *delivery.Progress) *v1alpha1.Progress 
 
 		Number: clampedCount(p.Step), Of: clampedCount(p.Steps), Varied: wording.Limited(p.Varied,
 			64), RemainingSeconds: max(p.RemainingSeconds, 0),
-		IntendedPacketsPerSecond: max(p.IntendedPacketsPerSecond, 0), OfferedPacketsPerSecond: max(p.OfferedPacketsPerSecond,
+		IntendedPacketsPerSecond: max(p.IntendedPacketsPerSecond, 0),
+		OfferedPacketsPerSecond: max(p.OfferedPacketsPerSecond,
 			0),
 		ReceivedPacketsPerSecond: max(p.ReceivedPacketsPerSecond, 0),
 		GoodputBitsPerSecond:     clampedRate(p.GoodputBitsPerSecond),

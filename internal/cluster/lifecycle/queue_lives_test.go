@@ -87,44 +87,48 @@ func kueueLives() []life {
 			w.vanish("first-1-generator-0")
 			w.settle()
 		}},
-		{"deadline counts from the admission", inQueue(withLines(reference, "schedulingDeadline: 10m")), func(w *world) {
-			w.settle()
-			w.pass(time.Hour)
-			w.admit()
-			w.pass(11 * time.Minute)
-		}},
-		{"evicted by Kueue after a queue that was longer than the deadline", inQueue(withLines(reference, "schedulingDeadline: 10m")), func(w *world) {
-			w.settle()
-			w.pass(time.Hour)
-			w.admit()
-			w.evict()
-			w.settle()
-			w.pass(time.Hour)
-			w.admit()
-			w.pass(11 * time.Minute)
-		}},
-		{"an image that never comes is admitted by Kueue again and again", inQueue(withLines(devices, "schedulingDeadline: 11m")), func(w *world) {
-			w.settle()
-			w.otherClaims = []queue.Claim{w.wants("b", 1)}
-			for range 3 {
+		{"deadline counts from the admission", inQueue(withLines(reference, "schedulingDeadline: 10m")),
+			func(w *world) {
+				w.settle()
 				w.pass(time.Hour)
 				w.admit()
-				w.schedule()
-				w.unpulled()
-				w.settle()
 				w.pass(11 * time.Minute)
-			}
-		}},
+			}},
+		{"evicted by Kueue after a queue that was longer than the deadline",
+			inQueue(withLines(reference, "schedulingDeadline: 10m")), func(w *world) {
+				w.settle()
+				w.pass(time.Hour)
+				w.admit()
+				w.evict()
+				w.settle()
+				w.pass(time.Hour)
+				w.admit()
+				w.pass(11 * time.Minute)
+			}},
+		{"an image that never comes is admitted by Kueue again and again",
+			inQueue(withLines(devices, "schedulingDeadline: 11m")), func(w *world) {
+				w.settle()
+				w.otherClaims = []queue.Claim{w.wants("b", 1)}
+				for range 3 {
+					w.pass(time.Hour)
+					w.admit()
+					w.schedule()
+					w.unpulled()
+					w.settle()
+					w.pass(11 * time.Minute)
+				}
+			}},
 		{"admitted by Kueue and half placed", inQueue(devices), func(w *world) {
 			w.settle()
 			w.admit()
 			w.halfPlaced()
 			w.pass(150 * time.Second)
 		}},
-		{"of more kinds of pods than Kueue takes", inQueue(strings.Replace(devices, "replicas: 2", "replicas: 4, layout: PerLink", 1)), func(w *world) {
-			w.settle()
-			w.pass(time.Minute)
-		}},
+		{"of more kinds of pods than Kueue takes",
+			inQueue(strings.Replace(devices, "replicas: 2", "replicas: 4, layout: PerLink", 1)), func(w *world) {
+				w.settle()
+				w.pass(time.Minute)
+			}},
 	}
 }
 
@@ -141,7 +145,8 @@ func (w *world) managed() {
 		if len(p.Spec.SchedulingGates) > 0 {
 			set(p, corev1.PodScheduled, corev1.ConditionFalse, w.clock)
 			c := &p.Status.Conditions[len(p.Status.Conditions)-1]
-			c.Reason, c.Message = corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"
+			c.Reason, c.Message = corev1.PodReasonSchedulingGated,
+				"Scheduling is blocked due to non-empty scheduling gates"
 		}
 	}
 }
@@ -158,8 +163,9 @@ func (w *world) admit() {
 // unpulled is a kubelet that can't have the device's image.
 func (w *world) unpulled() {
 	if len(w.Pods) > 0 {
-		w.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: w.Pods[0].Spec.Containers[0].Name, State: corev1.ContainerState{
-			Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image"}}}}
+		w.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: w.Pods[0].Spec.Containers[0].Name,
+			State: corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image"}}}}
 	}
 }
 
@@ -239,16 +245,17 @@ func queueLives() []life {
 			w.otherClaims = []queue.Claim{w.settled("b", "rack-1", "rack-2")}
 			w.pass(2 * time.Minute)
 		}},
-		{"an image that never comes is tried until the deadline", withLines(devices, "schedulingDeadline: 20m"), func(w *world) {
-			w.otherClaims = []queue.Claim{w.wants("b", 1)}
-			w.settle()
-			for range 22 {
-				w.schedule()
-				w.unpulled()
+		{"an image that never comes is tried until the deadline", withLines(devices, "schedulingDeadline: 20m"),
+			func(w *world) {
+				w.otherClaims = []queue.Claim{w.wants("b", 1)}
 				w.settle()
-				w.pass(time.Minute)
-			}
-		}},
+				for range 22 {
+					w.schedule()
+					w.unpulled()
+					w.settle()
+					w.pass(time.Minute)
+				}
+			}},
 		{"suspended while queued and resumed", devices, func(w *world) {
 			w.otherClaims = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
 			w.settle()
@@ -307,8 +314,9 @@ spec:
 func (w *world) wants(name string, minutes int) queue.Claim {
 	allDevices := queue.Devices{"intel.com/west": 4, "intel.com/east": 4}
 	return queue.Claim{
-		ID: name, Test: "lab-" + name + "/" + name, Created: w.test.CreationTimestamp.Add(time.Duration(minutes) * time.Minute),
-		Pods: []queue.Pod{{Devices: allDevices}, {Devices: allDevices}},
+		ID: name, Test: "lab-" + name + "/" + name,
+		Created: w.test.CreationTimestamp.Add(time.Duration(minutes) * time.Minute),
+		Pods:    []queue.Pod{{Devices: allDevices}, {Devices: allDevices}},
 	}
 }
 

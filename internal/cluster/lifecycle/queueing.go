@@ -43,7 +43,8 @@ func (q *queueing) queued() *step {
 	if q.attempt.isUsed() {
 		return nil
 	}
-	if givenBack := q.givenBack; q.kueue.queueName() != "" && givenBack != nil && q.observedAt.Before(givenBack.Until.Time) {
+	if givenBack := q.givenBack; q.kueue.queueName() != "" && givenBack != nil &&
+		q.observedAt.Before(givenBack.Until.Time) {
 		const message = "its pods were given back, as not all of them could be placed or started: they are queued again " +
 			"when others had their time"
 		return q.deadlines.wait(v1alpha1.ReasonGivenBack, message+q.whyGivenBack()).waitUntil(givenBack.Until.Time)
@@ -270,8 +271,9 @@ func (q *queueing) unscheduled() *step {
 		"them)").waitUntil(q.givesBackAt())
 }
 
-// unschedulable says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were just removed
-// still has the condition of a gated pod, and isn't nodeless, since the scheduler hasn't tried it yet.
+// unschedulable says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were
+// just removed still has the condition of a gated pod, and isn't nodeless, since the scheduler hasn't tried it
+// yet.
 func unschedulable(p *corev1.Pod) (corev1.PodCondition, bool) {
 	c := condition(p, corev1.PodScheduled)
 	freed := c.Reason == corev1.PodReasonSchedulingGated && len(p.Spec.SchedulingGates) == 0

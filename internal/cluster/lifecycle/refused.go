@@ -25,7 +25,8 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 	}
 	message := wording.Limited(wording.Printable(fmt.Sprintf("the API server refuses what is to be said of this test, "+
 		"so it ends without a result: %s; is the CustomResourceDefinition of the manager's version installed? "+
-		"The Report, if there is one, is in ConfigMap %s-report", wording.Limited(refusal, 1024), o.Test.Name)), maxMessage)
+		"The Report, if there is one, is in ConfigMap %s-report", wording.Limited(refusal, 1024), o.Test.Name)),
+		maxMessage)
 	set := func(kind string, status metav1.ConditionStatus, reason string) {
 		meta.SetStatusCondition(&st.Conditions, metav1.Condition{
 			Type: kind, Status: status, Reason: reason, Message: message,
@@ -46,7 +47,8 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 	set(current, metav1.ConditionTrue, v1alpha1.ReasonStatusRefused)
 	meta.RemoveStatusCondition(&st.Conditions, obsolete)
 	refreshGeneration(&st)
-	d.Rule, d.Reason, d.Message, d.Status, d.DeleteTest = "statusRefused", v1alpha1.ReasonStatusRefused, message, st, false
+	d.Rule, d.Reason, d.Message, d.Status, d.DeleteTest = "statusRefused", v1alpha1.ReasonStatusRefused, message, st,
+		false
 	d.Events = eventsOf(previous, &st)
 	return d, true
 }

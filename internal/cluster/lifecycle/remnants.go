@@ -37,7 +37,8 @@ func (r *remnants) suspended() *step {
 		return nil
 	}
 	s := &step{
-		reason: v1alpha1.ReasonSuspended, activity: "Suspended", forget: true, message: "spec.suspend is true: the test holds no pods " +
+		reason: v1alpha1.ReasonSuspended, activity: "Suspended", forget: true,
+		message: "spec.suspend is true: the test holds no pods " +
 			"until it is false",
 		scheduled: isFalse(v1alpha1.ReasonSuspended, "spec.suspend is true: set it to false to go on"),
 	}
@@ -74,7 +75,8 @@ func (r *remnants) earlierAttempt() *step {
 	return r.waitUntilGone(s).waitUntil(r.deadlines.placedUntil())
 }
 
-// waitUntilGone wakes a step when a pod of an earlier attempt, on a node that doesn't answer, isn't waited for any more.
+// waitUntilGone wakes a step when a pod of an earlier attempt, on a node that doesn't answer, isn't waited for
+// any more.
 func (r *remnants) waitUntilGone(s *step) *step {
 	for _, p := range r.pods {
 		if p.DeletionTimestamp != nil && !stuck(&p, r.observedAt) {
@@ -97,7 +99,8 @@ func (r *remnants) deletions() (del []Deletion, going bool) {
 	for i := range r.pods {
 		switch p, attempt := &r.pods[i], attemptOf(r.pods[i].Labels); {
 		case p.DeletionTimestamp == nil && attempt == 0: // by its name: no attempt means all pods
-			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Reason: "it says that it is the test's, and of no attempt"})
+			del = append(del, Deletion{Kind: "Pod", Name: p.Name,
+				Reason: "it says that it is the test's, and of no attempt"})
 			going = true
 		case p.DeletionTimestamp == nil:
 			attempts = append(attempts, attempt)

@@ -15,7 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
-// ofVoidAttempt is what is observed of a test of attempt 2 that is suspended, when its first attempt's Plan is there, and its Job is as it is made.
+// ofVoidAttempt is what is observed of a test of attempt 2 that is suspended, when its first attempt's Plan is
+// there, and its Job is as it is made.
 func ofVoidAttempt(t *testing.T, change func(*batchv1.Job)) lifecycle.Observed {
 	t.Helper()
 	w := newWorld(t, external)
@@ -34,14 +35,16 @@ func ofVoidAttempt(t *testing.T, change func(*batchv1.Job)) lifecycle.Observed {
 	return o
 }
 
-// A Plan is in the operator's own namespace, in nobody's quota, and as large as an object can be. One of an attempt that is void goes as soon as nothing runs by it.
+// A Plan is in the operator's own namespace, in nobody's quota, and as large as an object can be. One of an
+// attempt that is void goes as soon as nothing runs by it.
 func TestThePlanOfAVoidAttemptGoesWhenItsJobDoes(t *testing.T) {
 	for what, c := range map[string]struct {
 		job  func(*batchv1.Job) // nil: it is gone
 		goes string
 	}{
-		"goes on":          {func(*batchv1.Job) {}, "-Job/external-3404b516-1-runner"},
-		"is being deleted": {func(j *batchv1.Job) { j.DeletionTimestamp = j.CreationTimestamp.DeepCopy() }, "-ConfigMap/external-3404b516-1-plan"},
+		"goes on": {func(*batchv1.Job) {}, "-Job/external-3404b516-1-runner"},
+		"is being deleted": {func(j *batchv1.Job) { j.DeletionTimestamp = j.CreationTimestamp.DeepCopy() },
+			"-ConfigMap/external-3404b516-1-plan"},
 		"failed": {func(j *batchv1.Job) {
 			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
 		}, "-ConfigMap/external-3404b516-1-plan"},
@@ -63,7 +66,8 @@ func TestWhatAVoidAttemptLeftHoldsUpNoRun(t *testing.T) {
 	o := w.observe()
 	o.Children.Plans = []int32{2, 3, 1}
 	d := lifecycle.Decide(o)
-	if got := strings.Join(actions(d), " "); d.Rule != "running" || got != "-ConfigMap/first-3404b516-1-plan -ConfigMap/first-3404b516-2-plan" {
+	if got := strings.Join(actions(d), " "); d.Rule != "running" ||
+		got != "-ConfigMap/first-3404b516-1-plan -ConfigMap/first-3404b516-2-plan" {
 		t.Errorf("%s does %s", d.Rule, got)
 	}
 }
@@ -77,7 +81,8 @@ func TestThePlanOfALaterAttemptIsLetBe(t *testing.T) {
 	}
 }
 
-// When a test is over all its Plans go at once, and the Jobs with them. Where no Plan is there Jobs are deleted as they are.
+// When a test is over all its Plans go at once, and the Jobs with them. Where no Plan is there Jobs are deleted
+// as they are.
 func TestJobsGoWithThePlansWhereThereAreAny(t *testing.T) {
 	for what, c := range map[string]struct {
 		plans []int32
@@ -101,11 +106,13 @@ func TestJobsGoWithThePlansWhereThereAreAny(t *testing.T) {
 func forgedOf(w *world, name, role, attempt string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: "bench", Name: name, UID: w.newUID(), CreationTimestamp: metav1.Time{Time: w.clock},
-		Labels: map[string]string{v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: attempt, v1alpha1.LabelNamespace: "bench"},
+		Labels: map[string]string{v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: attempt,
+			v1alpha1.LabelNamespace: "bench"},
 	}
 }
 
-// Whoever edits the test's namespace may make Jobs and their pods there, with all of the test's labels. They void no attempt, before the run, in it and after it was voided.
+// Whoever edits the test's namespace may make Jobs and their pods there, with all of the test's labels. They
+// void no attempt, before the run, in it and after it was voided.
 func TestAJobInTheTestsNamespaceVoidsNothing(t *testing.T) {
 	for _, attempt := range []string{"1", "2", "3", "2147483647", "2147483648", "x"} {
 		forge := func(w *world, o *lifecycle.Observed) {
@@ -122,7 +129,8 @@ func TestAJobInTheTestsNamespaceVoidsNothing(t *testing.T) {
 			o := w.observe()
 			forge(w, &o)
 			d := lifecycle.Decide(o)
-			if got := strings.Join(actions(d), " "); d.Rule != "starting" || d.Status.Attempt != 1 || len(d.Status.Pods) != 2 || got != "" {
+			if got := strings.Join(actions(d), " "); d.Rule != "starting" || d.Status.Attempt != 1 ||
+				len(d.Status.Pods) != 2 || got != "" {
 				t.Errorf("%s, attempt %d with %d pods, does %s", d.Rule, d.Status.Attempt, len(d.Status.Pods), got)
 			}
 		})
@@ -131,18 +139,22 @@ func TestAJobInTheTestsNamespaceVoidsNothing(t *testing.T) {
 			w.toRun()
 			o := w.observe()
 			forge(w, &o)
-			o.Children.Pods = append(o.Children.Pods, corev1.Pod{ObjectMeta: forgedOf(w, manifests.RunnerJobName(w.test, 2)+"-x7k2p", "runner", attempt)})
+			o.Children.Pods = append(o.Children.Pods,
+				corev1.Pod{ObjectMeta: forgedOf(w, manifests.RunnerJobName(w.test, 2)+"-x7k2p", "runner", attempt)})
 			d := lifecycle.Decide(o)
-			if got := actions(d); d.Rule != "running" || d.Status.Attempt != 1 || d.Status.StartedAt == nil || len(got) > 0 {
+			if got := actions(d); d.Rule != "running" || d.Status.Attempt != 1 || d.Status.StartedAt == nil ||
+				len(got) > 0 {
 				t.Errorf("%s, attempt %d, does %v", d.Rule, d.Status.Attempt, got)
 			}
 		})
 	}
 }
 
-// Where no policy keeps pods of tests the operator's (admissionPolicy.create: false), pods of attempts that there can't be are remnants, and go by themselves.
+// Where no policy keeps pods of tests the operator's (admissionPolicy.create: false), pods of attempts that
+// there can't be are remnants, and go by themselves.
 func TestAPodOfAnAttemptThatCannotBeGoesAlone(t *testing.T) {
-	for attempt, want := range map[string]string{"7": "-Pod/*(attempt 7)", "2147483647": "-Pod/*(attempt 2147483647)", "x": "-Pod/forged", "": "-Pod/forged"} {
+	for attempt, want := range map[string]string{"7": "-Pod/*(attempt 7)", "2147483647": "-Pod/*(attempt 2147483647)",
+		"x": "-Pod/forged", "": "-Pod/forged"} {
 		w := newWorld(t, reference)
 		w.toRun()
 		o := w.observe()
@@ -170,7 +182,8 @@ func TestPodsOfTheNextAttemptMaySeenBeforeItsStatus(t *testing.T) {
 func TestTheCopysNameIsTriedBeforeARunWithoutPods(t *testing.T) {
 	t.Run("it is tried", func(t *testing.T) {
 		w := newWorld(t, external)
-		if d := lifecycle.Decide(w.observe()); len(d.Try) != 1 || d.Try[0].GetName() != "external-report" || d.Try[0].GetNamespace() != "bench" {
+		if d := lifecycle.Decide(w.observe()); len(d.Try) != 1 || d.Try[0].GetName() != "external-report" ||
+			d.Try[0].GetNamespace() != "bench" {
 			t.Errorf("%s tries %v", d.Rule, d.Try)
 		}
 	})
@@ -194,7 +207,8 @@ func TestTheCopysNameIsTriedBeforeARunWithoutPods(t *testing.T) {
 			w := newWorld(t, external)
 			hinder(w)
 			w.settle()
-			if c := w.condition("Scheduled"); c.Reason != reason || !strings.Contains(c.Message, "external-report") || len(w.Jobs)+len(w.Documents) > 0 {
+			if c := w.condition("Scheduled"); c.Reason != reason || !strings.Contains(c.Message, "external-report") ||
+				len(w.Jobs)+len(w.Documents) > 0 {
 				w.fail("%s: %s; %d Jobs, %d documents", c.Reason, c.Message, len(w.Jobs), len(w.Documents))
 			}
 			w.foreign, w.refusals = nil, nil
@@ -206,15 +220,18 @@ func TestTheCopysNameIsTriedBeforeARunWithoutPods(t *testing.T) {
 	}
 }
 
-// A port's Lease that an earlier attempt left names generators that are gone: whoever looked at it once the test is gone would think that nobody sends.
+// A port's Lease that an earlier attempt left names generators that are gone: whoever looked at it once the
+// test is gone would think that nobody sends.
 func TestAPortThatAnEarlierAttemptLeftIsTakenAnew(t *testing.T) {
 	w := newWorld(t, functions)
 	w.test.Status.Attempt = 2
 	w.place(separatePorts)
 	w.Jobs, w.test.Status.StartedAt = nil, nil
-	w.test.Status.Pods = slices.DeleteFunc(w.test.Status.Pods, func(p v1alpha1.PodStatus) bool { return p.Role == v1alpha1.RoleRunner })
+	w.test.Status.Pods = slices.DeleteFunc(w.test.Status.Pods,
+		func(p v1alpha1.PodStatus) bool { return p.Role == v1alpha1.RoleRunner })
 	for i := range w.portClaims {
-		w.portClaims[i].Holder.Attempt, w.portClaims[i].Senders = 1, []lifecycle.Sender{{Name: "vpp-1-generator-0", UID: "gone"}}
+		w.portClaims[i].Holder.Attempt, w.portClaims[i].Senders = 1,
+			[]lifecycle.Sender{{Name: "vpp-1-generator-0", UID: "gone"}}
 	}
 	clear(w.Documents)
 	d := lifecycle.Decide(w.observe())

@@ -10,11 +10,12 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// Whatever is observed: what is written must not be reason enough to write again, and what is waited for must be to come. Either would make the
-// operator look again and again, as fast as it can.
+// Whatever is observed: what is written must not be reason enough to write again, and what is waited for must
+// be to come. Either would make the operator look again and again, as fast as it can.
 func TestAnyObservationComesToRest(t *testing.T) {
 	chance := rand.New(rand.NewPCG(11, 7))
-	specs := []string{reference, hooks, devices, external, withLines(reference, "keepPods: OnFailure", "schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
+	specs := []string{reference, hooks, devices, external, withLines(reference, "keepPods: OnFailure",
+		"schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
 	for range tier.Times(750, 3000) {
 		w := newWorld(t, specs[chance.IntN(len(specs))])
 		o := anyObservation(w, chance)

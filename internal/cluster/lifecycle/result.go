@@ -97,7 +97,8 @@ func burstsOf(r *report.Report) (bursts []v1alpha1.Figure) {
 	for _, f := range figures.Of(r) {
 		if metric, _ := figures.MetricOf(f.Metric); metric.OfBursts() && f.Missing == "" &&
 			f.Direction != report.AllDirections {
-			bursts = append(bursts, v1alpha1.Figure{Metric: string(f.Metric), Direction: wording.Limited(f.Direction, 40),
+			bursts = append(bursts, v1alpha1.Figure{Metric: string(f.Metric), Direction: wording.Limited(f.Direction,
+				40),
 				Low: wording.Limited(string(f.Low), 40), High: wording.Limited(string(f.High), 40)})
 		}
 	}
@@ -112,8 +113,9 @@ func latencyOf(r *report.Report, room int) (latencies []v1alpha1.Figure) {
 	for _, metric := range latencyMetrics {
 		for _, f := range figures.SlowestSizes(r, metric) {
 			if len(latencies) < room {
-				latencies = append(latencies, v1alpha1.Figure{Metric: string(metric), Direction: wording.Limited(f.Direction, 40),
-					Load: f.At.String(), Low: string(f.Low), High: string(f.High)})
+				latencies = append(latencies, v1alpha1.Figure{Metric: string(metric),
+					Direction: wording.Limited(f.Direction, 40),
+					Load:      f.At.String(), Low: string(f.Low), High: string(f.High)})
 			}
 		}
 	}

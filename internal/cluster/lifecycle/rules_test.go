@@ -75,9 +75,12 @@ func TestWhatTheLabLacks(t *testing.T) {
 		}
 	}
 	checkRules(t, func(*world) {}, []situation{
-		{"no node has the device", devices, allocate("intel.com/west", "0", "0"), "resourcesMissing", "ResourceMissing", "no node has any"},
-		{"all nodes together have too few devices", devices, allocate("intel.com/west", "1", "1"), "resourcesMissing", "ResourceMissing", "need 3 of intel.com/west together, and all nodes together have 2"},
-		{"huge pages are too few on each node", devices, allocate("hugepages-1Gi", "1Gi", "2Gi"), "resourcesMissing", "HugepagesMissing", "no node has more than 2Gi"},
+		{"no node has the device", devices, allocate("intel.com/west", "0", "0"), "resourcesMissing", "ResourceMissing",
+			"no node has any"},
+		{"all nodes together have too few devices", devices, allocate("intel.com/west", "1", "1"), "resourcesMissing",
+			"ResourceMissing", "need 3 of intel.com/west together, and all nodes together have 2"},
+		{"huge pages are too few on each node", devices, allocate("hugepages-1Gi", "1Gi", "2Gi"), "resourcesMissing",
+			"HugepagesMissing", "no node has more than 2Gi"},
 		{"no single node has devices and huge pages", devices, func(w *world) {
 			allocate("hugepages-1Gi", "0", "16Gi")(w)
 			allocate("intel.com/west", "4", "0")(w)
@@ -86,14 +89,23 @@ func TestWhatTheLabLacks(t *testing.T) {
 			allocate("intel.com/west", "4", "0")(w)
 			w.inventory.Nodes[0].Schedulable = false
 		}, "resourcesMissing", "ResourceMissing", "cordoned or not Ready (rack-1)"},
-		{"two links share a resource", strings.ReplaceAll(devices, "sriov-east", "sriov-west"), allocate("intel.com/west", "1", "1"),
-			"resourcesMissing", "ResourceMissing", "needs 2 of intel.com/west on one node, and no node has more than 1"},
-		{"a network of another namespace", strings.ReplaceAll(reference, "network: west", "network: lab/west"), func(*world) {},
-			"networksMissing", "NetworkMissing", "network lab/west (link west, the generator's end) doesn't exist (a network of another namespace also needs"},
-		{"a tunnel's cable, which is no link of the spec", strings.Replace(aTunnel, "network: cable", "network: lab/cable", 1), func(*world) {},
+		{"two links share a resource", strings.ReplaceAll(devices, "sriov-east", "sriov-west"),
+			allocate("intel.com/west", "1", "1"),
+			"resourcesMissing", "ResourceMissing",
+			"needs 2 of intel.com/west on one node, and no node has more than 1"},
+		{"a network of another namespace", strings.ReplaceAll(reference, "network: west", "network: lab/west"),
+			func(*world) {},
+			"networksMissing", "NetworkMissing",
+			"network lab/west (link west, the generator's end) doesn't exist (a network of another namespace also needs"},
+		{"a tunnel's cable, which is no link of the spec", strings.Replace(aTunnel, "network: cable",
+			"network: lab/cable", 1), func(*world) {},
 			"networksMissing", "NetworkMissing", "network lab/cable (dut.reference.mode.tunnel.network) doesn't exist"},
-		{"a node's view is missing altogether", devices, func(w *world) { w.inventory.Nodes = nil }, "podsNeeded", "Pending", "pods are made"},
-		{"many names are taken", reference, func(w *world) { w.foreign = []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d", "Pod/e", "Pod/f"} },
+		{"a node's view is missing altogether", devices, func(w *world) { w.inventory.Nodes = nil }, "podsNeeded",
+			"Pending", "pods are made"},
+		{"many names are taken", reference, func(w *world) {
+			w.foreign = []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d",
+				"Pod/e", "Pod/f"}
+		},
 			"nameTaken", "NameTaken", "and 1 more exists"},
 	})
 }
@@ -104,12 +116,18 @@ func TestWhatTheAPIServerRefuses(t *testing.T) {
 	}
 	checkRules(t, func(*world) {}, []situation{
 		{"a quota", reference, refuse("exceeded quota: bench"), "podsNeeded", "PodRefused", "raise the ResourceQuota"},
-		{"Pod Security", reference, refuse(`violates PodSecurity "restricted:latest"`), "podsNeeded", "PodRefused", "pod-security.kubernetes.io/enforce=privileged"},
-		{"a priority class", reference, refuse("no PriorityClass with name x was found"), "podsNeeded", "PodRefused", "create the PriorityClass"},
-		{"a runtime class", reference, refuse(`RuntimeClass "x" not found`), "podsNeeded", "PodRefused", "create the RuntimeClass"},
-		{"a service account", reference, refuse(`serviceaccount "x" not found`), "podsNeeded", "PodRefused", "create the ServiceAccount"},
-		{"a limit range", reference, refuse("maximum cpu usage per Container is 1"), "podsNeeded", "PodRefused", "LimitRange"},
-		{"something else", reference, refuse("denied by policy"), "podsNeeded", "PodRefused", "denied by policy (mend what it says"},
+		{"Pod Security", reference, refuse(`violates PodSecurity "restricted:latest"`), "podsNeeded", "PodRefused",
+			"pod-security.kubernetes.io/enforce=privileged"},
+		{"a priority class", reference, refuse("no PriorityClass with name x was found"), "podsNeeded", "PodRefused",
+			"create the PriorityClass"},
+		{"a runtime class", reference, refuse(`RuntimeClass "x" not found`), "podsNeeded", "PodRefused",
+			"create the RuntimeClass"},
+		{"a service account", reference, refuse(`serviceaccount "x" not found`), "podsNeeded", "PodRefused",
+			"create the ServiceAccount"},
+		{"a limit range", reference, refuse("maximum cpu usage per Container is 1"), "podsNeeded", "PodRefused",
+			"LimitRange"},
+		{"something else", reference, refuse("denied by policy"), "podsNeeded", "PodRefused",
+			"denied by policy (mend what it says"},
 	})
 }
 
@@ -118,15 +136,26 @@ func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {
 		return func(w *world) { w.refuse(pod, reason, words) }
 	}
 	checkRules(t, (*world).pending, []situation{
-		{"no room on one NUMA node", reference, fails("first-1-dut", "TopologyAffinityError", "x"), "nodeRefusedPod", "NodeRefused", "rack-2 refused pod first-1-dut"},
-		{"a device went meanwhile", reference, fails("first-1-dut", "UnexpectedAdmissionError", "x"), "nodeRefusedPod", "NodeRefused", "rack-2"},
-		{"no device as yet", reference, fails("first-1-dut", "UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot …"), "nodeRefusedPod", "NodeRefused", "the next attempt may have it, as soon as"},
-		{"no CPU left", reference, fails("first-1-generator-0", "OutOfcpu", "x"), "nodeRefusedPod", "NodeRefused", "rack-1"},
-		{"no huge pages left", reference, fails("first-1-generator-0", "OutOfhugepages-1Gi", "x"), "nodeRefusedPod", "NodeRefused", "rack-1"},
-		{"evicted by its node", reference, fails("first-1-dut", "Evicted", "low on memory"), "measuringPodLost", "Evicted", "was evicted from node rack-2: low on memory"},
-		{"its node shut down", reference, fails("first-1-dut", "NodeShutdown", "x"), "measuringPodLost", "Evicted", "NodeShutdown"},
-		{"its node was lost", reference, fails("first-1-dut", "NodeLost", "x"), "measuringPodLost", "NodeLost", "rack-2"},
-		{"its deadline was over", reference, fails("first-1-dut", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"), "outlived", "Pending", "pod first-1-dut waited so long for the others"},
+		{"no room on one NUMA node", reference, fails("first-1-dut", "TopologyAffinityError", "x"), "nodeRefusedPod",
+			"NodeRefused", "rack-2 refused pod first-1-dut"},
+		{"a device went meanwhile", reference, fails("first-1-dut", "UnexpectedAdmissionError", "x"), "nodeRefusedPod",
+			"NodeRefused", "rack-2"},
+		{"no device as yet", reference, fails("first-1-dut", "UnexpectedAdmissionError",
+			"Allocate failed due to no healthy devices present; cannot …"), "nodeRefusedPod", "NodeRefused",
+			"the next attempt may have it, as soon as"},
+		{"no CPU left", reference, fails("first-1-generator-0", "OutOfcpu", "x"), "nodeRefusedPod", "NodeRefused",
+			"rack-1"},
+		{"no huge pages left", reference, fails("first-1-generator-0", "OutOfhugepages-1Gi", "x"), "nodeRefusedPod",
+			"NodeRefused", "rack-1"},
+		{"evicted by its node", reference, fails("first-1-dut", "Evicted", "low on memory"), "measuringPodLost",
+			"Evicted", "was evicted from node rack-2: low on memory"},
+		{"its node shut down", reference, fails("first-1-dut", "NodeShutdown", "x"), "measuringPodLost", "Evicted",
+			"NodeShutdown"},
+		{"its node was lost", reference, fails("first-1-dut", "NodeLost", "x"), "measuringPodLost", "NodeLost",
+			"rack-2"},
+		{"its deadline was over", reference, fails("first-1-dut", "DeadlineExceeded",
+			"Pod was active on the node longer than the specified deadline"), "outlived", "Pending",
+			"pod first-1-dut waited so long for the others"},
 		{"preempted", reference, func(w *world) {
 			p := w.mustPod("first-1-dut")
 			set(p, corev1.DisruptionTarget, corev1.ConditionTrue, w.clock)
@@ -134,16 +163,19 @@ func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {
 			w.terminate(p)
 			w.stubborn[p.Name] = true
 		}, "measuringPodLost", "Evicted", "PreemptionByScheduler"},
-		{"deleted by a hand", reference, func(w *world) { w.terminate(w.mustPod("first-1-dut")) }, "measuringPodLost", "Evicted", "deleted by somebody else"},
+		{"deleted by a hand", reference, func(w *world) { w.terminate(w.mustPod("first-1-dut")) }, "measuringPodLost",
+			"Evicted", "deleted by somebody else"},
 		{"gone with its node", reference, func(w *world) {
 			w.vanish("first-1-dut")
 			w.inventory.Nodes = w.inventory.Nodes[:1]
 		}, "measuringPodLost", "NodeLost", "pod first-1-dut is gone, and so is its node rack-2"},
-		{"a generator ends well", reference, func(w *world) { w.ends("first-1-generator-0", 0, "") }, "measuringPodLost", "GeneratorFailed", "ended by itself"},
+		{"a generator ends well", reference, func(w *world) { w.ends("first-1-generator-0", 0, "") },
+			"measuringPodLost", "GeneratorFailed", "ended by itself"},
 		{"one container of many ends", reference, func(w *world) {
 			w.run()
-			w.mustPod("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "sidecar", State: corev1.ContainerState{
-				Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: "no licence"}}}}
+			w.mustPod("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "sidecar",
+				State: corev1.ContainerState{
+					Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: "no licence"}}}}
 		}, "measuringPodLost", "DUTFailed", "container sidecar ended with exit code 3: no licence"},
 		{"a container was restarted", reference, func(w *world) {
 			w.run()
@@ -154,10 +186,12 @@ func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {
 			w.mustPod("first-1-generator-0").Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
 		}, "measuringPodLost", "GeneratorFailed", "OOMKilled"},
 		{"its image has no name", reference, func(w *world) {
-			w.mustPod("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "forwarder", State: corev1.ContainerState{
-				Waiting: &corev1.ContainerStateWaiting{Reason: "InvalidImageName"}}}}
+			w.mustPod("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "forwarder",
+				State: corev1.ContainerState{
+					Waiting: &corev1.ContainerStateWaiting{Reason: "InvalidImageName"}}}}
 		}, "starting", "Starting", "correct the image's name"},
-		{"a node that isn't Ready is waited for", reference, func(w *world) { w.inventory.Nodes[1].Ready = false }, "starting", "Starting", "aren't ready yet"},
+		{"a node that isn't Ready is waited for", reference, func(w *world) { w.inventory.Nodes[1].Ready = false },
+			"starting", "Starting", "aren't ready yet"},
 		{"ready, and no address yet", reference, func(w *world) {
 			w.run()
 			w.mustPod("first-1-generator-0").Status.PodIP = ""
@@ -174,17 +208,20 @@ func TestWhatHappensInTheRun(t *testing.T) {
 			w.test.Status.Attempt = 1
 			w.writeReport(report.Completed, true, 0)
 		}, "running", "Running", "measures"},
-		{"an interrupted run awaits its successor", reference, func(w *world) { w.writeReport(report.Interrupted, false, 1) }, "running", "Running", "measures"},
+		{"an interrupted run awaits its successor", reference,
+			func(w *world) { w.writeReport(report.Interrupted, false, 1) }, "running", "Running", "measures"},
 		{"a Report of another test of that name", reference, func(w *world) {
 			w.writeReport(report.Completed, true, 1)
 			w.Report.Plan.Test.UID = "another"
 		}, "reportArrived", "RunnerFailed", "it is of a LoadTest with UID another"},
-		{"an end that a later version tells", reference, func(w *world) { w.writeReport("Parked", true, 1) }, "reportArrived", "NotMeasured", "(Parked)"},
+		{"an end that a later version tells", reference, func(w *world) { w.writeReport("Parked", true, 1) },
+			"reportArrived", "NotMeasured", "(Parked)"},
 		{"a Job that ended without a Report", reference, func(w *world) {
 			w.jobFails()
 			w.Jobs[0].Status.Conditions[0].Type = "Complete"
 		}, "runnerFailed", "RunnerFailed", "left no Report"},
-		{"a node is gone", reference, func(w *world) { w.inventory.Nodes = w.inventory.Nodes[1:] }, "measuringPodLost", "Lost", "node rack-1, on which pod first-1-generator-0 ran, is gone"},
+		{"a node is gone", reference, func(w *world) { w.inventory.Nodes = w.inventory.Nodes[1:] }, "measuringPodLost",
+			"Lost", "node rack-1, on which pod first-1-generator-0 ran, is gone"},
 		{"a runner that finds no node", reference, func(w *world) {
 			w.Progress = nil
 			p := w.theRunner()
@@ -247,7 +284,8 @@ func TestAfterTheEnd(t *testing.T) {
 	t.Run("a pod that was left is released", func(t *testing.T) {
 		w := newWorld(t, reference)
 		measured(w)
-		w.Pods = []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "first-1-dut", Labels: map[string]string{v1alpha1.LabelAttempt: "1", v1alpha1.LabelRole: "dut"}}}}
+		w.Pods = []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "first-1-dut",
+			Labels: map[string]string{v1alpha1.LabelAttempt: "1", v1alpha1.LabelRole: "dut"}}}}
 		if _, d := w.decide(); len(d.Delete) != 1 {
 			t.Errorf("deletes %v", d.Delete)
 		}
@@ -287,8 +325,8 @@ func TestLostRunsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// A successor that nobody had told of yet when the end was decided: each pass would count the run before it anew, and write that, and be woken by
-// what it wrote.
+// A successor that nobody had told of yet when the end was decided: each pass would count the run before it
+// anew, and write that, and be woken by what it wrote.
 func TestARunThatIsLostWhileItEndsIsCountedOnce(t *testing.T) {
 	w := newWorld(t, reference)
 	w.running()
@@ -387,10 +425,12 @@ func TestARunnerThatIsRefusedIsWaitedFor(t *testing.T) {
 	o := w.observe()
 	o.Refusals = []lifecycle.Refusal{{Pod: "first-1-runner", Message: "exceeded quota: jobs"}}
 	d := lifecycle.Decide(o)
-	if d.Rule != "runNeeded" || d.Reason != v1alpha1.ReasonPodRefused || !strings.Contains(d.Message, "refuses first-1-runner: exceeded quota: jobs (raise the ResourceQuota") {
+	if d.Rule != "runNeeded" || d.Reason != v1alpha1.ReasonPodRefused ||
+		!strings.Contains(d.Message, "refuses first-1-runner: exceeded quota: jobs (raise the ResourceQuota") {
 		t.Errorf("%s – %s: %s", d.Rule, d.Reason, d.Message)
 	}
 	if len(d.Create) != 0 || !d.RequeueAt.After(o.ObservedAt) {
-		t.Errorf("%d objects to create, again at %v: want none, and a later moment than %v", len(d.Create), d.RequeueAt, o.ObservedAt)
+		t.Errorf("%d objects to create, again at %v: want none, and a later moment than %v", len(d.Create), d.RequeueAt,
+			o.ObservedAt)
 	}
 }

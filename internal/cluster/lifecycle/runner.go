@@ -32,15 +32,17 @@ func (rn *runner) trouble() (message, reason string) {
 	case rn.attempt.job == nil:
 		return "", ""
 	case rn.isSuspended() && !rn.observedAt.Before(rn.attempt.job.CreationTimestamp.Add(startBound)):
-		return suspendedJobWords(rn.attempt.job) + fmt.Sprintf("; it is so since %s, and generators and device are given "+
-			"back", startBound), v1alpha1.ReasonRunnerFailed
+		return suspendedJobWords(rn.attempt.job) +
+			fmt.Sprintf("; it is so since %s, and generators and device are given "+
+				"back", startBound), v1alpha1.ReasonRunnerFailed
 	case rn.stuckWords() != "":
 		return rn.stuckWords(), v1alpha1.ReasonNodeLost
 	case jobFailed(rn.attempt.job) != "":
 		return fmt.Sprintf("the runner failed for good (%s)%s%s", jobFailed(rn.attempt.job), rn.lastWords(), remedy),
 			v1alpha1.ReasonRunnerFailed
 	case endOf(rn.attempt.job) != nil:
-		return "the runner ended, and left no Report of this attempt" + rn.lastWords() + remedy, v1alpha1.ReasonRunnerFailed
+		return "the runner ended, and left no Report of this attempt" + rn.lastWords() + remedy,
+			v1alpha1.ReasonRunnerFailed
 	}
 	return "", ""
 }

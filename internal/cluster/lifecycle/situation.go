@@ -45,9 +45,11 @@ func newSituation(o Observed) *situation {
 		envelope: o.Children.Envelope, document: o.Children.Report, packed: o.Children.ReportPacked,
 		readFault: o.Children.ReportFault, written: o.Children.ReportWritten, observedAt: observedAt,
 	}
-	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: status.AdmittedAt, observedAt: observedAt}
+	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: status.AdmittedAt,
+		observedAt: observedAt}
 	observers := &observers{
-		test: test, attempt: attempt, blueprint: blueprint, foreign: o.Children.Foreign, refusals: o.Refusals, observedAt: observedAt,
+		test: test, attempt: attempt, blueprint: blueprint, foreign: o.Children.Foreign, refusals: o.Refusals,
+		observedAt: observedAt,
 	}
 	deadlines := &deadlines{
 		spec: &test.Spec, attempt: attempt, history: history, kueue: kueue, observers: observers,
@@ -61,7 +63,8 @@ func newSituation(o Observed) *situation {
 	}
 	queueing := &queueing{
 		test: test, attempt: attempt, history: history, kueue: kueue, deadlines: deadlines, placement: placement,
-		turn: o.Turn, grows: o.Inventory.Grows, givenBack: status.GivenBack, refusals: o.Refusals, observedAt: observedAt,
+		turn: o.Turn, grows: o.Inventory.Grows, givenBack: status.GivenBack, refusals: o.Refusals,
+		observedAt: observedAt,
 	}
 	startup := &startup{
 		test: test, attempt: attempt, blueprint: blueprint, deadlines: deadlines, placement: placement,
@@ -82,23 +85,27 @@ func newSituation(o Observed) *situation {
 		existing: o.Children.Present, observedAt: observedAt,
 	}
 	teardown := &teardown{
-		test: test, attempt: attempt, blueprint: blueprint, cleanup: cleanup, refusals: o.Refusals, observedAt: observedAt,
+		test: test, attempt: attempt, blueprint: blueprint, cleanup: cleanup, refusals: o.Refusals,
+		observedAt: observedAt,
 	}
 	copies := &copies{
 		test: test, report: report, recorded: status.Report, existing: o.Children.Present, foreign: o.Children.Foreign,
 		published: o.Children.Published, refusals: o.Refusals, observedAt: observedAt,
 	}
 	conditions := &conditionWriter{
-		test: test, attempt: attempt, history: history, faults: faults, lostRuns: status.LostRuns, lastProgress: status.Progress,
-		observedAt: observedAt,
+		test: test, attempt: attempt, history: history, faults: faults, lostRuns: status.LostRuns,
+		lastProgress: status.Progress,
+		observedAt:   observedAt,
 	}
 	return &situation{
 		attempt: attempt, history: history, blueprint: blueprint, kueue: kueue, deadlines: deadlines,
 		queueing: queueing, setup: setup, placement: placement, startup: startup,
 		ports: ports, runner: runner, loss: loss, teardown: teardown, remnants: remnants,
 		preflight: &preflight{
-			test: test, attempt: attempt, blueprint: blueprint, nodes: nodes, deadlines: deadlines, observers: observers,
-			cleanup: cleanup, hasMultus: o.Inventory.Multus, networkFaults: o.Inventory.Faults, grows: o.Inventory.Grows,
+			test: test, attempt: attempt, blueprint: blueprint, nodes: nodes, deadlines: deadlines,
+			observers: observers,
+			cleanup:   cleanup, hasMultus: o.Inventory.Multus, networkFaults: o.Inventory.Faults,
+			grows: o.Inventory.Grows,
 		},
 		portClaims: &portClaims{
 			test: test, attempt: attempt, remnants: remnants, ports: ports, pods: o.Children.Pods,
@@ -115,7 +122,8 @@ func newSituation(o Observed) *situation {
 		},
 		status: &statusWriter{
 			test: test, attempt: attempt, kueue: kueue, deadlines: deadlines, ports: ports, queueing: queueing,
-			report: report, cleanup: cleanup, conditions: conditions, lastProgress: status.Progress, observedAt: observedAt,
+			report: report, cleanup: cleanup, conditions: conditions, lastProgress: status.Progress,
+			observedAt: observedAt,
 		},
 	}
 }

@@ -52,7 +52,8 @@ func (st *startup) unobserved() *step {
 			continue
 		}
 		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting,
-			message: fmt.Sprintf("pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name, o.task,
+			message: fmt.Sprintf("pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name,
+				o.task,
 				wording.JoinNonEmpty(": ",
 					stateOf(p), vitalsTrouble(p)),
 				st.observers.vitalsUntil(p).UTC().Format(time.TimeOnly))}
@@ -74,9 +75,10 @@ func (st *startup) weakQoS() *step {
 		if class == "" || class == corev1.PodQOSGuaranteed || !onDevices(p) {
 			continue
 		}
-		return fail(v1alpha1.ReasonGeneratorFailed, "pod %s is of QoS class %s, and needs Guaranteed for CPUs of its own: "+
-			"keep injected containers and LimitRanges off it, or give every container limits that equal its "+
-			"requests", p.Name, class)
+		return fail(v1alpha1.ReasonGeneratorFailed,
+			"pod %s is of QoS class %s, and needs Guaranteed for CPUs of its own: "+
+				"keep injected containers and LimitRanges off it, or give every container limits that equal its "+
+				"requests", p.Name, class)
 	}
 	return nil
 }
@@ -204,7 +206,8 @@ func (st *startup) settingUp() *step {
 	notYet := isFalse(v1alpha1.ReasonNotStarted, "the setup pod comes first")
 	pods := st.attempt.podsWithRole(v1alpha1.RoleSetup)
 	if len(pods) == 0 {
-		s := st.placement.createMissing("SettingUp", manifests.Links(st.blueprint.input()), manifests.Setup(st.blueprint.input()))
+		s := st.placement.createMissing("SettingUp", manifests.Links(st.blueprint.input()),
+			manifests.Setup(st.blueprint.input()))
 		s.dut = notYet
 		return s
 	}
@@ -221,7 +224,8 @@ func (st *startup) settingUp() *step {
 // activityStarting is the step of a test whose pods have nodes.
 const activityStarting = "Starting"
 
-// troubleOf says what keeps a pod's containers from starting and won't pass by waiting. Empty means that nothing is known.
+// troubleOf says what keeps a pod's containers from starting and won't pass by waiting. Empty means that
+// nothing is known.
 func troubleOf(p *corev1.Pod) string {
 	for _, c := range statuses(p) {
 		w := c.State.Waiting
@@ -298,9 +302,10 @@ func onDevices(p *corev1.Pod) bool {
 	return false
 }
 
-// earliestClusterTime converts a time x by the clock of a pod's node into the earliest time that it can be by the cluster's
-// clock (API server, scheduler, controllers). Zero means unknown. A kubelet starts a pod after the scheduler placed it,
-// so the node's clock is ahead by at most what its own reading says lay between the two.
+// earliestClusterTime converts a time x by the clock of a pod's node into the earliest time that it can be by
+// the cluster's clock (API server, scheduler, controllers). Zero means unknown. A kubelet starts a pod after
+// the scheduler placed it, so the node's clock is ahead by at most what its own reading says lay between the
+// two.
 //
 //	cluster  scheduled ─┬───────────── ≥ x − (started − scheduled)
 //	node                └─ started ─── x

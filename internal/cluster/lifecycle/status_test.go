@@ -20,11 +20,14 @@ func TestResultAsMeasured(t *testing.T) {
 	w.finish(r, report.Completed)
 	w.Report.Result.Resolution = 5000
 	w.Report.Result.Generators = []report.GeneratorShare{
-		{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000, StartSkew: plan.Duration(1500 * time.Microsecond)},
+		{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000,
+			StartSkew: plan.Duration(1500 * time.Microsecond)},
 	}
 	w.Report.Result.SetBy = []string{"west→east"}
-	w.Report.Result.Directions[0].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: 7, Lossy: 9, Resolution: 5_000_000}
-	w.Report.Result.Directions[1].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true, Window: 7}
+	w.Report.Result.Directions[0].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true,
+		Confirmed: true, Window: 7, Lossy: 9, Resolution: 5_000_000}
+	w.Report.Result.Directions[1].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true,
+		Window: 7}
 	w.settle()
 	rate := v1alpha1.FlowRate{PacketsPerSecond: 10000, Layer1BitsPerSecond: 30e6, Layer2BitsPerSecond: 28e6}
 	total := v1alpha1.FlowRate{PacketsPerSecond: 20000, Layer1BitsPerSecond: 60e6, Layer2BitsPerSecond: 56e6}
@@ -35,11 +38,14 @@ func TestResultAsMeasured(t *testing.T) {
 		Saturated: true, Confirmed: true, Reason: "LossAboveLimit", Message: "above 10.00 Kpps frames are lost",
 		Resolution: w.Report.Result.Resolution.String(), SetBy: []string{"west→east"},
 		Directions: []v1alpha1.DirectionResult{
-			{From: "west", To: "east", Limit: &v1alpha1.DirectionLimit{Saturated: true, Reason: "LossAboveLimit", Resolution: "0.005"}, Figures: figures(rate)},
-			{From: "east", To: "west", Limit: &v1alpha1.DirectionLimit{Reason: "OtherDirection"}, Figures: figures(rate)}},
+			{From: "west", To: "east", Limit: &v1alpha1.DirectionLimit{Saturated: true, Reason: "LossAboveLimit",
+				Resolution: "0.005"}, Figures: figures(rate)},
+			{From: "east", To: "west", Limit: &v1alpha1.DirectionLimit{Reason: "OtherDirection"},
+				Figures: figures(rate)}},
 		Total: &v1alpha1.TotalResult{Figures: figures(total)},
 		Generators: []v1alpha1.GeneratorResult{
-			{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000, StartSkewMicroseconds: 1500},
+			{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000,
+				StartSkewMicroseconds: 1500},
 		},
 	}
 	st := w.test.Status
@@ -123,8 +129,8 @@ func TestProgressIsCopiedAtMostEachFifteenSeconds(t *testing.T) {
 	}
 }
 
-// A run begins a moment after the last pod is ready: what is written at the latest then isn't written pod by pod before. Where a pod isn't ready for long, the
-// others are told of.
+// A run begins a moment after the last pod is ready: what is written at the latest then isn't written pod by
+// pod before. Where a pod isn't ready for long, the others are told of.
 func TestThatPodsAreReadyIsLeftToTheRun(t *testing.T) {
 	w := newWorld(t, reference)
 	w.settle()
@@ -173,7 +179,8 @@ func TestProgressForPeople(t *testing.T) {
 	w.progress(w.toRun(), "Ramping", 42)
 	w.settle()
 	p := w.test.Status.Progress
-	if p.Intended != "10.00 Kpps" || p.Received != "20.00 Kpps" || *p.Percent != 42 || p.Run != 1 || p.LossRatio != "0" {
+	if p.Intended != "10.00 Kpps" || p.Received != "20.00 Kpps" || *p.Percent != 42 || p.Run != 1 ||
+		p.LossRatio != "0" {
 		t.Errorf("progress is %+v", p)
 	}
 }
@@ -205,9 +212,11 @@ spec:
 func TestProgressOfSessionsIsGoodput(t *testing.T) {
 	w := newWorld(t, tcp)
 	r := w.toRun()
-	for goodput, received := range map[*int64]string{nil: "", new(int64): "0.00 bps goodput", new(int64(92_900_000)): "92.90 Mbps goodput"} {
+	for goodput, received := range map[*int64]string{nil: "", new(int64): "0.00 bps goodput",
+		new(int64(92_900_000)): "92.90 Mbps goodput"} {
 		w.progress(r, "Holding", 42)
-		w.Progress.IntendedPacketsPerSecond, w.Progress.ReceivedPacketsPerSecond, w.Progress.LossRatio, w.Progress.GoodputBitsPerSecond = 0, 0, "", goodput
+		w.Progress.IntendedPacketsPerSecond, w.Progress.ReceivedPacketsPerSecond, w.Progress.LossRatio,
+			w.Progress.GoodputBitsPerSecond = 0, 0, "", goodput
 		w.pass(11 * time.Second)
 		if p := w.test.Status.Progress; p.Intended != "" || p.Received != received || p.LossRatio != "" {
 			t.Errorf("of a goodput of %v progress is %+v, want received %q", goodput, p, received)
@@ -216,7 +225,8 @@ func TestProgressOfSessionsIsGoodput(t *testing.T) {
 }
 
 func TestManyGeneratorsDontMakeManyWrites(t *testing.T) {
-	w := newWorld(t, strings.Replace(reference, "  links:", "  generator: {engine: Software, replicas: 64}\n  links:", 1))
+	w := newWorld(t, strings.Replace(reference, "  links:", "  generator: {engine: Software, replicas: 64}\n  links:",
+		1))
 	w.settle()
 	writes := w.writes
 	for i := range w.Pods {

@@ -17,7 +17,8 @@ import (
 // a percentage or one more ready pod, are written at most every 15 s. That all pods have nodes, or are ready, is
 // written at most every 3 s, since the run begins a moment later. due is when the rest is written. Zero means that
 // nothing was left out.
-func throttleStatus(previous *v1alpha1.LoadTestStatus, next v1alpha1.LoadTestStatus, moment time.Time) (st v1alpha1.LoadTestStatus, due time.Time) {
+func throttleStatus(previous *v1alpha1.LoadTestStatus, next v1alpha1.LoadTestStatus,
+	moment time.Time) (st v1alpha1.LoadTestStatus, due time.Time) {
 	if next.Progress == nil {
 		return next, time.Time{}
 	}
@@ -55,14 +56,18 @@ func minWriteInterval(previous, next *v1alpha1.LoadTestStatus) time.Duration {
 	return 0
 }
 
-// withoutReadiness removes from two statuses the news that pods were placed or became ready, which every test has a moment before its run begins.
+// withoutReadiness removes from two statuses the news that pods were placed or became ready, which every test
+// has a moment before its run begins.
 func withoutReadiness(previous, next *v1alpha1.LoadTestStatus) {
 	if previous.Progress != nil && next.Progress != nil && next.Progress.Step == activityStarting {
 		previous.Progress.Step = activityStarting
 	}
-	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionDUTReady} {
-		previous, current := meta.FindStatusCondition(previous.Conditions, kind), meta.FindStatusCondition(next.Conditions, kind)
-		usual := previous != nil && (previous.Reason == v1alpha1.ReasonStarting || previous.Reason == v1alpha1.ReasonPending)
+	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady,
+		v1alpha1.ConditionDUTReady} {
+		previous, current := meta.FindStatusCondition(previous.Conditions, kind),
+			meta.FindStatusCondition(next.Conditions, kind)
+		usual := previous != nil && (previous.Reason == v1alpha1.ReasonStarting ||
+			previous.Reason == v1alpha1.ReasonPending)
 		if usual && current != nil && current.Status == metav1.ConditionTrue {
 			*previous = *current
 		}
@@ -93,7 +98,8 @@ func significantFields(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 		if significant.Progress != nil {
 			significant.Progress.Step = ""
 		}
-		significant.Pods = slices.DeleteFunc(significant.Pods, func(p v1alpha1.PodStatus) bool { return p.Role == v1alpha1.RoleRunner && p.State == "" })
+		significant.Pods = slices.DeleteFunc(significant.Pods,
+			func(p v1alpha1.PodStatus) bool { return p.Role == v1alpha1.RoleRunner && p.State == "" })
 	}
 	return significant
 }

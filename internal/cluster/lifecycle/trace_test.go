@@ -106,8 +106,8 @@ func (w *world) check(o lifecycle.Observed, previous *v1alpha1.LoadTestStatus, d
 	w.checkKstatus()
 }
 
-// checkDue: the operator's clock has whole seconds. What is due between two of them, and not before, would be looked at again and again until the second
-// is over.
+// checkDue: the operator's clock has whole seconds. What is due between two of them, and not before, would be
+// looked at again and again until the second is over.
 func (w *world) checkDue(o lifecycle.Observed, d lifecycle.Decision) {
 	w.t.Helper()
 	if second := d.RequeueAt.Truncate(time.Second); second.After(o.ObservedAt) && !d.RequeueAt.Equal(second) {
@@ -147,7 +147,8 @@ func (w *world) checkConditions(previous *v1alpha1.LoadTestStatus) {
 		if c.ObservedGeneration != st.ObservedGeneration {
 			w.fail("condition %s is of generation %d, status of %d", kind, c.ObservedGeneration, st.ObservedGeneration)
 		}
-		if old := meta.FindStatusCondition(previous.Conditions, kind); old != nil && old.Status == c.Status && !old.LastTransitionTime.Equal(&c.LastTransitionTime) {
+		if old := meta.FindStatusCondition(previous.Conditions, kind); old != nil && old.Status == c.Status &&
+			!old.LastTransitionTime.Equal(&c.LastTransitionTime) {
 			w.fail("condition %s changed its time and not its status", kind)
 		}
 	}
@@ -155,7 +156,8 @@ func (w *world) checkConditions(previous *v1alpha1.LoadTestStatus) {
 	if passed.Status == metav1.ConditionTrue && complete.Reason != v1alpha1.ReasonMeasured {
 		w.fail("Passed is True, and it ended with %s", complete.Reason)
 	}
-	if old := meta.FindStatusCondition(previous.Conditions, "Complete"); old != nil && old.Status == metav1.ConditionTrue && (complete.Status != old.Status || complete.Reason != old.Reason) {
+	if old := meta.FindStatusCondition(previous.Conditions, "Complete"); old != nil &&
+		old.Status == metav1.ConditionTrue && (complete.Status != old.Status || complete.Reason != old.Reason) {
 		w.fail("what was complete (%s) isn't any more: %s %s", old.Reason, complete.Status, complete.Reason)
 	}
 	if (complete.Status == metav1.ConditionTrue) != (st.FinishedAt != nil) {
@@ -167,7 +169,8 @@ func (w *world) checkChildren() {
 	w.t.Helper()
 	attempts, jobs := map[string]bool{}, 0
 	for i := range w.Pods {
-		if p := &w.Pods[i]; p.DeletionTimestamp == nil && (p.Status.Phase == corev1.PodPending || p.Status.Phase == corev1.PodRunning) {
+		if p := &w.Pods[i]; p.DeletionTimestamp == nil && (p.Status.Phase == corev1.PodPending ||
+			p.Status.Phase == corev1.PodRunning) {
 			attempts[p.Labels[v1alpha1.LabelAttempt]] = true
 		}
 	}

@@ -27,7 +27,8 @@ func (w *world) gatewaysApart() {
 	for _, name := range []string{"first-1-dut", "first-1-dut-far"} {
 		p := w.mustPod(name)
 		set(p, corev1.PodReady, corev1.ConditionFalse, w.clock)
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Time{Time: w.clock}}}}}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Time{Time: w.clock}}}}}
 	}
 }
 
@@ -69,7 +70,8 @@ func TestGatewaysThatDontMeetAreTold(t *testing.T) {
 		t.Errorf("at once: %s: %s", got.Reason, got.Message)
 	}
 	w.pass(time.Minute)
-	if got := w.condition("DUTReady"); got.Reason != "NoTunnel" || !strings.Contains(got.Message, "pods first-1-dut and first-1-dut-far, and don't reach each other over network bench/cable: it has to join the two") {
+	if got := w.condition("DUTReady"); got.Reason != "NoTunnel" ||
+		!strings.Contains(got.Message, "pods first-1-dut and first-1-dut-far, and don't reach each other over network bench/cable: it has to join the two") {
 		t.Errorf("after a minute: %s: %s", got.Reason, got.Message)
 	}
 }

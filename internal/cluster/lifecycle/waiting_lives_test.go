@@ -33,7 +33,8 @@ func waitingLives() []life {
 			w.settle()
 			w.inventory.Multus = true
 			w.settle()
-			w.inventory.Faults = map[compile.NetworkKey]string{{Namespace: "bench", Name: "sriov-west"}: "spec.config isn't JSON"}
+			w.inventory.Faults = map[compile.NetworkKey]string{{Namespace: "bench",
+				Name: "sriov-west"}: "spec.config isn't JSON"}
 			w.settle()
 			w.inventory.Faults, w.inventory.Networks = nil, whole.Networks
 			w.settle()
@@ -69,7 +70,8 @@ func waitingLives() []life {
 			w.settle()
 		}},
 		{"refused by quota until it is raised", reference, func(w *world) {
-			w.refusals = []lifecycle.Refusal{{Pod: "first-1-dut", Message: `pods "first-1-dut" is forbidden: exceeded quota: bench, requested: pods=1, used: pods=10, limited: pods=10`}}
+			w.refusals = []lifecycle.Refusal{{Pod: "first-1-dut",
+				Message: `pods "first-1-dut" is forbidden: exceeded quota: bench, requested: pods=1, used: pods=10, limited: pods=10`}}
 			w.settle()
 			w.pass(30 * time.Minute)
 			w.refusals = nil
@@ -79,7 +81,8 @@ func waitingLives() []life {
 			w.settle()
 		}},
 		{"API server busy", reference, func(w *world) {
-			w.refusals = []lifecycle.Refusal{{Pod: "first-1-dut", Message: "the server is currently unable to handle the request", Transient: true}}
+			w.refusals = []lifecycle.Refusal{{Pod: "first-1-dut",
+				Message: "the server is currently unable to handle the request", Transient: true}}
 			w.pass(10 * time.Second)
 			w.refusals = nil
 			w.pass(time.Minute)
@@ -88,7 +91,8 @@ func waitingLives() []life {
 			w.settle()
 			w.schedule()
 			w.run()
-			w.refuse("vpp-1-generator-0", "TopologyAffinityError", "Resources cannot be allocated with Topology locality")
+			w.refuse("vpp-1-generator-0", "TopologyAffinityError",
+				"Resources cannot be allocated with Topology locality")
 			w.settle()
 			w.pass(40 * time.Second)
 			r := w.toRun()
@@ -98,10 +102,12 @@ func waitingLives() []life {
 		{"all nodes refuse and one is tried again", devices, func(w *world) {
 			w.settle()
 			w.schedule()
-			w.refuse("vpp-1-generator-0", "TopologyAffinityError", "Resources cannot be allocated with Topology locality")
+			w.refuse("vpp-1-generator-0", "TopologyAffinityError",
+				"Resources cannot be allocated with Topology locality")
 			w.pass(40 * time.Second)
 			w.schedule()
-			w.refuse("vpp-2-dut", "UnexpectedAdmissionError", "Allocate failed due to requested number of devices unavailable for intel.com/west")
+			w.refuse("vpp-2-dut", "UnexpectedAdmissionError",
+				"Allocate failed due to requested number of devices unavailable for intel.com/west")
 			w.pass(40 * time.Second)
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 			w.settle()
@@ -111,7 +117,8 @@ func waitingLives() []life {
 		{"a kubelet that has just started knows of no device yet", devices, func(w *world) {
 			w.settle()
 			w.schedule()
-			w.refuse("vpp-1-generator-0", "UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices intel.com/west, which is unexpected")
+			w.refuse("vpp-1-generator-0", "UnexpectedAdmissionError",
+				"Allocate failed due to no healthy devices present; cannot allocate unhealthy devices intel.com/west, which is unexpected")
 			w.settle()
 			if nodes := w.test.Status.ExcludedNodes; len(nodes) > 0 {
 				w.t.Errorf("nodes %v are to be avoided", nodes)
@@ -124,9 +131,10 @@ func waitingLives() []life {
 			w.settle()
 			w.schedule()
 			p := w.mustPod("first-1-generator-0")
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "generator", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-				Reason: "ImagePullBackOff", Message: `Back-off pulling image "linerate:test"`,
-			}}}}
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "generator",
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+					Reason: "ImagePullBackOff", Message: `Back-off pulling image "linerate:test"`,
+				}}}}
 			w.settle()
 			w.pass(2 * time.Minute)
 			w.mustPod("first-1-generator-0").Status.ContainerStatuses = nil
@@ -137,9 +145,10 @@ func waitingLives() []life {
 		{"device refers to what isn't there", reference, func(w *world) {
 			w.settle()
 			w.schedule()
-			w.mustPod("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "forwarder", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-				Reason: "CreateContainerConfigError", Message: `configmap "vpp" not found`,
-			}}}}
+			w.mustPod("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "forwarder",
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+					Reason: "CreateContainerConfigError", Message: `configmap "vpp" not found`,
+				}}}}
 			w.settle()
 		}},
 		{"network plugin that doesn't attach", reference, func(w *world) {

@@ -24,10 +24,12 @@ func (w *world) message(kind string) string {
 func TestTheSchedulersWords(t *testing.T) {
 	const reason = "0/2 nodes are available: 2 Insufficient intel.com/west"
 	for name, message := range map[string]string{
-		"preemption is left out":             reason + ". preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
-		"claims and preemption are left out": reason + ". no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
-		"a full stop is left out":            reason + ".",
-		"there is nothing to leave out":      reason,
+		"preemption is left out": reason +
+			". preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
+		"claims and preemption are left out": reason +
+			". no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
+		"a full stop is left out":       reason + ".",
+		"there is nothing to leave out": reason,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, reference)
@@ -45,9 +47,11 @@ func TestTheSchedulersWords(t *testing.T) {
 func TestWhatIsToldOnce(t *testing.T) {
 	t.Run("a way out that helps two pods", func(t *testing.T) {
 		w := newWorld(t, reference)
-		w.refusals = []lifecycle.Refusal{{Pod: "first-1-dut", Message: "violates PodSecurity"}, {Pod: "first-1-generator-0", Message: "violates PodSecurity"}}
+		w.refusals = []lifecycle.Refusal{{Pod: "first-1-dut", Message: "violates PodSecurity"},
+			{Pod: "first-1-generator-0", Message: "violates PodSecurity"}}
 		w.settle()
-		if got := w.message(v1alpha1.ConditionScheduled); strings.Count(got, "enforce=privileged") != 1 || !strings.HasSuffix(got, ")") {
+		if got := w.message(v1alpha1.ConditionScheduled); strings.Count(got, "enforce=privileged") != 1 ||
+			!strings.HasSuffix(got, ")") {
 			t.Error(got)
 		}
 	})
@@ -76,10 +80,12 @@ func TestADeadlineTellsOnlyWhatWasMissing(t *testing.T) {
 }
 
 func TestAnInvalidSpecIsToldAsPeopleWould(t *testing.T) {
-	w := newWorld(t, strings.Replace(reference, "network: west,", "network: west, generator: {address: 10.1.1.1/24},", 1))
+	w := newWorld(t, strings.Replace(reference, "network: west,", "network: west, generator: {address: 10.1.1.1/24},",
+		1))
 	w.settle()
 	got := w.message(v1alpha1.ConditionAccepted)
-	if first, second, two := strings.Cut(got, "; "); !two || !strings.HasPrefix(first, "spec.") || !strings.HasPrefix(second, "spec.") {
+	if first, second, two := strings.Cut(got, "; "); !two || !strings.HasPrefix(first, "spec.") ||
+		!strings.HasPrefix(second, "spec.") {
 		t.Errorf("want two faults in a row, got %s", got)
 	}
 	if got := w.message(v1alpha1.ConditionPassed); got != "nothing was measured that could be judged" {
@@ -89,7 +95,8 @@ func TestAnInvalidSpecIsToldAsPeopleWould(t *testing.T) {
 
 // Whoever suspends a test again and again may choose the run that counts: the verdict says so.
 func TestAVerdictSaysHowManyRunsOfTheTestWereVoid(t *testing.T) {
-	for lost, words := range map[int32]string{0: "", 1: "; 1 of 2 runs of this test were void", 40: "; 40 of 41 runs of this test were void"} {
+	for lost, words := range map[int32]string{0: "", 1: "; 1 of 2 runs of this test were void",
+		40: "; 40 of 41 runs of this test were void"} {
 		w := newWorld(t, reference)
 		w.test.Status.LostRuns = lost
 		r := w.toRun()
@@ -97,7 +104,8 @@ func TestAVerdictSaysHowManyRunsOfTheTestWereVoid(t *testing.T) {
 		w.finish(r, report.Completed)
 		w.settle()
 		got := w.message(v1alpha1.ConditionPassed)
-		if w.condition("Passed").Reason != v1alpha1.ReasonCriteriaMet || !strings.HasSuffix(got, words) || strings.Contains(got, "void") != (lost > 0) {
+		if w.condition("Passed").Reason != v1alpha1.ReasonCriteriaMet || !strings.HasSuffix(got, words) ||
+			strings.Contains(got, "void") != (lost > 0) {
 			t.Errorf("after %d runs that came to nothing the verdict is %q", lost, got)
 		}
 	}
@@ -105,11 +113,13 @@ func TestAVerdictSaysHowManyRunsOfTheTestWereVoid(t *testing.T) {
 
 // Without criteria there is never a verdict; that there is a result is said only when there is one.
 func TestWithoutCriteriaNoResultIsPromised(t *testing.T) {
-	const notYet, unmeasured = "spec.criteria is empty: what is measured gets no verdict", "spec.criteria is empty, and nothing was measured that could be judged"
+	const notYet, unmeasured = "spec.criteria is empty: what is measured gets no verdict",
+		"spec.criteria is empty, and nothing was measured that could be judged"
 	open := strings.Replace(reference, "  criteria: [{name: rate, metric: PacketsPerSecond, min: \"9900\"}]\n", "", 1)
 	want := func(t *testing.T, w *world, words string) {
 		t.Helper()
-		if c := w.condition("Passed"); c.Status != "Unknown" || c.Reason != v1alpha1.ReasonNoCriteria || w.message(v1alpha1.ConditionPassed) != words {
+		if c := w.condition("Passed"); c.Status != "Unknown" || c.Reason != v1alpha1.ReasonNoCriteria ||
+			w.message(v1alpha1.ConditionPassed) != words {
 			t.Errorf("Passed=%s %s: %s; want %s", c.Status, c.Reason, w.message(v1alpha1.ConditionPassed), words)
 		}
 	}

@@ -25,8 +25,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// world is a small cluster in memory: it applies decisions, and plays kubelet, scheduler, Job controller, garbage collector and runner by
-// script. Its clock moves only when a script moves it.
+// world is a small cluster in memory: it applies decisions, and plays kubelet, scheduler, Job controller,
+// garbage collector and runner by script. Its clock moves only when a script moves it.
 //
 //	script ──acts──▶ world ◀──applies── Decision ◀── Decide ◀── Observed ◀── world, or what is seen of it by now
 type world struct {
@@ -95,7 +95,8 @@ type things struct {
 }
 
 func (th *things) copy() *things {
-	copied := &things{Present: maps.Clone(th.Present), Documents: maps.Clone(th.Documents), Published: th.Published, Report: th.Report}
+	copied := &things{Present: maps.Clone(th.Present), Documents: maps.Clone(th.Documents), Published: th.Published,
+		Report: th.Report}
 	for i := range th.Pods {
 		copied.Pods = append(copied.Pods, *th.Pods[i].DeepCopy())
 	}
@@ -129,7 +130,10 @@ func (th *things) plans() (attempts []int32) {
 func (th *things) collect(plan string) {
 	run := strings.TrimSuffix(plan, "plan")
 	maps.DeleteFunc(th.Documents, func(name string, _ map[string]string) bool { return strings.HasPrefix(name, run) })
-	th.Jobs = slices.DeleteFunc(th.Jobs, func(j batchv1.Job) bool { return j.Namespace == settings().Namespace && strings.HasPrefix(j.Name, run) })
+	th.Jobs = slices.DeleteFunc(th.Jobs, func(j batchv1.Job) bool {
+		return j.Namespace == settings().Namespace &&
+			strings.HasPrefix(j.Name, run)
+	})
 }
 
 // newWorld is a cluster with two nodes that have what the test needs, and a LoadTest that a person applied.
@@ -142,7 +146,8 @@ func newWorld(t *testing.T, spec string) *world {
 	return w
 }
 
-// loadTest is a LoadTest as an API server stores it. Thousands of worlds begin with a few of them, so each is admitted once.
+// loadTest is a LoadTest as an API server stores it. Thousands of worlds begin with a few of them, so each is
+// admitted once.
 func loadTest(t *testing.T, text string) *v1alpha1.LoadTest {
 	t.Helper()
 	stored, ok := admitted.Load(text)
@@ -190,7 +195,8 @@ func (w *world) observe() lifecycle.Observed {
 	o := lifecycle.Observed{
 		Test: w.test.DeepCopy(), ObservedAt: w.clock, Settings: settings(), Inventory: w.inventory,
 		Children: lifecycle.Children{
-			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Documents: slices.Sorted(maps.Keys(th.Documents)), Plans: th.plans(), Published: th.Published,
+			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Documents: slices.Sorted(maps.Keys(th.Documents)),
+			Plans: th.plans(), Published: th.Published,
 			Foreign: slices.Clone(w.foreign), Progress: th.Progress,
 		},
 		Ports: lifecycle.ObservedPorts{Claims: slices.Clone(w.portClaims), Older: w.olderWaiters},
@@ -202,7 +208,8 @@ func (w *world) observe() lifecycle.Observed {
 	if order, ok := delivery.ReadOrder(th.Documents[manifests.PlanName(w.test, attempt)]); ok {
 		o.Children.Order = &order
 	}
-	if _, ok := th.Documents[manifests.OriginalName(w.test, attempt)]; ok && th.Envelope != nil && th.Envelope.Attempt == int(attempt) {
+	if _, ok := th.Documents[manifests.OriginalName(w.test, attempt)]; ok && th.Envelope != nil &&
+		th.Envelope.Attempt == int(attempt) {
 		o.Children.Envelope = th.Envelope
 	}
 	o.Turn = w.turn(o)
@@ -218,7 +225,8 @@ func (w *world) turn(o lifecycle.Observed) queue.Turn {
 	if !claims {
 		return queue.Turn{}
 	}
-	line := queue.Arrange(queue.Snapshot{Nodes: lifecycle.QueueNodes(w.inventory.Nodes), Claims: append(slices.Clone(w.otherClaims), claim), Holdings: holdings, Time: w.clock})
+	line := queue.Arrange(queue.Snapshot{Nodes: lifecycle.QueueNodes(w.inventory.Nodes),
+		Claims: append(slices.Clone(w.otherClaims), claim), Holdings: holdings, Time: w.clock})
 	return line.Turns[claim.ID]
 }
 
@@ -240,10 +248,12 @@ func (w *world) decide() (lifecycle.Observed, lifecycle.Decision) {
 		case d.Try != nil:
 			w.tries += len(d.Try)
 			o.Refusals = append([]lifecycle.Refusal{}, w.refusals...)
-		case w.unmade != nil && o.Refusals == nil && slices.ContainsFunc(d.Create, func(o manifests.Object) bool { return o.GetName() == w.unmade.Pod }):
+		case w.unmade != nil && o.Refusals == nil &&
+			slices.ContainsFunc(d.Create, func(o manifests.Object) bool { return o.GetName() == w.unmade.Pod }):
 			o.Refusals = []lifecycle.Refusal{*w.unmade}
 		case w.unkept != nil && keptIn(d) != nil && o.Refusals == nil:
-			o.Refusals = []lifecycle.Refusal{{Pod: keptIn(d).Name, Message: w.unkept.Message, Transient: w.unkept.Transient}}
+			o.Refusals = []lifecycle.Refusal{{Pod: keptIn(d).Name, Message: w.unkept.Message,
+				Transient: w.unkept.Transient}}
 		default:
 			return o, d
 		}
@@ -291,7 +301,8 @@ func (w *world) reconcile() bool {
 
 // finalize puts the teardown's finalizer on the test, or takes it off.
 func (w *world) finalize(d lifecycle.Decision) {
-	w.test.Finalizers = slices.DeleteFunc(w.test.Finalizers, func(f string) bool { return f == v1alpha1.FinalizerTeardown })
+	w.test.Finalizers = slices.DeleteFunc(w.test.Finalizers,
+		func(f string) bool { return f == v1alpha1.FinalizerTeardown })
 	if d.Protect {
 		w.test.Finalizers = append(w.test.Finalizers, v1alpha1.FinalizerTeardown)
 	}
@@ -381,7 +392,8 @@ func sameJSON(a, b any) bool {
 	return string(x) == string(y)
 }
 
-// settle reconciles until nothing changes any more, as watches make an operator do. In a muddle it looks before it has seen all.
+// settle reconciles until nothing changes any more, as watches make an operator do. In a muddle it looks before
+// it has seen all.
 func (w *world) settle() {
 	w.t.Helper()
 	w.muddle()
@@ -420,7 +432,8 @@ func (w *world) nextDue() time.Time {
 	}
 	for i := range w.Pods {
 		p := &w.Pods[i]
-		if p.DeletionTimestamp != nil && !w.stubborn[p.Name] && p.DeletionTimestamp.After(w.clock) && (due.IsZero() || p.DeletionTimestamp.Time.Before(due)) {
+		if p.DeletionTimestamp != nil && !w.stubborn[p.Name] && p.DeletionTimestamp.After(w.clock) &&
+			(due.IsZero() || p.DeletionTimestamp.Time.Before(due)) {
 			due = p.DeletionTimestamp.Time
 		}
 	}

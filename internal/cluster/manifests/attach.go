@@ -97,8 +97,8 @@ func devicesOf(input Input, links []string, end func(Input, string) (Network, bo
 	return counts
 }
 
-// requestDevices adds devices to a container's requests, which may already have some for networks of its own. Kubernetes demands that limits of
-// devices equal their requests.
+// requestDevices adds devices to a container's requests, which may already have some for networks of its own.
+// Kubernetes demands that limits of devices equal their requests.
 func requestDevices(c *corev1.Container, devices map[corev1.ResourceName]int64) {
 	for name, count := range devices {
 		q := resource.NewQuantity(count, resource.DecimalSI)
@@ -119,7 +119,8 @@ func withResource(list corev1.ResourceList, name corev1.ResourceName, q resource
 	return merged
 }
 
-// networkAnnotations are the annotations that attach a pod first to its template's own networks, as the compiler read them, and then to the test's links.
+// networkAnnotations are the annotations that attach a pod first to its template's own networks, as the
+// compiler read them, and then to the test's links.
 func networkAnnotations(input Input, annotation string, ours []compile.Attachment) map[string]string {
 	if len(ours) == 0 {
 		return nil
@@ -133,5 +134,6 @@ func networkAnnotations(input Input, annotation string, ours []compile.Attachmen
 		entries = append(entries, a)
 		links = append(links, a.Interface)
 	}
-	return map[string]string{annotationNetworks: compile.WriteAttachments(entries), AnnotationLinks: strings.Join(links, ",")}
+	return map[string]string{annotationNetworks: compile.WriteAttachments(entries), AnnotationLinks: strings.Join(links,
+		",")}
 }

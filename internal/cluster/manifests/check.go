@@ -29,7 +29,8 @@ func checkSpeed(input Input) []error {
 	return errs
 }
 
-// checkRewriting refuses a Reference that rewrites MAC addresses if it can't know the generators' addresses before they run.
+// checkRewriting refuses a Reference that rewrites MAC addresses if it can't know the generators' addresses
+// before they run.
 func checkRewriting(input Input) []error {
 	p := input.Compiled.Plan
 	if input.Test.Spec.DUT.Type != v1alpha1.DUTReference || p.DUT.Forwarding != plan.MACRewrite {

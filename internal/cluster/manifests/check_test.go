@@ -29,11 +29,12 @@ func TestCheckRefuses(t *testing.T) {
 		"devices beside kernel interfaces": {"loadtest_trex_intel_pod", func(input *manifests.Input) {
 			input.Networks[west] = manifests.Network{Key: west, Plugin: "macvlan", MAC: true}
 		}, []string{"the networks of links east have a device resource (annotation k8s.v1.cni.cncf.io/resourceName), those of links west have none: TRex drives all its ports alike, so give all links networks of one kind"}},
-		"percent of a speed that a virtual interface doesn't have": {"loadtest_trex_loopback", func(input *manifests.Input) {
-			for key := range input.Networks {
-				input.Networks[key] = manifests.Network{Key: key, Plugin: "macvlan"}
-			}
-		}, []string{"link west: the test asks for percent of line rate, and the interfaces of network bench/sriov-west have no speed of their own: say what 100 % is, such as lineRate: 10gbps", "link east: "}},
+		"percent of a speed that a virtual interface doesn't have": {"loadtest_trex_loopback",
+			func(input *manifests.Input) {
+				for key := range input.Networks {
+					input.Networks[key] = manifests.Network{Key: key, Plugin: "macvlan"}
+				}
+			}, []string{"link west: the test asks for percent of line rate, and the interfaces of network bench/sriov-west have no speed of their own: say what 100 % is, such as lineRate: 10gbps", "link east: "}},
 		"a Reference that can't know where frames go": {"loadtest_software_reference", func(input *manifests.Input) {
 			input.Compiled.Plan.DUT.Forwarding = plan.MACRewrite
 			for key, n := range input.Networks {
@@ -93,9 +94,11 @@ func TestAGroupOfKueuesIsOfAFewKinds(t *testing.T) {
 		dut      string
 		want     string
 	}{
-		{"replicas with all links are of one kind, and the device of another", 8, v1alpha1.LayoutPaired, "{type: Reference}", ""},
+		{"replicas with all links are of one kind, and the device of another", 8, v1alpha1.LayoutPaired,
+			"{type: Reference}", ""},
 		{"eight generators that each avoid another machine", 4, v1alpha1.LayoutPerLink, "{type: Device}", ""},
-		{"with a device beside them they are too many", 4, v1alpha1.LayoutPerLink, "{type: Reference}", "of 9 kinds, and Kueue admits a group of 8 at most"},
+		{"with a device beside them they are too many", 4, v1alpha1.LayoutPerLink, "{type: Reference}",
+			"of 9 kinds, and Kueue admits a group of 8 at most"},
 		{"ten", 5, v1alpha1.LayoutPerLink, "{type: Device}", "of 10 kinds"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 const folderCredentials = folderLinerate + "/credentials"
 
 // credentialKeys are the only keys of a Secret that are mounted, since package collect uses no others.
-var credentialKeys = []string{"username", "password", "token", "community", "ca.crt", "serverName", "fingerprint", "authPassword", "authProtocol", "privPassword", "privProtocol"}
+var credentialKeys = []string{"username", "password", "token", "community", "ca.crt", "serverName", "fingerprint",
+	"authPassword", "authProtocol", "privPassword", "privProtocol"}
 
 // hasCollector says that the test has an observer that asks a source over the network.
 func hasCollector(input Input) bool { return len(input.Compiled.Plan.Asking()) > 0 }
@@ -32,7 +33,8 @@ func Collector(input Input) *corev1.Pod {
 	pod := newPod(input, meta)
 	asking := input.Compiled.Plan.Asking()
 	text, _ := json.Marshal(asking) // of strings and numbers
-	c := ourContainer(input, "collector", append(guarded(input, "collect", "--vitals", "$("+variablePodIP+")", "--credentials", folderCredentials), "--observers", literal([]string{string(text)})[0])...)
+	c := ourContainer(input, "collector", append(guarded(input, "collect", "--vitals", "$("+variablePodIP+")",
+		"--credentials", folderCredentials), "--observers", literal([]string{string(text)})[0])...)
 	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP")}
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = restricted()
@@ -45,7 +47,8 @@ func Collector(input Input) *corev1.Pod {
 	}
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(vitalsGraceSeconds))
-	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil { // a lab whose nodes are all kept for tests has no other place for it
+	// a lab whose nodes are all kept for tests has no other place for it
+	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil {
 		pod.Spec.Tolerations = podSpec.Tolerations
 		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, podSpec.ImagePullSecrets)
 	}
@@ -69,7 +72,8 @@ func credentials(volume, name string) corev1.Volume {
 	projected := &corev1.ProjectedVolumeSource{DefaultMode: new(int32(0o444))}
 	for _, key := range credentialKeys {
 		projected.Sources = append(projected.Sources, corev1.VolumeProjection{Secret: &corev1.SecretProjection{
-			LocalObjectReference: corev1.LocalObjectReference{Name: name}, Optional: new(true), Items: []corev1.KeyToPath{{Key: key, Path: key}},
+			LocalObjectReference: corev1.LocalObjectReference{Name: name}, Optional: new(true),
+			Items: []corev1.KeyToPath{{Key: key, Path: key}},
 		}})
 	}
 	return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Projected: projected}}
@@ -80,5 +84,6 @@ func collectorOf(input Input, pods []corev1.Pod) (address, reason string) {
 	if !hasCollector(input) {
 		return "", ""
 	}
-	return readingsAddress(pods, CollectorPodName(input.Test.Name, input.Attempt), "asks others over the network for observers")
+	return readingsAddress(pods, CollectorPodName(input.Test.Name, input.Attempt),
+		"asks others over the network for observers")
 }

@@ -19,11 +19,14 @@ import (
 func powered(t *testing.T) manifests.Input {
 	t.Helper()
 	input := sample(t, "loadtest_software_pod")
-	box := plan.Observer{Name: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish, Every: 5e9, Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}
+	box := plan.Observer{Name: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish, Every: 5e9,
+		Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}
 	copied := box
 	copied.Name = "again"
-	input.Compiled.Plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}, box, copied,
-		{Name: "heat", Of: plan.OfLab, Type: plan.ObservePrometheus, Every: 5e9, Prometheus: &plan.PrometheusQuery{URL: "http://prom.lab", Query: `x{y="$(POD_IP)"}`, Unit: "°C"}}}
+	input.Compiled.Plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors},
+		box, copied,
+		{Name: "heat", Of: plan.OfLab, Type: plan.ObservePrometheus, Every: 5e9,
+			Prometheus: &plan.PrometheusQuery{URL: "http://prom.lab", Query: `x{y="$(POD_IP)"}`, Unit: "°C"}}}
 	return input
 }
 
@@ -37,7 +40,9 @@ func TestACollectorIsMadeWhereSomebodyIsAsked(t *testing.T) {
 	}
 	pod := manifests.Collector(input)
 	c := pod.Spec.Containers[0]
-	if s := c.SecurityContext; s == nil || !*s.RunAsNonRoot || *s.AllowPrivilegeEscalation || len(s.Capabilities.Add) > 0 || !cmp.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || *pod.Spec.AutomountServiceAccountToken {
+	if s := c.SecurityContext; s == nil || !*s.RunAsNonRoot || *s.AllowPrivilegeEscalation ||
+		len(s.Capabilities.Add) > 0 || !cmp.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) ||
+		*pod.Spec.AutomountServiceAccountToken {
 		t.Errorf("Pod Security's level restricted refuses %+v, or it has rights", pod.Spec)
 	}
 	if pod.Labels[v1alpha1.LabelVitals] != v1alpha1.VitalsServed || c.Ports[0].ContainerPort != vitals.Port {
@@ -75,7 +80,8 @@ func TestACollectorIsToldTheObserversAsTheyStand(t *testing.T) {
 		t.Errorf("the kubelet would expand %s", text)
 	}
 	var observers []plan.Observer
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, "$$", "$")), &observers); err != nil || !cmp.Equal(observers, input.Compiled.Plan.Asking()) {
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, "$$", "$")), &observers); err != nil ||
+		!cmp.Equal(observers, input.Compiled.Plan.Asking()) {
 		t.Errorf("%+v, %v", observers, err)
 	}
 }
@@ -88,7 +94,8 @@ func TestSitesSayWhereTheCollectorTells(t *testing.T) {
 	if err != nil || sites.Collector != "10.244.8.99:4504" || sites.NoCollector != "" {
 		t.Fatalf("%+v, %v", sites, err)
 	}
-	if sites, _ := manifests.SitesOf(input, running(input)); sites.Collector != "" || !strings.HasSuffix(sites.NoCollector, "which asks others over the network for observers, doesn't exist") {
+	if sites, _ := manifests.SitesOf(input, running(input)); sites.Collector != "" ||
+		!strings.HasSuffix(sites.NoCollector, "which asks others over the network for observers, doesn't exist") {
 		t.Errorf("%+v without its pod", sites)
 	}
 }

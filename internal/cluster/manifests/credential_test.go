@@ -22,7 +22,8 @@ func servers(objects []manifests.Object) (containers []corev1.Container) {
 			continue
 		}
 		for _, c := range pod.Spec.Containers {
-			if len(c.Command) > 1 && (slices.Contains(verbs, c.Command[1]) || c.Command[1] == "forwarder" && slices.Contains(c.Command, "--vitals")) {
+			if len(c.Command) > 1 && (slices.Contains(verbs, c.Command[1]) || c.Command[1] == "forwarder" &&
+				slices.Contains(c.Command, "--vitals")) {
 				containers = append(containers, c)
 			}
 		}
@@ -52,7 +53,8 @@ func TestPodsHaveTheVerifierAndOnlyTheRunnerHasTheKey(t *testing.T) {
 		for _, c := range servers(objects) {
 			found[c.Command[1]] = true
 			if got := verifierOf(c); got == "" || got != sites.Key.Verifier().String() {
-				t.Errorf("container %s verifies %q, and the runner has the key of %s", c.Name, got, sites.Key.Verifier())
+				t.Errorf("container %s verifies %q, and the runner has the key of %s", c.Name, got,
+					sites.Key.Verifier())
 			}
 		}
 		key, err := sites.Key.MarshalText()
@@ -74,7 +76,8 @@ func TestPodsHaveTheVerifierAndOnlyTheRunnerHasTheKey(t *testing.T) {
 				holders = append(holders, o.GetNamespace()+"/"+o.GetName())
 			}
 		}
-		if want := []string{input.Settings.Namespace + "/" + manifests.PlanName(input.Test, input.Attempt)}; !slices.Equal(holders, want) {
+		if want := []string{input.Settings.Namespace + "/" + manifests.PlanName(input.Test,
+			input.Attempt)}; !slices.Equal(holders, want) {
 			t.Errorf("the key is in %v, and belongs in %v alone", holders, want)
 		}
 	})

@@ -14,7 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
-// An editor of the namespace deletes NAME-A-links and makes it again before a pod mounts it. Each container that mounts a ConfigMap is started with the digest of each of its files; the author's containers mount none.
+// An editor of the namespace deletes NAME-A-links and makes it again before a pod mounts it. Each container
+// that mounts a ConfigMap is started with the digest of each of its files; the author's containers mount none.
 func TestEachFileThatAPodReadsFromAConfigMapHasItsDigestInTheArguments(t *testing.T) {
 	read := map[string]int{} // by key: how many pods read it
 	for _, name := range clusterSamples(t) {
@@ -26,7 +27,8 @@ func TestEachFileThatAPodReadsFromAConfigMapHasItsDigestInTheArguments(t *testin
 				continue
 			}
 			for _, volume := range pod.Spec.Volumes {
-				if volume.ConfigMap == nil || volume.ConfigMap.Name != manifests.LinksName(input.Test.Name, input.Attempt) {
+				if volume.ConfigMap == nil || volume.ConfigMap.Name != manifests.LinksName(input.Test.Name,
+					input.Attempt) {
 					continue
 				}
 				for _, item := range volume.ConfigMap.Items {
@@ -46,7 +48,8 @@ func TestEachFileThatAPodReadsFromAConfigMapHasItsDigestInTheArguments(t *testin
 	}
 }
 
-// heldBy says whether each container that mounts the file has its digest among its arguments, after the flag that names it.
+// heldBy says whether each container that mounts the file has its digest among its arguments, after the flag
+// that names it.
 func heldBy(t *testing.T, name string, pod *corev1.Pod, volume, path, text string) {
 	t.Helper()
 	if text == "" {
@@ -62,7 +65,8 @@ func heldBy(t *testing.T, name string, pod *corev1.Pod, volume, path, text strin
 		readers++
 		named := slices.Index(c.Command, filepath.Join(c.VolumeMounts[i].MountPath, path))
 		if named < 1 || c.Command[named+1] != c.Command[named-1]+digest {
-			t.Errorf("%s: %s/%s reads %s, and is started as %s", name, pod.Name, c.Name, path, strings.Join(c.Command, " "))
+			t.Errorf("%s: %s/%s reads %s, and is started as %s", name, pod.Name, c.Name, path,
+				strings.Join(c.Command, " "))
 		}
 	}
 	if readers == 0 {
@@ -70,7 +74,8 @@ func heldBy(t *testing.T, name string, pod *corev1.Pod, volume, path, text strin
 	}
 }
 
-// TRex's configuration is the author's, and an editor's all the same once it is in a ConfigMap. A PerLink generator reads a file of its own.
+// TRex's configuration is the author's, and an editor's all the same once it is in a ConfigMap. A PerLink
+// generator reads a file of its own.
 func TestEachFileOfATRexHasItsDigestInTheArguments(t *testing.T) {
 	input := sample(t, "loadtest_trex_loopback")
 	input.Test.Spec.Generator.TRex.Config = v1alpha1.Freeform{"port_bandwidth_gb": {Raw: []byte("25")}}

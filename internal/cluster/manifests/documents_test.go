@@ -45,13 +45,18 @@ func TestTheForwarderReadsItsSpec(t *testing.T) {
 	want := forwarder.Spec{
 		Forwarding: plan.L3,
 		Links: []forwarder.Link{
-			{Interface: "west", Addresses: prefix("198.18.0.1/24"), Generator: []netip.Addr{netip.MustParseAddr("198.18.0.2")}, GeneratorMAC: mac["west"], Networks: prefix("16.0.0.0/24")},
-			{Interface: "east", Addresses: prefix("198.18.1.1/24"), Generator: []netip.Addr{netip.MustParseAddr("198.18.1.2")}, GeneratorMAC: mac["east"], Networks: prefix("48.0.0.0/24")},
+			{Interface: "west", Addresses: prefix("198.18.0.1/24"),
+				Generator: []netip.Addr{netip.MustParseAddr("198.18.0.2")}, GeneratorMAC: mac["west"],
+				Networks: prefix("16.0.0.0/24")},
+			{Interface: "east", Addresses: prefix("198.18.1.1/24"),
+				Generator: []netip.Addr{netip.MustParseAddr("198.18.1.2")}, GeneratorMAC: mac["east"],
+				Networks: prefix("48.0.0.0/24")},
 		},
 		Directions: []forwarder.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}},
 		Limit:      &plan.Limit{PacketsPerSecond: 10_000, Burst: plan.Duration(10_000_000)},
 	}
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b }), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b }),
+		cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -66,7 +71,8 @@ func TestTheForwarderOfManyGeneratorsKnowsEachNetworksHop(t *testing.T) {
 	}
 	for i, g := range input.Compiled.Plan.Generators {
 		if p, _ := g.PortOn("west"); p.Addresses[0].Addr() != west.Generator[i] || p.Networks[0] != west.Networks[i] {
-			t.Errorf("network %s behind %s, want %s behind %s", west.Networks[i], west.Generator[i], p.Networks[0], p.Addresses[0])
+			t.Errorf("network %s behind %s, want %s behind %s", west.Networks[i], west.Generator[i], p.Networks[0],
+				p.Addresses[0])
 		}
 	}
 }
@@ -81,13 +87,15 @@ func TestTheLauncherReadsItsLinks(t *testing.T) {
 		{Name: "west", Network: "bench/sriov-west", Resource: "intel.com/sriov_west", LineRate: 25_000_000_000},
 		{Name: "east", Network: "bench/sriov-east", Resource: "intel.com/sriov_east", LineRate: 25_000_000_000},
 	}
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b }), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b }),
+		cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	t.Run("and the extra configuration, as YAML", func(t *testing.T) {
 		input := sample(t, "loadtest_generator_pod")
 		var extra map[string]any
-		if err := yaml.Unmarshal([]byte(manifests.Links(input).Data["trex-config.yaml"]), &extra); err != nil || extra["rx_desc"] != float64(4096) {
+		if err := yaml.Unmarshal([]byte(manifests.Links(input).Data["trex-config.yaml"]), &extra); err != nil ||
+			extra["rx_desc"] != float64(4096) {
 			t.Errorf("%v, %v", extra, err)
 		}
 	})
@@ -144,7 +152,8 @@ func TestRunCarriesThePlanOfItsAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.Test.Attempt != 3 || input.Compiled.Plan.Test.Attempt != 1 {
-		t.Errorf("the runner's Plan is of attempt %d, the compiled one of %d", p.Test.Attempt, input.Compiled.Plan.Test.Attempt)
+		t.Errorf("the runner's Plan is of attempt %d, the compiled one of %d", p.Test.Attempt,
+			input.Compiled.Plan.Test.Attempt)
 	}
 	if diff := cmp.Diff(sites, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -153,7 +162,8 @@ func TestRunCarriesThePlanOfItsAttempt(t *testing.T) {
 
 func TestRunRefusesWhatCantTravel(t *testing.T) {
 	input := sample(t, "loadtest_trex_loopback")
-	if _, err := manifests.Run(input, plan.Sites{}); err == nil || !strings.HasPrefix(err.Error(), "plan of bench/trex-calibration: ") {
+	if _, err := manifests.Run(input, plan.Sites{}); err == nil ||
+		!strings.HasPrefix(err.Error(), "plan of bench/trex-calibration: ") {
 		t.Error(err)
 	}
 }
@@ -188,10 +198,12 @@ func TestTheEngineReadsItsSpeeds(t *testing.T) {
 
 func TestAPodSendsByThePathThatTheTestSays(t *testing.T) {
 	command := manifests.Generators(sample(t, "software-path"))[0].Spec.Containers[0].Command
-	if i := slices.Index(command, "--path"); i < 0 || command[i+1] != "af_xdp" || command[slices.Index(command, "--cores")+1] != "2" {
+	if i := slices.Index(command, "--path"); i < 0 || command[i+1] != "af_xdp" ||
+		command[slices.Index(command, "--cores")+1] != "2" {
 		t.Errorf("%q, want --path af_xdp and --cores 2", command)
 	}
-	if command := manifests.Generators(sample(t, "loadtest_software_reference"))[0].Spec.Containers[0].Command; slices.Contains(command, "--path") {
+	if command := manifests.Generators(sample(t,
+		"loadtest_software_reference"))[0].Spec.Containers[0].Command; slices.Contains(command, "--path") {
 		t.Errorf("%q: nobody asked for a path", command)
 	}
 }

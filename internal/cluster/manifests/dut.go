@@ -47,14 +47,17 @@ func Devices(input Input) (pods []*corev1.Pod) {
 //	[0]   the container that forwards, with the devices: device plugins and TRex-like software look there
 //	[1…]  the template's others, in their order; last, where the device is reset between trials, who does that, and where it is an end, its end
 func dutPod(input Input) *corev1.Pod {
-	meta := templated(ofThisAttempt(input, DUTPodName(input.Test.Name, input.Attempt), roleDUT), input.Compiled.DUT.ObjectMeta)
-	meta.Annotations = merge(meta.Annotations, networkAnnotations(input, meta.Annotations[annotationNetworks], dutAttachments(input)))
+	meta := templated(ofThisAttempt(input, DUTPodName(input.Test.Name, input.Attempt), roleDUT),
+		input.Compiled.DUT.ObjectMeta)
+	meta.Annotations = merge(meta.Annotations, networkAnnotations(input, meta.Annotations[annotationNetworks],
+		dutAttachments(input)))
 	pod := fromTemplate(input, meta, input.Compiled.DUT.Spec)
 	spec := &pod.Spec
 	spec.Affinity = avoiding(spec.Affinity, input.ExcludedNodes)
 	spec.ActiveDeadlineSeconds = seconds(lifetime(input))
 	forwards := spec.Containers[input.Compiled.DUTContainer]
-	spec.Containers = slices.Insert(slices.Delete(spec.Containers, input.Compiled.DUTContainer, input.Compiled.DUTContainer+1), 0, forwards)
+	spec.Containers = slices.Insert(slices.Delete(spec.Containers, input.Compiled.DUTContainer,
+		input.Compiled.DUTContainer+1), 0, forwards)
 	addReset(input, spec)
 	if endsAtDevice(input) {
 		spec.Containers = append(spec.Containers, besideOthers(deviceEnd(input, pod), spec.Containers))
@@ -81,19 +84,23 @@ func writeLinks(input Input) corev1.Container {
 	return c
 }
 
-// checkLinks is the init container that hands links.json on to the template's containers if it is what the operator wrote. An empty status adds nothing to it.
+// checkLinks is the init container that hands links.json on to the template's containers if it is what the
+// operator wrote. An empty status adds nothing to it.
 func checkLinks(input Input, status string) corev1.Container {
 	arguments := append([]string{"links"}, fileArguments("--plan", folderStatic+"/"+keyLinks, linksText(input))...)
-	c := ourContainer(input, containerLinks, append(arguments, "--network-status="+status, "--output", folderLinerate+"/"+keyLinks)...)
+	c := ourContainer(input, containerLinks, append(arguments, "--network-status="+status, "--output", folderLinerate+
+		"/"+keyLinks)...)
 	c.Resources, c.SecurityContext = smallInit(), restricted()
-	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic), {Name: volumeLinks, MountPath: folderLinerate}}
+	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic),
+		{Name: volumeLinks, MountPath: folderLinerate}}
 	return c
 }
 
 // fromTemplate is a pod of a user's template that runs once. It has a service account's token only if the template
 // names the account, in either of the two fields for it. The API server reads the old one if the new one is missing.
 func fromTemplate(input Input, meta metav1.ObjectMeta, template corev1.PodSpec) *corev1.Pod {
-	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: podMeta(input, meta), Spec: *template.DeepCopy()}
+	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: podMeta(input, meta),
+		Spec: *template.DeepCopy()}
 	spec := &pod.Spec
 	spec.RestartPolicy = corev1.RestartPolicyNever
 	spec.ServiceAccountName = cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount)
@@ -110,8 +117,8 @@ func fromTemplate(input Input, meta metav1.ObjectMeta, template corev1.PodSpec) 
 	return pod
 }
 
-// addEnvironment gives all containers the variables and files that describe the test and its links. The variables come before the template's own, so
-// that these can refer to them as $(LINERATE_…).
+// addEnvironment gives all containers the variables and files that describe the test and its links. The
+// variables come before the template's own, so that these can refer to them as $(LINERATE_…).
 func addEnvironment(input Input, spec *corev1.PodSpec, links corev1.VolumeMount) {
 	variables := environment(input)
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {

@@ -42,7 +42,8 @@ func TestPodsAreNotMovedUnlessTheirTestSaysSo(t *testing.T) {
 	input := sample(t, "loadtest_generator_pod")
 	input.Test.Spec.Generator.Pod.Annotations = map[string]string{scaler: "true"}
 	for _, pod := range manifests.Generators(input) {
-		if pod.Annotations[scaler] != "true" || pod.Annotations[karpenter] != "true" || pod.Annotations["k8s.v1.cni.cncf.io/networks"] == "" {
+		if pod.Annotations[scaler] != "true" || pod.Annotations[karpenter] != "true" ||
+			pod.Annotations["k8s.v1.cni.cncf.io/networks"] == "" {
 			t.Errorf("%s has the annotations %v", pod.Name, pod.Annotations)
 		}
 	}
@@ -109,10 +110,12 @@ func TestWhatTheTemplateSaysOfItselfStays(t *testing.T) {
 	})
 }
 
-// TestContainersAreTold of the test and its links: all of them, before their own variables, and our init container before theirs.
+// TestContainersAreTold of the test and its links: all of them, before their own variables, and our init
+// container before theirs.
 func TestContainersAreTold(t *testing.T) {
 	input := sample(t, "loadtest_dut_networks")
-	input.Compiled.DUT.Spec.InitContainers[0].Env = []corev1.EnvVar{{Name: "GATEWAY", Value: "$(LINERATE_WEST_GENERATORS)"}}
+	input.Compiled.DUT.Spec.InitContainers[0].Env = []corev1.EnvVar{{Name: "GATEWAY",
+		Value: "$(LINERATE_WEST_GENERATORS)"}}
 	pod := manifests.DUT(input)
 	if first := pod.Spec.InitContainers[0].Name; first != "linerate-links" {
 		t.Errorf("the first init container is %s", first)
@@ -121,7 +124,8 @@ func TestContainersAreTold(t *testing.T) {
 		if len(c.Env) == 0 || c.Env[0].Name != "LINERATE_TEST" {
 			t.Errorf("%s: variables %v", c.Name, c.Env)
 		}
-		if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == "/etc/linerate" && m.ReadOnly }) {
+		if !slices.ContainsFunc(c.VolumeMounts,
+			func(m corev1.VolumeMount) bool { return m.MountPath == "/etc/linerate" && m.ReadOnly }) {
 			t.Errorf("%s doesn't see links.json", c.Name)
 		}
 	}
@@ -216,7 +220,8 @@ func TestAddressesAreAskedForWhereTheNetworkHasNone(t *testing.T) {
 	})
 }
 
-// A program in a user's image finds where to write, whatever folders the image has: charon, whose number goes to /var/run as it was built for Debian, ended before it had a tunnel where that was missing.
+// A program in a user's image finds where to write, whatever folders the image has: charon, whose number goes
+// to /var/run as it was built for Debian, ended before it had a tunnel where that was missing.
 func TestAProgramInAUsersImageFindsWhereToWrite(t *testing.T) {
 	for _, name := range []string{"loadtest_reference_ipsec", "loadtest_reference_userspace"} {
 		t.Run(name, func(t *testing.T) {
@@ -227,7 +232,8 @@ func TestAProgramInAUsersImageFindsWhereToWrite(t *testing.T) {
 						writable[m.MountPath] = m.Name
 					}
 				}
-				if diff := cmp.Diff(map[string]string{"/run": "run", "/var/run": "run", "/tmp": "tmp"}, writable); diff != "" {
+				if diff := cmp.Diff(map[string]string{"/run": "run", "/var/run": "run", "/tmp": "tmp"},
+					writable); diff != "" {
 					t.Errorf("container %s of pod %s may write, -want +got:\n%s", c.Name, pod.Name, diff)
 				}
 				if !*c.SecurityContext.ReadOnlyRootFilesystem {

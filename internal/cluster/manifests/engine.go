@@ -29,7 +29,8 @@ type engine interface {
 	// heartbeatPort is where its launcher expects the runner's heartbeats, without which it stops all traffic. 0
 	// means that requests over RPC count as heartbeats.
 	heartbeatPort() uint16
-	// asksCallers says that it asks who calls it for the attempt's secret. One that can't has a NetworkPolicy that admits its own test's runner alone.
+	// asksCallers says that it asks who calls it for the attempt's secret. One that can't has a NetworkPolicy that
+	// admits its own test's runner alone.
 	asksCallers() bool
 }
 

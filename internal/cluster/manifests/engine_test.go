@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// TestEachEngineInPodsIsInTheList: what compiles and isn't elsewhere is in pods, and somebody must know what is in these.
+// TestEachEngineInPodsIsInTheList: what compiles and isn't elsewhere is in pods, and somebody must know what is
+// in these.
 func TestEachEngineInPodsIsInTheList(t *testing.T) {
 	senders := manifests.EnginesInPods()
 	for _, s := range compile.Senders() {
@@ -39,7 +40,8 @@ func ofPigeons(t *testing.T) manifests.Input {
 func TestAnEngineThatIsNotKnownHasNoPods(t *testing.T) {
 	input := ofPigeons(t)
 	errs := manifests.Check(input)
-	if len(errs) != 1 || !strings.Contains(errs[0].Error(), `spec.generator.engine "Pigeons": this operator doesn't know this engine's pods`) {
+	if len(errs) != 1 || !strings.Contains(errs[0].Error(),
+		`spec.generator.engine "Pigeons": this operator doesn't know this engine's pods`) {
 		t.Errorf("%v", errs)
 	}
 	if pods := manifests.Generators(input); pods != nil {
@@ -58,7 +60,8 @@ func TestAnEngineIsAddedByOneEntry(t *testing.T) {
 		t.Fatalf("%d pods of %d generators", len(pods), len(input.Compiled.Plan.Generators))
 	}
 	c := pods[0].Spec.Containers[0]
-	if c.Image != "pigeons" || c.Resources.Requests.Cpu().Value() != 5 || !slices.Equal(c.Args, []string{"west", "east"}) {
+	if c.Image != "pigeons" || c.Resources.Requests.Cpu().Value() != 5 ||
+		!slices.Equal(c.Args, []string{"west", "east"}) {
 		t.Errorf("%+v", c)
 	}
 	if _, exists := manifests.Links(input).Data["pigeons.json"]; !exists {

@@ -22,7 +22,8 @@ func EnginesInPods() map[plan.Sender]bool {
 type pigeons struct{}
 
 func (pigeons) fill(input Input, g plan.Generator, pod *corev1.Pod) {
-	pod.Spec.Containers = []corev1.Container{{Name: "loft", Image: "pigeons", Args: linksOf(g), Resources: request(input, pigeons{}, g)}}
+	pod.Spec.Containers = []corev1.Container{{Name: "loft", Image: "pigeons", Args: linksOf(g),
+		Resources: request(input, pigeons{}, g)}}
 }
 func (pigeons) documents(Input) map[string]string         { return map[string]string{"pigeons.json": "{}"} }
 func (pigeons) check(Input) []error                       { return nil }

@@ -83,7 +83,8 @@ func request(input Input, e engine, g plan.Generator) corev1.ResourceRequirement
 		limits[corev1.ResourceCPU] = cpus(want.CPUs)
 		return corev1.ResourceRequirements{Requests: limits.DeepCopy(), Limits: limits}
 	}
-	return corev1.ResourceRequirements{Requests: withResource(limits, corev1.ResourceCPU, e.busyCPUs(int64(len(g.Ports)), int64(want.Cores))), Limits: limits}
+	return corev1.ResourceRequirements{Requests: withResource(limits, corev1.ResourceCPU,
+		e.busyCPUs(int64(len(g.Ports)), int64(want.Cores))), Limits: limits}
 }
 
 // pairs is how many pairs so many ports are. A port without a partner counts as a pair.
@@ -93,7 +94,8 @@ func pairs(ports int64) int64 { return (ports + 1) / 2 }
 // since each call starts a process on the generator's CPUs, which would disturb the measurement, and the runner is the
 // first to notice when the program is gone.
 func startup(period, failures int32, command ...string) *corev1.Probe {
-	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: period, TimeoutSeconds: 5, FailureThreshold: failures}
+	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: period, TimeoutSeconds: 5,
+		FailureThreshold: failures}
 }
 
 // liveness restarts a program that hangs, within two minutes. It is infrequent for the same reason.

@@ -40,7 +40,8 @@ func TestSamplesBecomeTheseObjects(t *testing.T) {
 		golden(t, "kueue", render(t, ofAttempt(t, input)))
 	})
 	t.Run("what stands in a namespace for all its tests", func(t *testing.T) {
-		golden(t, "guards", render(t, append(manifests.NetworkPolicies("bench", "linerate-system"), manifests.DisruptionBudget("bench"))))
+		golden(t, "guards", render(t, append(manifests.NetworkPolicies("bench", "linerate-system"),
+			manifests.DisruptionBudget("bench"))))
 	})
 	t.Run("what a test has whose pods its own runner alone reaches", func(t *testing.T) {
 		policy, needed := manifests.OwnRunnerPolicy(sample(t, "loadtest_trex_loopback").Test, "linerate-system")
@@ -113,7 +114,8 @@ func attached(pod *corev1.Pod, i int) *corev1.Pod {
 	}
 	pod.Annotations["k8s.v1.cni.cncf.io/network-status"] = "[" + strings.Join(entries, ",") + "]"
 	for _, c := range pod.Spec.Containers {
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, ImageID: c.Image + "@sha256:" + strings.Repeat("7e", 32)})
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name,
+			ImageID: c.Image + "@sha256:" + strings.Repeat("7e", 32)})
 	}
 	return pod
 }
@@ -125,7 +127,8 @@ func render(t *testing.T, objects []manifests.Object) []byte {
 	for i, o := range objects {
 		o = o.DeepCopyObject().(manifests.Object)
 		if c, ok := o.(*corev1.ConfigMap); ok && c.BinaryData != nil {
-			c.Data = map[string]string{delivery.KeySites: string(c.BinaryData[delivery.KeySites]), delivery.KeyPlan: "(packed)"}
+			c.Data = map[string]string{delivery.KeySites: string(c.BinaryData[delivery.KeySites]),
+				delivery.KeyPlan: "(packed)"}
 			c.BinaryData = nil
 			if c.Annotations[delivery.AnnotationPlanDigest] != "" {
 				c.Annotations[delivery.AnnotationPlanDigest] = "(the Plan's)"

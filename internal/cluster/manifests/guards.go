@@ -12,7 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// labelNamespaceName is the label with its name that the API server puts on every namespace, and that nobody can change.
+// labelNamespaceName is the label with its name that the API server puts on every namespace, and that nobody
+// can change.
 const labelNamespaceName = "kubernetes.io/metadata.name"
 
 // NetworkPolicies let only runners reach what answers in a namespace of tests, which are generators' RPC, which TRex
@@ -27,10 +28,14 @@ const labelNamespaceName = "kubernetes.io/metadata.name"
 func NetworkPolicies(namespace, operators string) []Object {
 	runners := ours(v1alpha1.LabelRole, roleRunner)
 	return []Object{
-		ingress(guard(namespace, "linerate-generators"), anyRunners(v1alpha1.LabelRole, roleGenerator), runnerPeers(operators, runners), rpcPort, trex{}.heartbeatPort()),
-		ingress(guard(namespace, "linerate-ends"), anyRunners(v1alpha1.LabelEnd, v1alpha1.EndOfDevice), runnerPeers(operators, runners), rpcPort),
-		ingress(guard(namespace, "linerate-vitals"), anyRunners(v1alpha1.LabelVitals, v1alpha1.VitalsServed), runnerPeers(operators, runners), vitalsPort),
-		ingress(guard(namespace, "linerate-own-runners"), metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner)}, nil),
+		ingress(guard(namespace, "linerate-generators"), anyRunners(v1alpha1.LabelRole, roleGenerator),
+			runnerPeers(operators, runners), rpcPort, trex{}.heartbeatPort()),
+		ingress(guard(namespace, "linerate-ends"), anyRunners(v1alpha1.LabelEnd, v1alpha1.EndOfDevice),
+			runnerPeers(operators, runners), rpcPort),
+		ingress(guard(namespace, "linerate-vitals"), anyRunners(v1alpha1.LabelVitals, v1alpha1.VitalsServed),
+			runnerPeers(operators, runners), vitalsPort),
+		ingress(guard(namespace, "linerate-own-runners"), metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelAdmits,
+			v1alpha1.AdmitsOwnRunner)}, nil),
 	}
 }
 
@@ -43,36 +48,45 @@ func OwnRunnerPolicy(test *v1alpha1.LoadTest, operators string) (Object, bool) {
 		return nil, false
 	}
 	input := Input{Test: test}
-	runner := merge(ours(v1alpha1.LabelRole, runnerRole(input)), map[string]string{v1alpha1.LabelUID: string(test.UID), v1alpha1.LabelNamespace: test.Namespace})
-	pods := merge(ours(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner), map[string]string{v1alpha1.LabelUID: string(test.UID)})
-	return ingress(ofTest(input, OwnRunnerPolicyName(test), rolePolicy), metav1.LabelSelector{MatchLabels: pods}, runnerPeers(operators, runner), rpcPort, trex{}.heartbeatPort(), vitalsPort), true
+	runner := merge(ours(v1alpha1.LabelRole, runnerRole(input)), map[string]string{v1alpha1.LabelUID: string(test.UID),
+		v1alpha1.LabelNamespace: test.Namespace})
+	pods := merge(ours(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner),
+		map[string]string{v1alpha1.LabelUID: string(test.UID)})
+	return ingress(ofTest(input, OwnRunnerPolicyName(test), rolePolicy), metav1.LabelSelector{MatchLabels: pods},
+		runnerPeers(operators, runner), rpcPort, trex{}.heartbeatPort(), vitalsPort), true
 }
 
 // anyRunners selects the pods with a label that admit the runners of all tests.
 func anyRunners(label, value string) metav1.LabelSelector {
-	return metav1.LabelSelector{MatchLabels: ours(label, value), MatchExpressions: []metav1.LabelSelectorRequirement{{Key: v1alpha1.LabelAdmits, Operator: metav1.LabelSelectorOpDoesNotExist}}}
+	return metav1.LabelSelector{MatchLabels: ours(label, value),
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: v1alpha1.LabelAdmits,
+			Operator: metav1.LabelSelectorOpDoesNotExist}}}
 }
 
 // runnerPeers are the pods of the operator's namespace with these labels.
 func runnerPeers(operators string, labels map[string]string) []networkingv1.NetworkPolicyPeer {
 	return []networkingv1.NetworkPolicyPeer{{
-		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelNamespaceName: operators}}, PodSelector: &metav1.LabelSelector{MatchLabels: labels},
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelNamespaceName: operators}},
+		PodSelector:       &metav1.LabelSelector{MatchLabels: labels},
 	}}
 }
 
 // ingress is a NetworkPolicy that lets callers reach ports of pods. Without callers it lets nobody reach anything.
-func ingress(meta metav1.ObjectMeta, pods metav1.LabelSelector, callers []networkingv1.NetworkPolicyPeer, ports ...uint16) *networkingv1.NetworkPolicy {
+func ingress(meta metav1.ObjectMeta, pods metav1.LabelSelector, callers []networkingv1.NetworkPolicyPeer,
+	ports ...uint16) *networkingv1.NetworkPolicy {
 	policy := &networkingv1.NetworkPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "NetworkPolicy"},
 		ObjectMeta: meta,
-		Spec:       networkingv1.NetworkPolicySpec{PodSelector: pods, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}},
+		Spec: networkingv1.NetworkPolicySpec{PodSelector: pods,
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}},
 	}
 	if len(callers) == 0 {
 		return policy
 	}
 	rule := networkingv1.NetworkPolicyIngressRule{From: callers}
 	for _, port := range ports {
-		rule.Ports = append(rule.Ports, networkingv1.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(int32(port)))})
+		rule.Ports = append(rule.Ports, networkingv1.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP),
+			Port: new(intstr.FromInt32(int32(port)))})
 	}
 	policy.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{rule}
 	return policy
@@ -91,7 +105,8 @@ func DisruptionBudget(namespace string) Object {
 			Selector: &metav1.LabelSelector{
 				MatchLabels: map[string]string{labelManagedBy: "linerate"},
 				MatchExpressions: []metav1.LabelSelectorRequirement{{
-					Key: v1alpha1.LabelRole, Operator: metav1.LabelSelectorOpIn, Values: []string{roleDUT, roleGenerator, roleRunner, roleExternalRunner, roleSetup, roleTeardown},
+					Key: v1alpha1.LabelRole, Operator: metav1.LabelSelectorOpIn,
+					Values: []string{roleDUT, roleGenerator, roleRunner, roleExternalRunner, roleSetup, roleTeardown},
 				}},
 			},
 			UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow),
@@ -111,5 +126,6 @@ func ours(label, value string) map[string]string {
 // keptFromAutoscalers adds annotations that keep autoscalers from moving a pod to save nodes, since a test that loses a
 // pod is lost. Annotations of the same name by the test's author win.
 func keptFromAutoscalers(annotations map[string]string) map[string]string {
-	return merge(map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}, annotations)
+	return merge(map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+		"karpenter.sh/do-not-disrupt": "true"}, annotations)
 }

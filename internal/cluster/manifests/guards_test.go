@@ -52,8 +52,9 @@ func tenants(t *testing.T) (tenants []tenant) {
 	return tenants
 }
 
-// reaches says whether a pod of the operator's namespace with these labels reaches a port of one of the tenant's pods, as Kubernetes defines it: a pod that no policy selects admits everybody,
-// and the policies that select it add up.
+// reaches says whether a pod of the operator's namespace with these labels reaches a port of one of the
+// tenant's pods, as Kubernetes defines it: a pod that no policy selects admits everybody, and the policies that
+// select it add up.
 func (tn *tenant) reaches(t *testing.T, caller labels.Set, pod *corev1.Pod, port int) bool {
 	t.Helper()
 	selected := false
@@ -64,9 +65,11 @@ func (tn *tenant) reaches(t *testing.T, caller labels.Set, pod *corev1.Pod, port
 		selected = true
 		for _, input := range p.Spec.Ingress {
 			allowed := slices.ContainsFunc(input.From, func(peer networkingv1.NetworkPolicyPeer) bool {
-				return matches(t, peer.NamespaceSelector, labels.Set{"kubernetes.io/metadata.name": operators}) && matches(t, peer.PodSelector, caller)
+				return matches(t, peer.NamespaceSelector, labels.Set{"kubernetes.io/metadata.name": operators}) &&
+					matches(t, peer.PodSelector, caller)
 			})
-			if allowed && slices.ContainsFunc(input.Ports, func(p networkingv1.NetworkPolicyPort) bool { return p.Port.IntValue() == port }) {
+			if allowed && slices.ContainsFunc(input.Ports,
+				func(p networkingv1.NetworkPolicyPort) bool { return p.Port.IntValue() == port }) {
 				return true
 			}
 		}
@@ -95,8 +98,9 @@ func served(pod *corev1.Pod) (ports []int) {
 	return ports
 }
 
-// An author writes the address that the runner of an External test dials. So that runner is admitted to nothing but its own test's pods, whichever namespace's pod the address is of. And a TRex,
-// which can't ask its callers for a secret, is reached by its own test's runner alone.
+// An author writes the address that the runner of an External test dials. So that runner is admitted to nothing
+// but its own test's pods, whichever namespace's pod the address is of. And a TRex, which can't ask its callers
+// for a secret, is reached by its own test's runner alone.
 func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
 	tenants := tenants(t)
 	tried, trexes := 0, 0
@@ -111,7 +115,8 @@ func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
 						continue
 					}
 					external := other.input.Test.Spec.Generator.Engine == v1alpha1.EngineExternal
-					trex := pod.Labels[v1alpha1.LabelRole] == "generator" && victim.input.Test.Spec.Generator.Engine == v1alpha1.EngineTRex
+					trex := pod.Labels[v1alpha1.LabelRole] == "generator" &&
+						victim.input.Test.Spec.Generator.Engine == v1alpha1.EngineTRex
 					if (external || trex) && victim.reaches(t, other.runner, pod, port) {
 						t.Errorf("the runner of %s reaches %s of %s, port %d", other.name, pod.Name, victim.name, port)
 					}

@@ -55,7 +55,8 @@ func inputOf(t *testing.T, object admission.Object) manifests.Input {
 	}
 	return manifests.Input{
 		Test: test, Compiled: compiled, Networks: lab(t, compiled), Attempt: 1,
-		Settings: manifests.Settings{Key: credential.Key{1, 2, 3}, Image: "ghcr.io/linerate-dev/linerate:v0.1.0", PullPolicy: "IfNotPresent", Namespace: "linerate-system"},
+		Settings: manifests.Settings{Key: credential.Key{1, 2, 3}, Image: "ghcr.io/linerate-dev/linerate:v0.1.0",
+			PullPolicy: "IfNotPresent", Namespace: "linerate-system"},
 	}
 }
 

@@ -29,8 +29,9 @@ func KeptName(test, digest string) string {
 	return named(test, hex[:min(digits, len(hex))])
 }
 
-// KeptConfigMap is the ConfigMap that keeps a Report. It has no owner, so that it stays when its test is deleted, and is immutable. It has all of the test's
-// labels that are linerate's own, by which a suite finds its Reports.
+// KeptConfigMap is the ConfigMap that keeps a Report. It has no owner, so that it stays when its test is
+// deleted, and is immutable. It has all of the test's labels that are linerate's own, by which a suite finds
+// its Reports.
 func KeptConfigMap(test *v1alpha1.LoadTest, r KeptReport) *corev1.ConfigMap {
 	labels := map[string]string{}
 	for name, value := range test.Labels {

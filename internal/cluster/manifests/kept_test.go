@@ -14,19 +14,23 @@ import (
 )
 
 func TestAKeptReportBelongsToNobody(t *testing.T) {
-	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("n", 40), Namespace: "lab", UID: "1", Labels: map[string]string{
-		v1alpha1.LabelProduct: "VPP", "linerate.dev/suite": "night", "team": "a", v1alpha1.LabelRole: "mine",
-	}}}
+	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("n", 40), Namespace: "lab", UID: "1",
+		Labels: map[string]string{
+			v1alpha1.LabelProduct: "VPP", "linerate.dev/suite": "night", "team": "a", v1alpha1.LabelRole: "mine",
+		}}}
 	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	configMap := manifests.KeptConfigMap(test, manifests.KeptReport{
-		Envelope: delivery.Envelope{Digest: digest, Ending: "Completed", Attempt: 2, Final: true}, Packed: []byte("packed"), Method: strings.Repeat("ab", 16),
+		Envelope: delivery.Envelope{Digest: digest, Ending: "Completed", Attempt: 2, Final: true},
+		Packed:   []byte("packed"), Method: strings.Repeat("ab", 16),
 		Finished: time.Date(2026, 3, 14, 23, 30, 0, 0, time.FixedZone("", -3600)),
 	})
-	if len(configMap.OwnerReferences) > 0 || configMap.Immutable == nil || !*configMap.Immutable || string(configMap.BinaryData[delivery.KeyReport]) != "packed" {
+	if len(configMap.OwnerReferences) > 0 || configMap.Immutable == nil || !*configMap.Immutable ||
+		string(configMap.BinaryData[delivery.KeyReport]) != "packed" {
 		t.Errorf("%+v", configMap)
 	}
 	for label, want := range map[string]string{
-		v1alpha1.LabelRole: v1alpha1.RoleKeptReport, v1alpha1.LabelTest: test.Name, v1alpha1.LabelProduct: "VPP", "linerate.dev/suite": "night", "team": "",
+		v1alpha1.LabelRole: v1alpha1.RoleKeptReport, v1alpha1.LabelTest: test.Name, v1alpha1.LabelProduct: "VPP",
+		"linerate.dev/suite": "night", "team": "",
 		v1alpha1.LabelDate: "2026-03-15", v1alpha1.LabelPlan: strings.Repeat("ab", 16),
 	} {
 		if got := configMap.Labels[label]; got != want {
@@ -36,10 +40,12 @@ func TestAKeptReportBelongsToNobody(t *testing.T) {
 			t.Errorf("%s: %v", label, wrong)
 		}
 	}
-	if wrong := validation.IsDNS1123Label(configMap.Name); len(wrong) > 0 || !strings.HasSuffix(configMap.Name, "-0123456789abcdef") {
+	if wrong := validation.IsDNS1123Label(configMap.Name); len(wrong) > 0 || !strings.HasSuffix(configMap.Name,
+		"-0123456789abcdef") {
 		t.Errorf("its name is %s: %v", configMap.Name, wrong)
 	}
-	if e, sealed := delivery.ReadEnvelope(configMap.Annotations); !sealed || e.Attempt != 2 || configMap.Annotations[v1alpha1.AnnotationFinished] != "2026-03-15T00:30:00Z" {
+	if e, sealed := delivery.ReadEnvelope(configMap.Annotations); !sealed || e.Attempt != 2 ||
+		configMap.Annotations[v1alpha1.AnnotationFinished] != "2026-03-15T00:30:00Z" {
 		t.Errorf("its annotations are %v", configMap.Annotations)
 	}
 	if !manifests.IsKept(configMap) {

@@ -39,7 +39,8 @@ func queueInKueue(input Input, pod *corev1.Pod) {
 	if priority := input.Test.Labels[v1alpha1.LabelKueuePriority]; priority != "" {
 		pod.Labels[v1alpha1.LabelKueuePriority] = priority
 	}
-	pod.Annotations = merge(pod.Annotations, map[string]string{annotationPodCount: strconv.Itoa(groupSize(input)), annotationRetriable: "false"})
+	pod.Annotations = merge(pod.Annotations, map[string]string{annotationPodCount: strconv.Itoa(groupSize(input)),
+		annotationRetriable: "false"})
 	pod.Spec.SchedulingGates = append(pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: v1alpha1.GateKueue})
 }
 
@@ -79,7 +80,10 @@ func CheckGroup(input Input) error {
 func kinds(input Input) (kinds []corev1.PodSpec) {
 	for _, p := range append(Generators(input), Devices(input)...) {
 		kind := kindOf(p.Spec)
-		if !slices.ContainsFunc(kinds, func(known corev1.PodSpec) bool { return equality.Semantic.DeepEqual(kind, known) }) {
+		if !slices.ContainsFunc(kinds, func(known corev1.PodSpec) bool {
+			return equality.Semantic.DeepEqual(kind,
+				known)
+		}) {
 			kinds = append(kinds, kind)
 		}
 	}
@@ -89,7 +93,8 @@ func kinds(input Input) (kinds []corev1.PodSpec) {
 // kindOf is the part of a pod that Kueue tells kinds apart by, which is where it may run, and its requests.
 func kindOf(s corev1.PodSpec) corev1.PodSpec {
 	return corev1.PodSpec{
-		InitContainers: wantsOf(s.InitContainers), Containers: wantsOf(s.Containers), NodeSelector: s.NodeSelector, Affinity: s.Affinity,
+		InitContainers: wantsOf(s.InitContainers), Containers: wantsOf(s.Containers), NodeSelector: s.NodeSelector,
+		Affinity:    s.Affinity,
 		Tolerations: s.Tolerations, RuntimeClassName: s.RuntimeClassName, PriorityClassName: s.PriorityClassName,
 		TopologySpreadConstraints: s.TopologySpreadConstraints, ResourceClaims: s.ResourceClaims,
 	}

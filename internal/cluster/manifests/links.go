@@ -17,7 +17,8 @@ const (
 	keyFarEnd    = "far-end.json"
 )
 
-// Links is the ConfigMap that describes the links to an attempt's pods. It must exist before any of them. It is never nil.
+// Links is the ConfigMap that describes the links to an attempt's pods. It must exist before any of them. It is
+// never nil.
 func Links(input Input) *corev1.ConfigMap {
 	data := map[string]string{keyLinks: linksText(input)}
 	if input.Test.Spec.DUT.Type == v1alpha1.DUTReference && !endsAtDevice(input) {

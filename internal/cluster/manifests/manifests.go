@@ -49,8 +49,8 @@ type Network struct {
 	Resource corev1.ResourceName
 	// Plugin is the type of its (first) CNI plugin, such as sriov, host-device, macvlan or bridge.
 	Plugin string
-	// MAC says that its plugins accept a MAC address from the pod (capability mac), IPs that they accept any addresses from it (capability ips, with the
-	// address manager static, which then has none of its own).
+	// MAC says that its plugins accept a MAC address from the pod (capability mac), IPs that they accept any
+	// addresses from it (capability ips, with the address manager static, which then has none of its own).
 	MAC, IPs bool
 }
 

@@ -20,7 +20,8 @@ const (
 	roleSetup     = "setup"
 	roleTeardown  = "teardown"
 	roleRunner    = "runner"
-	// roleExternalRunner is the runner's of a test whose generators run already. It dials an address that the test's author wrote, so no namespace's NetworkPolicy admits it to anything.
+	// roleExternalRunner is the runner's of a test whose generators run already. It dials an address that the
+	// test's author wrote, so no namespace's NetworkPolicy admits it to anything.
 	roleExternalRunner = "external-runner"
 	rolePlan           = "plan"
 	rolePolicy         = "network-policy"
@@ -86,12 +87,13 @@ func ofThisRun(input Input, name, role string) metav1.ObjectMeta {
 	return meta
 }
 
-// OwnedByPlan makes the Plan's ConfigMap, which exists by then, the owner of an object of its run. It also gives the runner's pods the UID, for the documents that they
-// create.
+// OwnedByPlan makes the Plan's ConfigMap, which exists by then, the owner of an object of its run. It also
+// gives the runner's pods the UID, for the documents that they create.
 func OwnedByPlan(o Object, plan string, uid types.UID) {
 	o.SetOwnerReferences([]metav1.OwnerReference{byPlan(plan, uid)})
 	if job, ok := o.(*batchv1.Job); ok {
-		job.Spec.Template.Annotations = merge(job.Spec.Template.Annotations, map[string]string{annotationPlanUID: string(uid)})
+		job.Spec.Template.Annotations = merge(job.Spec.Template.Annotations,
+			map[string]string{annotationPlanUID: string(uid)})
 	}
 }
 

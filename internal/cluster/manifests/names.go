@@ -99,8 +99,8 @@ func ofAttempt(test string, attempt int32, suffix string) string {
 	return named(test, strconv.Itoa(int(attempt))+"-"+suffix)
 }
 
-// named joins a test's name and a suffix. If that is too long, it cuts the test's name, and adds a digest that separates tests whose names begin
-// alike. This happens only for generators of layout PerLink.
+// named joins a test's name and a suffix. If that is too long, it cuts the test's name, and adds a digest that
+// separates tests whose names begin alike. This happens only for generators of layout PerLink.
 func named(test, suffix string) string {
 	name := test + "-" + suffix
 	if len(name) <= longestName {

@@ -35,7 +35,8 @@ func (p cniPlugin) wantsDevice() bool {
 func ReadNetwork(key compile.NetworkKey, annotations map[string]string, specConfig string) (Network, error) {
 	n := Network{Key: key, Resource: corev1.ResourceName(strings.TrimSpace(annotations[annotationResource]))}
 	if n.Resource != "" {
-		if faults := validation.IsQualifiedName(string(n.Resource)); len(faults) > 0 || !strings.Contains(string(n.Resource), "/") {
+		if faults := validation.IsQualifiedName(string(n.Resource)); len(faults) > 0 ||
+			!strings.Contains(string(n.Resource), "/") {
 			return Network{}, fmt.Errorf("network %s: its annotation %s is %q: write a device resource of the nodes, such as vendor.io/sriov_west", key, annotationResource, n.Resource)
 		}
 	}

@@ -27,7 +27,8 @@ func avoiding(a *corev1.Affinity, nodes []string) *corev1.Affinity {
 		required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
 	} else {
 		// A term without conditions matches no node. It must not become one that matches all nodes but these.
-		terms := slices.DeleteFunc(required.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool { return len(t.MatchExpressions)+len(t.MatchFields) == 0 })
+		terms := slices.DeleteFunc(required.NodeSelectorTerms,
+			func(t corev1.NodeSelectorTerm) bool { return len(t.MatchExpressions)+len(t.MatchFields) == 0 })
 		if len(terms) == 0 {
 			return a
 		}
@@ -36,7 +37,8 @@ func avoiding(a *corev1.Affinity, nodes []string) *corev1.Affinity {
 	for i := range required.NodeSelectorTerms {
 		t := &required.NodeSelectorTerms[i]
 		for _, node := range nodes {
-			t.MatchFields = append(t.MatchFields, corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{node}})
+			t.MatchFields = append(t.MatchFields, corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField,
+				Operator: corev1.NodeSelectorOpNotIn, Values: []string{node}})
 		}
 	}
 	a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = required
@@ -71,7 +73,8 @@ func generatorAffinity(input Input, g plan.Generator) *corev1.Affinity {
 	}
 	if far := farEnds(input, g); len(far) > 0 {
 		pods := siblings(input, roleGenerator)
-		pods.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: v1alpha1.LabelGenerator, Operator: metav1.LabelSelectorOpIn, Values: far}}
+		pods.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: v1alpha1.LabelGenerator,
+			Operator: metav1.LabelSelectorOpIn, Values: far}}
 		a = avoidingPods(a, pods)
 	}
 	return a
@@ -119,6 +122,7 @@ func spread(input Input) []corev1.TopologySpreadConstraint {
 		return nil
 	}
 	return []corev1.TopologySpreadConstraint{{
-		MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: siblings(input, roleGenerator),
+		MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway,
+		LabelSelector: siblings(input, roleGenerator),
 	}}
 }

@@ -88,7 +88,8 @@ func TestExcludedNodesAreAvoidedByWhatCouldBeRefusedThere(t *testing.T) {
 func TestSeparateNodes(t *testing.T) {
 	t.Run("keeps generators off the node of this attempt's DUT, and the user's anti-affinity", func(t *testing.T) {
 		input := sample(t, "loadtest_dut_networks")
-		input.Compiled.Affinity = affinity(t, `podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: rack, labelSelector: {matchLabels: {app: db}}}]}`)
+		input.Compiled.Affinity = affinity(t,
+			`podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: rack, labelSelector: {matchLabels: {app: db}}}]}`)
 		terms := manifests.Generators(input)[0].Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 		dut := manifests.DUT(input)
 		if len(terms) != 2 || terms[0].TopologyKey != "rack" || terms[1].TopologyKey != corev1.LabelHostname {
@@ -109,7 +110,8 @@ func TestSeparateNodes(t *testing.T) {
 
 func TestPerLinkPartsSourceAndSink(t *testing.T) {
 	input := sample(t, "loadtest_four_links")
-	input.Test.Spec.Traffic.Directions = []v1alpha1.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}, {From: "north", To: "south"}}
+	input.Test.Spec.Traffic.Directions = []v1alpha1.Direction{{From: "west", To: "east"}, {From: "east", To: "west"},
+		{From: "north", To: "south"}}
 	input = withReplicas(t, input, 2, v1alpha1.LayoutPerLink)
 	farByGenerator := map[string][]string{}
 	for _, pod := range manifests.Generators(input) {
@@ -118,8 +120,10 @@ func TestPerLinkPartsSourceAndSink(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"generator-0-west": {"generator-0-east"}, "generator-0-east": {"generator-0-west"}, "generator-0-north": {"generator-0-south"}, "generator-0-south": {"generator-0-north"},
-		"generator-1-west": {"generator-1-east"}, "generator-1-east": {"generator-1-west"}, "generator-1-north": {"generator-1-south"}, "generator-1-south": {"generator-1-north"},
+		"generator-0-west": {"generator-0-east"}, "generator-0-east": {"generator-0-west"},
+		"generator-0-north": {"generator-0-south"}, "generator-0-south": {"generator-0-north"},
+		"generator-1-west": {"generator-1-east"}, "generator-1-east": {"generator-1-west"},
+		"generator-1-north": {"generator-1-south"}, "generator-1-south": {"generator-1-north"},
 	}
 	if diff := cmp.Diff(want, farByGenerator); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -140,7 +144,8 @@ func TestReplicasMayShareANode(t *testing.T) {
 	}
 }
 
-// TestRunnersGoByTheOperatorsQueue: Kueue takes Jobs by their label, and leaves their pods alone, which have no label of a queue.
+// TestRunnersGoByTheOperatorsQueue: Kueue takes Jobs by their label, and leaves their pods alone, which have no
+// label of a queue.
 func TestRunnersGoByTheOperatorsQueue(t *testing.T) {
 	input := sample(t, "loadtest_software_reference")
 	for queue, want := range map[string]string{"": "", "runners": "runners"} {
@@ -163,8 +168,9 @@ func TestRunnersGoByTheOperatorsQueue(t *testing.T) {
 	}
 }
 
-// TestSmallPodsMayBeWhereGeneratorsAre: in a lab whose nodes are all kept for tests, the forwarder and the runner have no other place. The runner is in the operator's own
-// namespace, where no quota of the test's holds it: its priority is the operator's to say.
+// TestSmallPodsMayBeWhereGeneratorsAre: in a lab whose nodes are all kept for tests, the forwarder and the
+// runner have no other place. The runner is in the operator's own namespace, where no quota of the test's holds
+// it: its priority is the operator's to say.
 func TestSmallPodsMayBeWhereGeneratorsAre(t *testing.T) {
 	input := sample(t, "loadtest_software_reference")
 	input.Test.Spec.Generator.Pod = sample(t, "loadtest_generator_pod").Test.Spec.Generator.Pod
@@ -181,7 +187,8 @@ func TestSmallPodsMayBeWhereGeneratorsAre(t *testing.T) {
 	runner, _ := podSpec(run[1])
 	dut := manifests.DUT(input).Spec
 	for name, spec := range map[string]*corev1.PodSpec{"runner": runner, "forwarder": &dut} {
-		if want := map[string]string{"runner": "lab-runners", "forwarder": "lab-night"}[name]; len(spec.Tolerations) != 1 || spec.PriorityClassName != want {
+		if want := map[string]string{"runner": "lab-runners",
+			"forwarder": "lab-night"}[name]; len(spec.Tolerations) != 1 || spec.PriorityClassName != want {
 			t.Errorf("%s: tolerations %v, priority %s, want %s", name, spec.Tolerations, spec.PriorityClassName, want)
 		}
 		if diff := cmp.Diff(input.Settings.PullSecrets, spec.ImagePullSecrets); diff != "" {

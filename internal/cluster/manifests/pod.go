@@ -94,12 +94,14 @@ func mebi(n int64) resource.Quantity  { return *resource.NewQuantity(n<<20, reso
 // podInfo mounts the annotation that Multus writes as a file. An environment variable would be filled before Multus has
 // run.
 func podInfo() corev1.Volume {
-	return corev1.Volume{Name: volumePodInfo, VolumeSource: corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
-		Items: []corev1.DownwardAPIVolumeFile{{
-			Path:     fileStatus,
-			FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.annotations['" + annotationNetworkStatus + "']"},
-		}},
-	}}}
+	return corev1.Volume{Name: volumePodInfo,
+		VolumeSource: corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
+			Items: []corev1.DownwardAPIVolumeFile{{
+				Path: fileStatus,
+				FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.annotations['" +
+					annotationNetworkStatus + "']"},
+			}},
+		}}}
 }
 
 // linksFiles mounts files of the attempt's ConfigMap under given names.
@@ -124,11 +126,13 @@ func fieldVariable(name, path string) corev1.EnvVar {
 
 // podIdentity are the variables with a pod's own name, namespace and node.
 func podIdentity() []corev1.EnvVar {
-	return []corev1.EnvVar{fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_NAMESPACE", "metadata.namespace"), fieldVariable("NODE_NAME", "spec.nodeName")}
+	return []corev1.EnvVar{fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_NAMESPACE",
+		"metadata.namespace"), fieldVariable("NODE_NAME", "spec.nodeName")}
 }
 
 // pullSecrets adds a pod's own to the operator's, each once.
-func pullSecrets(secrets []corev1.LocalObjectReference, added []corev1.LocalObjectReference) []corev1.LocalObjectReference {
+func pullSecrets(secrets []corev1.LocalObjectReference,
+	added []corev1.LocalObjectReference) []corev1.LocalObjectReference {
 	for _, s := range added {
 		if !slices.Contains(secrets, s) {
 			secrets = append(secrets, s)

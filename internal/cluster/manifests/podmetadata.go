@@ -13,23 +13,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// PodMetadata are labels and annotations that an administrator wants on every pod of every test, such as a cost centre, or that no sidecar is injected. A test's own labels
-// and annotations override them, and linerate's override both.
+// PodMetadata are labels and annotations that an administrator wants on every pod of every test, such as a cost
+// centre, or that no sidecar is injected. A test's own labels and annotations override them, and linerate's
+// override both.
 type PodMetadata struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// Check refuses what Kubernetes wouldn't accept, and labels and annotations that linerate, Multus, Kueue, Jobs and autoscalers read.
+// Check refuses what Kubernetes wouldn't accept, and labels and annotations that linerate, Multus, Kueue, Jobs
+// and autoscalers read.
 func (m PodMetadata) Check() error {
 	var errs []error
-	for _, err := range slices.Concat(metav1validation.ValidateLabels(m.Labels, field.NewPath("labels")), apivalidation.ValidateAnnotations(m.Annotations, field.NewPath("annotations"))) {
+	for _, err := range slices.Concat(metav1validation.ValidateLabels(m.Labels, field.NewPath("labels")),
+		apivalidation.ValidateAnnotations(m.Annotations, field.NewPath("annotations"))) {
 		errs = append(errs, err)
 	}
 	for kind, keys := range map[string]map[string]string{"label": m.Labels, "annotation": m.Annotations} {
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			if reader := readerOf(key); reader != "" {
-				errs = append(errs, fmt.Errorf("%s %s: %s reads it on the pods of tests: leave it out", kind, key, reader))
+				errs = append(errs, fmt.Errorf("%s %s: %s reads it on the pods of tests: leave it out", kind, key,
+					reader))
 			}
 		}
 	}

@@ -22,7 +22,8 @@ import (
 
 // finishReference is what a test has whatever it measures: the copy of what its runner wrote.
 func finishReference(input manifests.Input) []manifests.Object {
-	envelope := delivery.Envelope{Digest: "sha256:0f", Ending: "Completed", Attempt: 1, Final: true, Runner: "r", RunnerUID: "u"}
+	envelope := delivery.Envelope{Digest: "sha256:0f", Ending: "Completed", Attempt: 1, Final: true, Runner: "r",
+		RunnerUID: "u"}
 	return []manifests.Object{manifests.ReportCopy(input.Test, envelope, []byte("packed"))}
 }
 
@@ -97,7 +98,8 @@ func TestEveryObjectIsTheTests(t *testing.T) {
 		lasting := len(finishReference(input))
 		for i, o := range everything(t, input) {
 			name := fmt.Sprintf("%T %s", o, o.GetName())
-			want := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelTest: input.Test.Name, v1alpha1.LabelUID: string(input.Test.UID)}
+			want := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelTest: input.Test.Name,
+				v1alpha1.LabelUID: string(input.Test.UID)}
 			if i >= lasting {
 				want[v1alpha1.LabelAttempt] = "1"
 			}
@@ -116,14 +118,16 @@ func TestEveryObjectIsTheTests(t *testing.T) {
 				}
 				continue
 			}
-			if len(owners) != 1 || owners[0].UID != input.Test.UID || owners[0].Controller == nil || !*owners[0].Controller {
+			if len(owners) != 1 || owners[0].UID != input.Test.UID || owners[0].Controller == nil ||
+				!*owners[0].Controller {
 				t.Errorf("%s isn't owned by the test: %v", name, owners)
 			}
 			if len(owners) == 1 && owners[0].BlockOwnerDeletion != nil {
 				t.Errorf("%s blocks its owner's deletion, which takes the right to set finalizers", name)
 			}
 			if o.GetNamespace() != input.Test.Namespace || o.GetObjectKind().GroupVersionKind().Kind == "" {
-				t.Errorf("%s is in namespace %q, and of kind %q", name, o.GetNamespace(), o.GetObjectKind().GroupVersionKind().Kind)
+				t.Errorf("%s is in namespace %q, and of kind %q", name, o.GetNamespace(),
+					o.GetObjectKind().GroupVersionKind().Kind)
 			}
 		}
 	})
@@ -166,26 +170,32 @@ func TestNamesFit(t *testing.T) {
 	}
 }
 
-// Tests of all namespaces meet in the operator's own: names of runs are apart where tests' names, even the longest, are the same, and a pod's begins with its Job's.
+// Tests of all namespaces meet in the operator's own: names of runs are apart where tests' names, even the
+// longest, are the same, and a pod's begins with its Job's.
 func TestNamesOfRuns(t *testing.T) {
 	const mostKept = 58 // of a Job's name in its pods' (k8s.io/apiserver, names.MaxGeneratedNameLength)
 	names := map[string]bool{}
-	for _, name := range []string{"a", strings.Repeat("a", 40), strings.Repeat("ab-", 12) + "-abc", strings.Repeat("a.", 19) + "bc"} {
+	for _, name := range []string{"a", strings.Repeat("a", 40), strings.Repeat("ab-", 12) + "-abc",
+		strings.Repeat("a.", 19) + "bc"} {
 		for _, uid := range []types.UID{"one", "another"} {
 			for _, attempt := range []int32{1, 12, 2_000_000_000} {
 				test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, UID: uid}}
 				job := manifests.RunnerJobName(test, attempt)
-				for _, made := range []string{job, manifests.PlanName(test, attempt), manifests.ProgressName(test, attempt), manifests.OriginalName(test, attempt)} {
+				for _, made := range []string{job, manifests.PlanName(test, attempt), manifests.ProgressName(test,
+					attempt), manifests.OriginalName(test, attempt)} {
 					if faults := validation.IsDNS1123Subdomain(made); len(faults) > 0 || len(made) > 63 || names[made] {
 						t.Errorf("%s, twice: %v, %v", made, names[made], faults)
 					}
 					names[made] = true
 				}
-				if len(job)+1 > mostKept || !manifests.IsRunnerOf(job+"-x7k2p", test, attempt) || manifests.IsRunnerOf(job+"-x7k2p", test, attempt+1) {
+				if len(job)+1 > mostKept || !manifests.IsRunnerOf(job+"-x7k2p", test, attempt) ||
+					manifests.IsRunnerOf(job+"-x7k2p", test, attempt+1) {
 					t.Errorf("%s takes %d characters", job, len(job))
 				}
-				likeIts := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: job + "-x", UID: test.UID + "-other"}}
-				if name := manifests.RunnerJobName(likeIts, attempt) + "-x7k2p"; manifests.IsRunnerOf(name, test, attempt) {
+				likeIts := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: job + "-x",
+					UID: test.UID + "-other"}}
+				if name := manifests.RunnerJobName(likeIts, attempt) + "-x7k2p"; manifests.IsRunnerOf(name, test,
+					attempt) {
 					t.Errorf("%s, which a test that is named like a runner has made, is taken for one of %s", name, job)
 				}
 			}
@@ -199,18 +209,21 @@ func TestWhatIsWhose(t *testing.T) {
 		for _, o := range everything(t, input) {
 			owned := len(o.GetOwnerReferences()) == 1 && o.GetOwnerReferences()[0].UID == input.Test.UID
 			isOfOperator := o.GetNamespace() == input.Settings.Namespace
-			if owned == isOfOperator || o.GetLabels()[v1alpha1.LabelUID] != string(input.Test.UID) || isOfOperator != (o.GetLabels()[v1alpha1.LabelNamespace] == input.Test.Namespace) {
+			if owned == isOfOperator || o.GetLabels()[v1alpha1.LabelUID] != string(input.Test.UID) ||
+				isOfOperator != (o.GetLabels()[v1alpha1.LabelNamespace] == input.Test.Namespace) {
 				t.Errorf("%s in %s: owned %v, labels %v", o.GetName(), o.GetNamespace(), owned, o.GetLabels())
 			}
 		}
 	})
 }
 
-// A runner writes into its Report the Plan and the baseline that it read, byte for byte: by that the operator knows what the Report was made by.
+// A runner writes into its Report the Plan and the baseline that it read, byte for byte: by that the operator
+// knows what the Report was made by.
 func TestAReportFollowsTheOrderOfItsRunner(t *testing.T) {
 	ofEverySample(t, func(t *testing.T, input manifests.Input) {
 		var err error
-		if input.Baseline, err = delivery.EncodeBaseline(report.Baseline{Kind: "LoadTest", Name: "main", Message: "a < b & c"}); err != nil {
+		if input.Baseline, err = delivery.EncodeBaseline(report.Baseline{Kind: "LoadTest", Name: "main",
+			Message: "a < b & c"}); err != nil {
 			t.Fatal(err)
 		}
 		var placed *corev1.ConfigMap
@@ -228,7 +241,8 @@ func TestAReportFollowsTheOrderOfItsRunner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, annotations, err := delivery.EncodeReport(&report.Report{Version: report.Version, Plan: p, Baseline: b, Ending: report.Failed}, true, 1)
+		data, annotations, err := delivery.EncodeReport(&report.Report{Version: report.Version, Plan: p, Baseline: b,
+			Ending: report.Failed}, true, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,12 +260,14 @@ func TestOnlyTheRunnerHasAToken(t *testing.T) {
 			if spec == nil {
 				continue
 			}
-			theUsers := input.Compiled.DUT != nil && o.GetLabels()[v1alpha1.LabelRole] == "dut" && spec.ServiceAccountName != ""
+			theUsers := input.Compiled.DUT != nil && o.GetLabels()[v1alpha1.LabelRole] == "dut" &&
+				spec.ServiceAccountName != ""
 			mounts := spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken
 			if mounts != (isRunner || theUsers) {
 				t.Errorf("%s: a token is mounted: %v", o.GetName(), mounts)
 			}
-			if isRunner && (spec.ServiceAccountName != manifests.DefaultRunnerAccount || o.GetNamespace() != input.Settings.Namespace) {
+			if isRunner && (spec.ServiceAccountName != manifests.DefaultRunnerAccount ||
+				o.GetNamespace() != input.Settings.Namespace) {
 				t.Errorf("the runner is %q of %q", spec.ServiceAccountName, o.GetNamespace())
 			}
 		}
@@ -321,7 +337,8 @@ func TestOurContainersAreNotPrivileged(t *testing.T) {
 					}
 				}
 				s := c.SecurityContext
-				if s.Privileged != nil || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || !slices.Equal(s.Capabilities.Add, want) {
+				if s.Privileged != nil || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop,
+					[]corev1.Capability{"ALL"}) || !slices.Equal(s.Capabilities.Add, want) {
 					t.Errorf("%s/%s: %+v", o.GetName(), c.Name, s)
 				}
 				if c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {

@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
-// qosOf is a pod's class of service by Kubernetes' rule (Tasks, "Configure Quality of Service for Pods"): CPU and memory of all containers, init
-// containers too, decide; nothing else does.
+// qosOf is a pod's class of service by Kubernetes' rule (Tasks, "Configure Quality of Service for Pods"): CPU
+// and memory of all containers, init containers too, decide; nothing else does.
 func qosOf(spec corev1.PodSpec) corev1.PodQOSClass {
 	requests, guaranteed := false, true
 	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
@@ -56,7 +56,8 @@ func TestGeneratorsWithCPUsOfTheirOwnAreGuaranteed(t *testing.T) {
 				}
 				for _, c := range pod.Spec.InitContainers {
 					if cpu := c.Resources.Requests[corev1.ResourceCPU]; cpu.MilliValue()%1000 == 0 {
-						t.Errorf("%s/%s asks for %s CPUs: whole ones would be set aside for it", pod.Name, c.Name, cpu.String())
+						t.Errorf("%s/%s asks for %s CPUs: whole ones would be set aside for it", pod.Name, c.Name,
+							cpu.String())
 					}
 				}
 			}
@@ -74,18 +75,22 @@ func TestAGuaranteedDUTStaysOne(t *testing.T) {
 	}
 }
 
-// The device's end, which is put beside, leaves a Guaranteed pod one, may run as the user that it needs, and takes no CPU limit where nobody has one.
+// The device's end, which is put beside, leaves a Guaranteed pod one, may run as the user that it needs, and
+// takes no CPU limit where nobody has one.
 func TestTheDevicesEndFitsIntoItsPod(t *testing.T) {
 	input := sample(t, "loadtest_endpoint_pod")
 	sidecar := func() corev1.Container {
 		containers := manifests.DUT(input).Spec.Containers
-		return containers[slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "linerate-end" })]
+		return containers[slices.IndexFunc(containers,
+			func(c corev1.Container) bool { return c.Name == "linerate-end" })]
 	}
-	if c := sidecar(); !c.Resources.Limits.Cpu().IsZero() || c.SecurityContext.RunAsNonRoot == nil || *c.SecurityContext.RunAsNonRoot {
+	if c := sidecar(); !c.Resources.Limits.Cpu().IsZero() || c.SecurityContext.RunAsNonRoot == nil ||
+		*c.SecurityContext.RunAsNonRoot {
 		t.Errorf("%v, %+v", c.Resources, c.SecurityContext)
 	}
 	resources := &input.Compiled.DUT.Spec.Containers[input.Compiled.DUTContainer].Resources
-	resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"),
+		corev1.ResourceMemory: resource.MustParse("1Gi")}
 	resources.Limits = resources.Requests.DeepCopy()
 	if got := qosOf(manifests.DUT(input).Spec); got != corev1.PodQOSGuaranteed {
 		t.Errorf("the pod is %s: %v", got, sidecar().Resources)
@@ -97,7 +102,8 @@ func TestRequestsAreWithinLimits(t *testing.T) {
 	ofEverySample(t, func(t *testing.T, input manifests.Input) {
 		for _, o := range everything(t, input) {
 			spec, _ := podSpec(o)
-			if spec == nil || o.GetLabels()[v1alpha1.LabelRole] == "setup" || o.GetLabels()[v1alpha1.LabelRole] == "teardown" {
+			if spec == nil || o.GetLabels()[v1alpha1.LabelRole] == "setup" ||
+				o.GetLabels()[v1alpha1.LabelRole] == "teardown" {
 				continue
 			}
 			for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
@@ -105,7 +111,8 @@ func TestRequestsAreWithinLimits(t *testing.T) {
 					request := c.Resources.Requests[name]
 					shared := name == corev1.ResourceCPU || name == corev1.ResourceMemory
 					if request.Cmp(limit) > 0 || !shared && request.Cmp(limit) != 0 {
-						t.Errorf("%s/%s: %s of %s for a limit of %s", o.GetName(), c.Name, name, request.String(), limit.String())
+						t.Errorf("%s/%s: %s of %s for a limit of %s", o.GetName(), c.Name, name, request.String(),
+							limit.String())
 					}
 				}
 			}

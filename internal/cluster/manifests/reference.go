@@ -146,7 +146,8 @@ func imageOf(input Input) string {
 func inImage(input Input, image string, pod *corev1.Pod, c *corev1.Container) (launch string) {
 	launch = programFolder + program
 	c.Image, c.ImagePullPolicy, c.Command[0] = image, "", launch
-	c.VolumeMounts = append(c.VolumeMounts, readOnly("linerate-program", programFolder), corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"},
+	c.VolumeMounts = append(c.VolumeMounts, readOnly("linerate-program", programFolder), corev1.VolumeMount{Name: "tmp",
+		MountPath: "/tmp"},
 		corev1.VolumeMount{Name: "run", MountPath: "/run"}, corev1.VolumeMount{Name: "run", MountPath: "/var/run"})
 	pod.Spec.InitContainers = []corev1.Container{copyProgram(input, containerCopy)}
 	pod.Spec.Volumes = append(pod.Spec.Volumes, emptyDir("linerate-program"), emptyDir("tmp"), emptyDir("run"))
@@ -170,7 +171,8 @@ func firstReferencePod(input Input) referencePod {
 	if tunnelOf(input) != nil {
 		return gatewayPod(input, 0)
 	}
-	return referencePod{name: DUTPodName(input.Test.Name, input.Attempt), container: "forwarder", file: keyForwarder, interfaces: linkNames(input), attached: dutAttachments(input), servesVitals: true}
+	return referencePod{name: DUTPodName(input.Test.Name, input.Attempt), container: "forwarder", file: keyForwarder,
+		interfaces: linkNames(input), attached: dutAttachments(input), servesVitals: true}
 }
 
 // reference is a pod of the built-in forwarder. The spec has no section for it. generator.pod's nodeSelector,
@@ -182,7 +184,8 @@ func reference(input Input, spec referencePod) *corev1.Pod {
 	if endsAtDevice(input) {
 		return finishReference(input, spec, pod, deviceEnd(input, pod)) // it serves no vital signs
 	}
-	c := ourContainer(input, spec.container, append([]string{"forwarder"}, fileArguments("--spec", folderStatic+"/"+spec.file, forwarderText(input, spec.file))...)...)
+	c := ourContainer(input, spec.container, append([]string{"forwarder"}, fileArguments("--spec", folderStatic+"/"+
+		spec.file, forwarderText(input, spec.file))...)...)
 	launch := program
 	c.Env = podIdentity()
 	if spec.servesVitals {
@@ -199,8 +202,9 @@ func reference(input Input, spec referencePod) *corev1.Pod {
 	}
 	c.SecurityContext = forwarderRights(input.Compiled.Plan.DUT.Mode())
 	c.Resources = corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(processorOf(input.Compiled.Plan.DUT.Mode())), corev1.ResourceMemory: mebi(memoryOf(input.Compiled.Plan))},
-		Limits:   corev1.ResourceList{corev1.ResourceMemory: mebi(memoryOf(input.Compiled.Plan))},
+		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(processorOf(input.Compiled.Plan.DUT.Mode())),
+			corev1.ResourceMemory: mebi(memoryOf(input.Compiled.Plan))},
+		Limits: corev1.ResourceList{corev1.ResourceMemory: mebi(memoryOf(input.Compiled.Plan))},
 	}
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic)}
 	pod.Spec.Volumes = []corev1.Volume{linksFiles(input, corev1.KeyToPath{Key: spec.file, Path: spec.file})}

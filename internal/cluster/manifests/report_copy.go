@@ -25,5 +25,6 @@ func ReportCopy(test *v1alpha1.LoadTest, e delivery.Envelope, packed []byte) *co
 
 // EmptyReportCopy is a copy without a Report. With it a dry run finds out in time whether the copy's name is free.
 func EmptyReportCopy(test *v1alpha1.LoadTest) *corev1.ConfigMap {
-	return &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: ofTest(Input{Test: test}, ReportName(test.Name), roleReport)}
+	return &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: ofTest(Input{Test: test}, ReportName(test.Name), roleReport)}
 }

@@ -16,8 +16,9 @@ const (
 // resets says that the test's device is reset before each trial.
 func resets(input Input) bool { return input.Compiled.Plan.Procedure.Reset != nil }
 
-// addReset puts a container beside the one that forwards, in the same network namespace, in which our program runs the user's reset command when the runner asks for
-// it, so that no one needs exec. It has the rights, variables and mounts that the author gave the container that forwards, and none of that container's devices.
+// addReset puts a container beside the one that forwards, in the same network namespace, in which our program
+// runs the user's reset command when the runner asks for it, so that no one needs exec. It has the rights,
+// variables and mounts that the author gave the container that forwards, and none of that container's devices.
 //
 //	init  linerate-copy   our program ──▶ /opt/linerate
 //	      linerate-reset  the image of the container that forwards, or reset.image: our program, which runs the command
@@ -29,8 +30,10 @@ func addReset(input Input, spec *corev1.PodSpec) {
 	c := corev1.Container{
 		Name:  containerReset,
 		Image: forwards.Image, ImagePullPolicy: forwards.ImagePullPolicy,
-		Command: append(append(guarded(input, launch, "reset", "--at", "$("+variableResetIP+")", "--links", strings.Join(linkNames(input), ","),
-			"--timeout", input.Compiled.Plan.Procedure.Reset.Timeout.Std().String()), "--"), literal(input.Compiled.Plan.DUT.ResetCommand)...),
+		Command: append(append(guarded(input, launch, "reset", "--at", "$("+variableResetIP+")", "--links",
+			strings.Join(linkNames(input), ","),
+			"--timeout", input.Compiled.Plan.Procedure.Reset.Timeout.Std().String()), "--"),
+			literal(input.Compiled.Plan.DUT.ResetCommand)...),
 		Env:                      append(forwards.DeepCopy().Env, fieldVariable(variableResetIP, "status.podIP")),
 		EnvFrom:                  forwards.DeepCopy().EnvFrom,
 		WorkingDir:               forwards.WorkingDir,

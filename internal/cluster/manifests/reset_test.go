@@ -30,7 +30,8 @@ func variable(c corev1.Container, name string) string {
 	return c.Env[i].Value
 }
 
-// What resets a user's device has what the author gave the container that forwards, and nothing besides: none of its devices, no probe or port of its, no more rights.
+// What resets a user's device has what the author gave the container that forwards, and nothing besides: none
+// of its devices, no probe or port of its, no more rights.
 func TestWhoResetsAUsersDeviceHasTheRightsOfTheContainerThatForwards(t *testing.T) {
 	input := sample(t, "loadtest_reset_pod")
 	pod := manifests.DUT(input)
@@ -41,22 +42,26 @@ func TestWhoResetsAUsersDeviceHasTheRightsOfTheContainerThatForwards(t *testing.
 	if diff := cmp.Diff(forwards.SecurityContext, c.SecurityContext); diff != "" {
 		t.Errorf("its rights differ:\n%s", diff)
 	}
-	if c.Image != "registry.lab/tools:1" || variable(c, "RULES") != "1000" || variable(c, "LINERATE_LINKS") != "west east" ||
+	if c.Image != "registry.lab/tools:1" || variable(c, "RULES") != "1000" ||
+		variable(c, "LINERATE_LINKS") != "west east" ||
 		!slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == "/run/firewall" }) {
 		t.Errorf("image %s, variables %v, mounts %v", c.Image, c.Env, c.VolumeMounts)
 	}
 	if !cmp.Equal(c.Resources.Requests, c.Resources.Limits) || c.Resources.Limits.Cpu().MilliValue() > 100 {
 		t.Errorf("it may take %v of the device's node", c.Resources)
 	}
-	if c.Ports[0].ContainerPort != vitals.Port || c.LivenessProbe != nil || c.ReadinessProbe != nil || c.Lifecycle != nil {
+	if c.Ports[0].ContainerPort != vitals.Port || c.LivenessProbe != nil || c.ReadinessProbe != nil ||
+		c.Lifecycle != nil {
 		t.Errorf("%+v", c)
 	}
-	want := []string{"/opt/linerate/linerate", "reset", "--at", "$(LINERATE_POD_IP)", "--links", "west,east", "--timeout", "5s", "--verifier=" + verifierOf(c), "--", "conntrack", "-F"}
+	want := []string{"/opt/linerate/linerate", "reset", "--at", "$(LINERATE_POD_IP)", "--links", "west,east",
+		"--timeout", "5s", "--verifier=" + verifierOf(c), "--", "conntrack", "-F"}
 	if diff := cmp.Diff(want, c.Command); diff != "" {
 		t.Error(diff)
 	}
 	input.Compiled.Plan.DUT.ResetCommand = []string{"sh", "-c", "echo $(RULES) $$ $HOME"}
-	if got, want := containerNamed(t, manifests.DUT(input), "linerate-reset").Command[10:], []string{"sh", "-c", "echo $$(RULES) $$$$ $$HOME"}; !slices.Equal(got, want) {
+	if got, want := containerNamed(t, manifests.DUT(input), "linerate-reset").Command[10:],
+		[]string{"sh", "-c", "echo $$(RULES) $$$$ $$HOME"}; !slices.Equal(got, want) {
 		t.Errorf("the command is %q, want %q, of which the kubelet makes what was written", got, want)
 	}
 	input.Test.Spec.Procedure.Reset.Image = ""
@@ -66,7 +71,8 @@ func TestWhoResetsAUsersDeviceHasTheRightsOfTheContainerThatForwards(t *testing.
 }
 
 func TestTheRunnerIsToldWhereTheDeviceIsReset(t *testing.T) {
-	for name, input := range map[string]manifests.Input{"a user's device": sample(t, "loadtest_reset_pod"), "a Reference": resetReference(t)} {
+	for name, input := range map[string]manifests.Input{"a user's device": sample(t, "loadtest_reset_pod"),
+		"a Reference": resetReference(t)} {
 		t.Run(name, func(t *testing.T) {
 			_, sites := devicesSites(t, input)
 			if !strings.HasSuffix(sites.Reset, ":4504") {

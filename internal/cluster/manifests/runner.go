@@ -19,9 +19,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// The bounds of the runner's Job. The runner ends itself at the Plan's deadline, and the operator ends one that doesn't; the Job's deadline is for when both fail.
-// runnerMargin leaves time for pulling the runner's image, for a successor, and for a Report that waits for the API server. A test without a deadline gets
-// longestRunner, so that no abandoned runner runs for ever. Kubernetes deletes an ended Job after runnerLeft, if the operator is gone by then.
+// The bounds of the runner's Job. The runner ends itself at the Plan's deadline, and the operator ends one that
+// doesn't; the Job's deadline is for when both fail. runnerMargin leaves time for pulling the runner's image,
+// for a successor, and for a Report that waits for the API server. A test without a deadline gets
+// longestRunner, so that no abandoned runner runs for ever. Kubernetes deletes an ended Job after runnerLeft,
+// if the operator is gone by then.
 const (
 	runnerMargin       = time.Hour
 	longestRunner      = 365 * 24 * time.Hour
@@ -32,7 +34,8 @@ const (
 	folderEarlier      = folderLinerate + "/earlier"
 )
 
-// OfRun is the part of a run's metadata that the ConfigMaps which its runner creates, in the operator's own namespace, need.
+// OfRun is the part of a run's metadata that the ConfigMaps which its runner creates, in the operator's own
+// namespace, need.
 type OfRun struct {
 	// Labels are those by which the operator finds them.
 	Labels map[string]string
@@ -47,7 +50,8 @@ func (r OfRun) Progress(name string) metav1.ObjectMeta { return r.document(name,
 // Original is the metadata of the Report.
 func (r OfRun) Original(name string) metav1.ObjectMeta { return r.document(name, roleReport) }
 
-// Successor is the metadata of the marker by which a successor takes the number of its run, beside the Progress of this name.
+// Successor is the metadata of the marker by which a successor takes the number of its run, beside the Progress
+// of this name.
 func (r OfRun) Successor(progress string, run int) metav1.ObjectMeta {
 	return r.document(fmt.Sprintf("%s-run-%d", strings.TrimSuffix(progress, "-progress"), run), roleRun)
 }
@@ -60,8 +64,9 @@ func (r OfRun) document(name, role string) metav1.ObjectMeta {
 	return meta
 }
 
-// Run is the Plan's ConfigMap and the runner's Job, in the order in which they are to be created. The ConfigMap has the digests of the Plan and of the baseline that the
-// Report must follow. An error says that the Plan is too large for a ConfigMap, and the way out.
+// Run is the Plan's ConfigMap and the runner's Job, in the order in which they are to be created. The ConfigMap
+// has the digests of the Plan and of the baseline that the Report must follow. An error says that the Plan is
+// too large for a ConfigMap, and the way out.
 func Run(input Input, sites plan.Sites) ([]Object, error) {
 	p := *input.Compiled.Plan
 	p.Test.Attempt = int(input.Attempt)
@@ -86,7 +91,8 @@ func Run(input Input, sites plan.Sites) ([]Object, error) {
 	return []Object{document, runnerJob(input).DeepCopy()}, nil
 }
 
-// runnerJob starts a runner and, if it is lost, another one, but only once the lost one is surely gone (podReplacementPolicy Failed).
+// runnerJob starts a runner and, if it is lost, another one, but only once the lost one is surely gone
+// (podReplacementPolicy Failed).
 func runnerJob(input Input) *batchv1.Job {
 	meta := ofThisRun(input, RunnerJobName(input.Test, input.Attempt), runnerRole(input))
 	template := podMeta(input, metav1.ObjectMeta{Labels: maps.Clone(meta.Labels)})
@@ -110,15 +116,19 @@ func runnerJob(input Input) *batchv1.Job {
 	return job
 }
 
-// runnerPod needs little: it reads generators' counters, TRex's 50 times a second, 200 times a second in all at most. It has no CPU limit, since a runner that the kernel stops for the
-// rest of a scheduling period would void the window that it measures.
+// runnerPod needs little: it reads generators' counters, TRex's 50 times a second, 200 times a second in all at
+// most. It has no CPU limit, since a runner that the kernel stops for the rest of a scheduling period would
+// void the window that it measures.
 func runnerPod(input Input) corev1.PodSpec {
 	spec := newPod(input, metav1.ObjectMeta{}).Spec
-	c := ourContainer(input, "runner", "runner", "--plan", folderPlan, "--earlier", folderEarlier, "--namespace", input.Settings.Namespace,
+	c := ourContainer(input, "runner", "runner", "--plan", folderPlan, "--earlier", folderEarlier, "--namespace",
+		input.Settings.Namespace,
 		"--progress", ProgressName(input.Test, input.Attempt), "--report", OriginalName(input.Test, input.Attempt),
-		"--labels", labels.Set(ofThisRun(input, "", runnerRole(input)).Labels).String(), "--owner", PlanName(input.Test, input.Attempt)+"/$(PLAN_UID)")
+		"--labels", labels.Set(ofThisRun(input, "", runnerRole(input)).Labels).String(), "--owner",
+		PlanName(input.Test, input.Attempt)+"/$(PLAN_UID)")
 	c.Env = []corev1.EnvVar{
-		fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_UID", "metadata.uid"), fieldVariable("NODE_NAME", "spec.nodeName"),
+		fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_UID", "metadata.uid"), fieldVariable("NODE_NAME",
+			"spec.nodeName"),
 		fieldVariable("PLAN_UID", "metadata.annotations['"+annotationPlanUID+"']"),
 	}
 	c.SecurityContext = restricted()
@@ -132,9 +142,11 @@ func runnerPod(input Input) corev1.PodSpec {
 		{Name: "plan", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: PlanName(input.Test, input.Attempt)},
 		}}},
-		// A runner's account reads no ConfigMaps. What an earlier runner had told by the time that this pod began, the kubelet reads.
+		// A runner's account reads no ConfigMaps. What an earlier runner had told by the time that this pod began,
+		// the kubelet reads.
 		{Name: "earlier", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: ProgressName(input.Test, input.Attempt)}, Optional: new(true),
+			LocalObjectReference: corev1.LocalObjectReference{Name: ProgressName(input.Test, input.Attempt)},
+			Optional:             new(true),
 		}}},
 	}
 	spec.ActiveDeadlineSeconds = nil // the Job has the deadline
@@ -142,9 +154,10 @@ func runnerPod(input Input) corev1.PodSpec {
 	spec.ServiceAccountName = cmp.Or(input.Settings.RunnerAccount, DefaultRunnerAccount)
 	spec.AutomountServiceAccountToken = new(true)
 	spec.SecurityContext.RunAsNonRoot = new(true)
-	// The tolerations of generator.pod hold for the runner, too: in a lab whose nodes are all tainted for tests it has no other place, and whoever may create pods may let them
-	// tolerate anything. The priority doesn't: it would evict other people's pods beyond the quotas of the test's namespace. Nor do the pull secrets: they are in the test's
-	// namespace, and would be looked up in the operator's.
+	// The tolerations of generator.pod hold for the runner, too: in a lab whose nodes are all tainted for tests it
+	// has no other place, and whoever may create pods may let them tolerate anything. The priority doesn't: it
+	// would evict other people's pods beyond the quotas of the test's namespace. Nor do the pull secrets: they are
+	// in the test's namespace, and would be looked up in the operator's.
 	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil {
 		spec.Tolerations = podSpec.Tolerations
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// Our pods have the least rights that their work needs. Setup, teardown and DUT have what their user's template gives them.
+// Our pods have the least rights that their work needs. Setup, teardown and DUT have what their user's template
+// gives them.
 //
 //	pod                    user    capabilities                       why
 //	runner                 any     none                               talks to the API server and to generators, over TCP
@@ -25,13 +26,15 @@ import (
 //
 // "Any" is any user but root: 65532 by the image, and where a namespace has a range of users (OpenShift), one of these.
 //
-// No container is privileged, may gain rights (allowPrivilegeEscalation), sees the node's namespaces or mounts its file system. But Pod Security's level
-// baseline refuses the added capabilities, so the namespace's level must be privileged.
+// No container is privileged, may gain rights (allowPrivilegeEscalation), sees the node's namespaces or mounts
+// its file system. But Pod Security's level baseline refuses the added capabilities, so the namespace's level
+// must be privileged.
 
 // imageUser is the user of our image.
 const imageUser = 65532
 
-// restricted is what Pod Security's level restricted and OpenShift's restricted-v2 demand. It names no user, since restricted-v2 refuses users outside the namespace's range.
+// restricted is what Pod Security's level restricted and OpenShift's restricted-v2 demand. It names no user,
+// since restricted-v2 refuses users outside the namespace's range.
 func restricted() *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		RunAsNonRoot:             new(true),
@@ -42,8 +45,8 @@ func restricted() *corev1.SecurityContext {
 	}
 }
 
-// restrictedBeside is the same for our container in a pod of a user's template. If the template makes the whole pod run as root, ours gets a user
-// of its own.
+// restrictedBeside is the same for our container in a pod of a user's template. If the template makes the whole
+// pod run as root, ours gets a user of its own.
 func restrictedBeside(pod *corev1.PodSecurityContext) *corev1.SecurityContext {
 	c := restricted()
 	root := func(id *int64) bool { return id != nil && *id == 0 }
@@ -53,8 +56,8 @@ func restrictedBeside(pod *corev1.PodSecurityContext) *corev1.SecurityContext {
 	return c
 }
 
-// root is user 0 with only these capabilities. It has to be user 0: for other users added capabilities aren't effective, since Kubernetes has no ambient
-// capabilities.
+// root is user 0 with only these capabilities. It has to be user 0: for other users added capabilities aren't
+// effective, since Kubernetes has no ambient capabilities.
 func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		RunAsUser:                new(int64(0)),

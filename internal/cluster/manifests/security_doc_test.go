@@ -15,8 +15,12 @@ import (
 // asked are the capabilities that our pods ask for, as the documents name the pods.
 func asked() map[string][]string {
 	capabilities := map[string][]string{}
-	for pod, c := range map[string]*corev1.SecurityContext{"generator, Software": softwareRights(), "generator, TRex": trexRights(), "DUT, Reference": forwarderRights(nil), "DUT, Reference, mode xdp": forwarderRights(&plan.Mode{XDP: &plan.XDPMode{}}),
-		"DUT, Reference, mode tunnel": forwarderRights(&plan.Mode{Tunnel: &plan.TunnelMode{}}), "DUT, Reference, mode userspace": forwarderRights(&plan.Mode{Userspace: &plan.UserspaceMode{}}), "runner": restricted()} {
+	for pod, c := range map[string]*corev1.SecurityContext{"generator, Software": softwareRights(),
+		"generator, TRex": trexRights(), "DUT, Reference": forwarderRights(nil),
+		"DUT, Reference, mode xdp":       forwarderRights(&plan.Mode{XDP: &plan.XDPMode{}}),
+		"DUT, Reference, mode tunnel":    forwarderRights(&plan.Mode{Tunnel: &plan.TunnelMode{}}),
+		"DUT, Reference, mode userspace": forwarderRights(&plan.Mode{Userspace: &plan.UserspaceMode{}}),
+		"runner":                         restricted()} {
 		for _, name := range c.Capabilities.Add {
 			capabilities[pod] = append(capabilities[pod], string(name))
 		}

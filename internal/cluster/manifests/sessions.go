@@ -18,10 +18,12 @@ func (e sessions) fill(input Input, g plan.Generator, pod *corev1.Pod) {
 	e.software.fill(input, g, pod)
 	c := &pod.Spec.Containers[0]
 	link := linksOf(g)[0]
-	c.Command = guarded(input, program, "sessions", "--link", link, "--interface", link, "--listen", ":"+strconv.Itoa(rpcPort))
+	c.Command = guarded(input, program, "sessions", "--link", link, "--interface", link, "--listen", ":"+
+		strconv.Itoa(rpcPort))
 	c.SecurityContext = sessionsRights()
 	c.Resources = request(input, e, g)
-	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"), liveness(program, "sessions", "probe")
+	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"), liveness(program, "sessions",
+		"probe")
 }
 
 // busyCPUs is half a CPU for each port. An end is half of what sends and receives on a pair of ports. Its frames are

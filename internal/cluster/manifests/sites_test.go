@@ -35,7 +35,8 @@ func TestSitesOf(t *testing.T) {
 		}
 		want := plan.Site{
 			Generator: "generator-0", RPC: "[2001:db8::17]:4501", Heartbeat: "[2001:db8::17]:4502",
-			PortOfLink: map[string]int{"west": 0, "east": 1}, Pod: "trex-calibration-1-generator-0", Node: "node-1", Containers: manifests.ContainersOf(&pods[0]),
+			PortOfLink: map[string]int{"west": 0, "east": 1}, Pod: "trex-calibration-1-generator-0", Node: "node-1",
+			Containers: manifests.ContainersOf(&pods[0]),
 		}
 		if diff := cmp.Diff(want, sites.Generators[0]); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
@@ -59,12 +60,14 @@ func TestSitesOf(t *testing.T) {
 		pods := running(input)
 		tell := func(message string) {
 			for i := range pods {
-				pods[i].Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-links", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}
+				pods[i].Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-links",
+					State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}
 			}
 		}
 		tell(`{"version": "linerate.dev/ports.v1alpha1", "links": [], "machine": {"cpuModel": "AMD EPYC", "processors": 32, "kernel": "6.1.0"}}`)
 		sites, err := manifests.SitesOf(input, pods)
-		if want := (plan.Machine{CPUModel: "AMD EPYC", Processors: 32, Kernel: "6.1.0"}); err != nil || sites.Device.Machine == nil || *sites.Device.Machine != want {
+		if want := (plan.Machine{CPUModel: "AMD EPYC", Processors: 32, Kernel: "6.1.0"}); err != nil ||
+			sites.Device.Machine == nil || *sites.Device.Machine != want {
 			t.Errorf("%+v, %v", sites.Device.Machine, err)
 		}
 		tell(`{"version": "linerate.dev/ports.v1alpha1", "links": []}`)
@@ -80,7 +83,8 @@ func TestSitesOf(t *testing.T) {
 		}
 		copied := manifests.DUT(input).Spec
 		for i, c := range sites.Device.Containers[:len(copied.Containers)] {
-			if want := copied.Containers[i]; c.Name != want.Name || c.Image != want.Image || !strings.HasPrefix(c.ImageID, want.Image+"@sha256:7e7e") {
+			if want := copied.Containers[i]; c.Name != want.Name || c.Image != want.Image ||
+				!strings.HasPrefix(c.ImageID, want.Image+"@sha256:7e7e") {
 				t.Errorf("container %d: %+v", i, c)
 			}
 		}
@@ -92,28 +96,35 @@ func TestSitesOf(t *testing.T) {
 			t.Fatalf("%+v, %v", sites.Generators, err)
 		}
 		copied := manifests.Generators(input)[0].Spec.Containers[0]
-		if c := sites.Generators[0].Containers[0]; c.Name != copied.Name || c.Image != copied.Image || !strings.HasPrefix(c.ImageID, copied.Image+"@sha256:7e7e") {
+		if c := sites.Generators[0].Containers[0]; c.Name != copied.Name || c.Image != copied.Image ||
+			!strings.HasPrefix(c.ImageID, copied.Image+"@sha256:7e7e") {
 			t.Errorf("%+v", c)
 		}
 	})
 	t.Run("init containers may bring what is measured, and ours don't", func(t *testing.T) {
 		pod := &corev1.Pod{Spec: corev1.PodSpec{
-			InitContainers: []corev1.Container{{Name: "linerate-links", Image: "linerate:1"}, {Name: "copy", Image: "lab/build:7"}, {Name: "linerate-ports", Image: "linerate:1"}},
-			Containers:     []corev1.Container{{Name: "vpp", Image: "lab/vpp:25.10"}},
-		}, Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{{Name: "copy", ImageID: "lab/build@sha256:77"}}}}
-		want := []plan.Container{{Name: "vpp", Image: "lab/vpp:25.10"}, {Name: "copy", Image: "lab/build:7", ImageID: "lab/build@sha256:77"}}
+			InitContainers: []corev1.Container{{Name: "linerate-links", Image: "linerate:1"},
+				{Name: "copy", Image: "lab/build:7"}, {Name: "linerate-ports", Image: "linerate:1"}},
+			Containers: []corev1.Container{{Name: "vpp", Image: "lab/vpp:25.10"}},
+		}, Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{{Name: "copy",
+			ImageID: "lab/build@sha256:77"}}}}
+		want := []plan.Container{{Name: "vpp", Image: "lab/vpp:25.10"}, {Name: "copy", Image: "lab/build:7",
+			ImageID: "lab/build@sha256:77"}}
 		if diff := cmp.Diff(want, manifests.ContainersOf(pod)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	})
 	t.Run("an end of ours beside the device is none of it, and alone it is the device", func(t *testing.T) {
 		end := corev1.Container{Name: "linerate-end", Image: "linerate:1"}
-		pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "appliance", Image: "lab/appliance:1"}, end}}}
-		if diff := cmp.Diff([]plan.Container{{Name: "appliance", Image: "lab/appliance:1"}}, manifests.ContainersOf(pod)); diff != "" {
+		pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "appliance",
+			Image: "lab/appliance:1"}, end}}}
+		if diff := cmp.Diff([]plan.Container{{Name: "appliance", Image: "lab/appliance:1"}},
+			manifests.ContainersOf(pod)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 		pod.Spec.Containers = []corev1.Container{end}
-		if diff := cmp.Diff([]plan.Container{{Name: "linerate-end", Image: "linerate:1"}}, manifests.ContainersOf(pod)); diff != "" {
+		if diff := cmp.Diff([]plan.Container{{Name: "linerate-end", Image: "linerate:1"}},
+			manifests.ContainersOf(pod)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	})
@@ -136,7 +147,8 @@ func TestSitesOf(t *testing.T) {
 		input := sample(t, "loadtest_trex_loopback")
 		pods := running(input)
 		pods[0].Status.PodIP = ""
-		if _, err := manifests.SitesOf(input, pods); err == nil || !strings.HasSuffix(err.Error(), "has no address yet") {
+		if _, err := manifests.SitesOf(input, pods); err == nil ||
+			!strings.HasSuffix(err.Error(), "has no address yet") {
 			t.Error(err)
 		}
 	})
@@ -150,8 +162,10 @@ func TestNextHops(t *testing.T) {
 		change func(*manifests.Input)
 		want   map[string]string
 	}{
-		"a pod's devices are what frames go to":                                        {"loadtest_dut_networks", nil, map[string]string{"west": "ae:00:00:00:07:01", "east": "ae:00:00:00:07:02"}},
-		"a pod that routes on kernel interfaces may have MACs of its own: it is asked": {"loadtest_external_pod", nil, nil},
+		"a pod's devices are what frames go to": {"loadtest_dut_networks", nil,
+			map[string]string{"west": "ae:00:00:00:07:01", "east": "ae:00:00:00:07:02"}},
+		"a pod that routes on kernel interfaces may have MACs of its own: it is asked": {"loadtest_external_pod", nil,
+			nil},
 		"a pod that rewrites MACs answers to nobody": {"loadtest_external_pod", func(input *manifests.Input) {
 			input.Compiled.Plan.DUT.Forwarding = plan.MACRewrite
 		}, want},
@@ -191,10 +205,12 @@ func TestLinksOfPod(t *testing.T) {
 			{"name": "lab/sriov-b", "interface": "east", "mac": "AE:00:00:00:00:02", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.2"}}},
 			{"name": "lab/management", "interface": "mgmt", "mac": "AE:00:00:00:00:09"},
 			{"name": "lab/sriov", "interface": "west", "mac": "02:00:00:00:00:01", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.1"}}}]`,
-			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1", MACAddress: "02:00:00:00:00:01"}, {Link: "east", Device: "0000:03:02.2", MACAddress: "ae:00:00:00:00:02"}}},
+			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1", MACAddress: "02:00:00:00:00:01"},
+				{Link: "east", Device: "0000:03:02.2", MACAddress: "ae:00:00:00:00:02"}}},
 		"a device that left the kernel has the MAC that was asked for": {asked, `[
 			{"name": "lab/sriov", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.1"}}}, {"name": "lab/sriov-b"}]`,
-			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1", MACAddress: "02:00:00:00:00:01"}, {Link: "east"}}},
+			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1", MACAddress: "02:00:00:00:00:01"},
+				{Link: "east"}}},
 		"two links of one network can't be told apart without interfaces": {
 			`[{"name": "sriov", "namespace": "lab", "interface": "west"}, {"name": "sriov", "namespace": "lab", "interface": "east"}]`,
 			`[{"name": "lab/sriov", "mac": "ae:00:00:00:00:01"}, {"name": "lab/sriov", "interface": "east", "mac": "ae:00:00:00:00:02"}]`,
@@ -212,7 +228,8 @@ func TestLinksOfPod(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{}
-			pod.Annotations = map[string]string{"k8s.v1.cni.cncf.io/networks": c.asked, "k8s.v1.cni.cncf.io/network-status": c.status, manifests.AnnotationLinks: "west,east"}
+			pod.Annotations = map[string]string{"k8s.v1.cni.cncf.io/networks": c.asked,
+				"k8s.v1.cni.cncf.io/network-status": c.status, manifests.AnnotationLinks: "west,east"}
 			if diff := cmp.Diff(c.want, manifests.LinksOfPod(pod)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -222,11 +239,13 @@ func TestLinksOfPod(t *testing.T) {
 
 // FuzzLinksOfPod: whatever a pod's annotations say, at most its links are told, each once.
 func FuzzLinksOfPod(f *testing.F) {
-	f.Add(`[{"name": "a", "namespace": "b", "interface": "west"}]`, `[{"name": "b/a", "interface": "west"}]`, "west,east")
+	f.Add(`[{"name": "a", "namespace": "b", "interface": "west"}]`, `[{"name": "b/a", "interface": "west"}]`,
+		"west,east")
 	f.Add(`[{"interface": "west"}, {"interface": "west"}]`, `[null, {"interface": "west"}]`, "west,west,")
 	f.Fuzz(func(t *testing.T, networks, status, links string) {
 		pod := &corev1.Pod{}
-		pod.Annotations = map[string]string{"k8s.v1.cni.cncf.io/networks": networks, "k8s.v1.cni.cncf.io/network-status": status, manifests.AnnotationLinks: links}
+		pod.Annotations = map[string]string{"k8s.v1.cni.cncf.io/networks": networks,
+			"k8s.v1.cni.cncf.io/network-status": status, manifests.AnnotationLinks: links}
 		sites := map[string]bool{}
 		for _, l := range manifests.LinksOfPod(pod) {
 			if sites[l.Link] || !strings.Contains(links, l.Link) || l.Link == "" {

@@ -19,7 +19,8 @@ const softwareGraceSeconds = 5
 
 // fill makes the pod one of the engine's.
 func (e software) fill(input Input, g plan.Generator, pod *corev1.Pod) {
-	arguments := guarded(input, "generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":"+strconv.Itoa(rpcPort),
+	arguments := guarded(input, "generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":"+
+		strconv.Itoa(rpcPort),
 		"--cores", strconv.Itoa(resourcesOf(input, g).Cores), "--speed", speeds(input, g), "--heartbeat", "10s")
 	if s := input.Compiled.Plan.Sending; s != nil && s.Path != "" {
 		arguments = append(arguments, "--path", s.Path)
@@ -29,7 +30,8 @@ func (e software) fill(input Input, g plan.Generator, pod *corev1.Pod) {
 	c.Ports = []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}}
 	c.SecurityContext = softwareRights()
 	c.Resources = request(input, e, g)
-	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "generator", "probe"), liveness(program, "generator", "probe")
+	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "generator", "probe"), liveness(program, "generator",
+		"probe")
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(softwareGraceSeconds))
 }
@@ -43,7 +45,8 @@ const engineSpeed = "10gbps"
 func speeds(input Input, g plan.Generator) string {
 	var rates []string
 	for _, link := range linksOf(g) {
-		i := slices.IndexFunc(input.Compiled.Plan.Links, func(l plan.Link) bool { return l.Name == link && l.LineRate > 0 })
+		i := slices.IndexFunc(input.Compiled.Plan.Links,
+			func(l plan.Link) bool { return l.Name == link && l.LineRate > 0 })
 		if i < 0 {
 			rates = append(rates, engineSpeed)
 			continue
@@ -85,7 +88,8 @@ func (software) heartbeatPort() uint16 { return 0 }
 //	SYS_NICE   sends from real-time threads, as long as these have time to spare: else whatever runs on the node stretches gaps into
 //	           bursts, which a device at its limit drops (sched(7))
 //
-// Where the node's kernel forbids the last three, the engine does without them, and says so in its log and in the Report.
+// Where the node's kernel forbids the last three, the engine does without them, and says so in its log and in
+// the Report.
 func softwareRights() *corev1.SecurityContext {
 	c := root("BPF", "IPC_LOCK", "NET_ADMIN", "NET_RAW", "SYS_NICE")
 	c.ReadOnlyRootFilesystem = new(true)

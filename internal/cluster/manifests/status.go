@@ -33,7 +33,8 @@ func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
 	links := attachedLinks(pod, ports)
 	for _, t := range ports {
 		port := physicalPort(t)
-		if port == "" || len(t.Link) > maxLinkName || slices.ContainsFunc(links, func(l v1alpha1.PodLink) bool { return l.Link == t.Link }) {
+		if port == "" || len(t.Link) > maxLinkName ||
+			slices.ContainsFunc(links, func(l v1alpha1.PodLink) bool { return l.Link == t.Link }) {
 			continue
 		}
 		links = append(links, v1alpha1.PodLink{Link: t.Link, Device: deviceName(t.Device), PhysicalPort: port})
@@ -52,7 +53,8 @@ func deviceName(device string) string {
 // attachedLinks are the links that Multus reported.
 func attachedLinks(pod *corev1.Pod, ports []plan.LinkPort) []v1alpha1.PodLink {
 	var reported []networkStatus
-	if intake.JSON([]byte(pod.Annotations[annotationNetworkStatus]), &reported, intake.Small) != nil || len(reported) == 0 {
+	if intake.JSON([]byte(pod.Annotations[annotationNetworkStatus]), &reported, intake.Small) != nil ||
+		len(reported) == 0 {
 		return nil
 	}
 	asked := requestedAttachments(pod)
@@ -68,7 +70,8 @@ func attachedLinks(pod *corev1.Pod, ports []plan.LinkPort) []v1alpha1.PodLink {
 		}
 		port := reportedPort(ports, a.Interface)
 		links = append(links, v1alpha1.PodLink{
-			Link: a.Interface, Device: deviceName(cmp.Or(port.Device, s.Device.PCI.Address)), MACAddress: mac, PhysicalPort: physicalPort(port),
+			Link: a.Interface, Device: deviceName(cmp.Or(port.Device, s.Device.PCI.Address)), MACAddress: mac,
+			PhysicalPort: physicalPort(port),
 		})
 	}
 	return links
@@ -81,7 +84,10 @@ func requestedAttachments(pod *corev1.Pod) []compile.Attachment {
 		return nil
 	}
 	links := strings.Split(pod.Annotations[AnnotationLinks], ",")
-	return slices.DeleteFunc(attachments, func(a compile.Attachment) bool { return a.Interface == "" || !slices.Contains(links, a.Interface) })
+	return slices.DeleteFunc(attachments, func(a compile.Attachment) bool {
+		return a.Interface == "" ||
+			!slices.Contains(links, a.Interface)
+	})
 }
 
 // statusOf finds Multus' report of an attachment by the interface's name or, if that wasn't reported, by the network,
@@ -93,7 +99,10 @@ func statusOf(a compile.Attachment, asked []compile.Attachment, reported []netwo
 		}
 	}
 	network := func(o compile.Attachment) string { return o.Namespace + "/" + o.Name }
-	if slices.ContainsFunc(asked, func(o compile.Attachment) bool { return o.Interface != a.Interface && network(o) == network(a) }) {
+	if slices.ContainsFunc(asked, func(o compile.Attachment) bool {
+		return o.Interface != a.Interface &&
+			network(o) == network(a)
+	}) {
 		return networkStatus{}, false
 	}
 	i := slices.IndexFunc(reported, func(s networkStatus) bool { return s.Interface == "" && s.Name == network(a) })

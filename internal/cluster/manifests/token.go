@@ -8,12 +8,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/credential"
 )
 
-// key is the attempt's key, which only the runner has. It follows from the operator's own secret, so that a restarted operator makes the same pods and the same Plan.
+// key is the attempt's key, which only the runner has. It follows from the operator's own secret, so that a
+// restarted operator makes the same pods and the same Plan.
 func key(input Input) credential.Key {
 	return input.Settings.Key.Derive(fmt.Sprintf("attempt %d of test %s", input.Attempt, input.Test.UID))
 }
 
-// guarded adds to a server's arguments that it answers only who has the attempt's key. Who reads the arguments learns nothing that would be of use.
+// guarded adds to a server's arguments that it answers only who has the attempt's key. Who reads the arguments
+// learns nothing that would be of use.
 func guarded(input Input, arguments ...string) []string {
 	return append(arguments, "--verifier="+key(input).Verifier().String())
 }

@@ -39,11 +39,12 @@ func (e trex) fill(input Input, g plan.Generator, pod *corev1.Pod) {
 	spec := input.Test.Spec.Generator.TRex
 	launch := programFolder + program
 	c := corev1.Container{
-		Name:                     "trex",
-		Image:                    spec.Image,
-		Command:                  append([]string{launch, "trex-launch"}, trexArguments(input, g)...),
-		Env:                      podIdentity(),
-		Ports:                    []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}, {Name: "heartbeat", ContainerPort: int32(e.heartbeatPort())}},
+		Name:    "trex",
+		Image:   spec.Image,
+		Command: append([]string{launch, "trex-launch"}, trexArguments(input, g)...),
+		Env:     podIdentity(),
+		Ports: []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort},
+			{Name: "heartbeat", ContainerPort: int32(e.heartbeatPort())}},
 		Resources:                request(input, e, g),
 		SecurityContext:          trexRights(),
 		StartupProbe:             startup(2, 120, launch, "trex-launch", "probe"),
@@ -58,7 +59,8 @@ func (e trex) fill(input Input, g plan.Generator, pod *corev1.Pod) {
 		},
 	}
 	pod.Spec.InitContainers = []corev1.Container{copyProgram(input, "copy")}
-	pod.Spec.Volumes = []corev1.Volume{emptyDir("linerate-program"), linksFiles(input, trexFiles(input, g)...), podInfo(), emptyDir("tmp"), emptyDir("run")}
+	pod.Spec.Volumes = []corev1.Volume{emptyDir("linerate-program"), linksFiles(input, trexFiles(input, g)...),
+		podInfo(), emptyDir("tmp"), emptyDir("run")}
 	if size := resourcesOf(input, g).HugepageSize; size != "" {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "hugepages", MountPath: folderHugepages})
 		pod.Spec.Volumes = append(pod.Spec.Volumes, hugepageVolume(size))
@@ -72,7 +74,8 @@ const histograms = "--hdrh"
 
 func trexArguments(input Input, g plan.Generator) []string {
 	spec := input.Test.Spec.Generator.TRex
-	arguments := append(fileArguments("--links", folderTRex+"/"+fileTRexLinks, document(trexLinks(input, g))), "--network-status", folderPodInfo+"/"+fileStatus,
+	arguments := append(fileArguments("--links", folderTRex+"/"+fileTRexLinks, document(trexLinks(input, g))),
+		"--network-status", folderPodInfo+"/"+fileStatus,
 		"--cores", strconv.Itoa(resourcesOf(input, g).Cores))
 	arguments = guarded(input, arguments...)
 	if !onDevices(input, g) {
@@ -85,7 +88,8 @@ func trexArguments(input Input, g plan.Generator) []string {
 		arguments = append(arguments, "--directory", spec.Directory)
 	}
 	if len(spec.Config) > 0 {
-		arguments = append(arguments, fileArguments("--extra-config", folderTRex+"/"+fileTRexConfig, compact(spec.Config))...)
+		arguments = append(arguments, fileArguments("--extra-config", folderTRex+"/"+fileTRexConfig,
+			compact(spec.Config))...)
 	}
 	userArguments := slices.Clone(spec.Args)
 	if input.Compiled.Plan.Procedure.Latency != nil && !slices.Contains(userArguments, histograms) {
@@ -105,7 +109,8 @@ func trexFiles(input Input, g plan.Generator) []corev1.KeyToPath {
 	return files
 }
 
-// trexLinksKey is the key of a generator's links in the attempt's ConfigMap. All generators share one, but with layout PerLink each link has its own.
+// trexLinksKey is the key of a generator's links in the attempt's ConfigMap. All generators share one, but with
+// layout PerLink each link has its own.
 func trexLinksKey(input Input, g plan.Generator) string {
 	if input.Test.Spec.Generator.Layout == v1alpha1.LayoutPerLink && len(g.Ports) == 1 {
 		return keyTRexLinks + "-" + g.Ports[0].Link + ".json"
@@ -188,12 +193,13 @@ func (trex) heartbeatPort() uint16 { return 4502 }
 // hugepageVolume is the file system of huge pages. Its medium names their size, for nodes with several sizes.
 func hugepageVolume(size string) corev1.Volume {
 	return corev1.Volume{Name: "hugepages", VolumeSource: corev1.VolumeSource{
-		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumHugePagesPrefix + corev1.StorageMedium(size)},
+		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumHugePagesPrefix +
+			corev1.StorageMedium(size)},
 	}}
 }
 
-// trexRights are TRex's. No NetworkAttachmentDefinition says which driver a device has, so all pods get what mlx5 needs. The image's file system
-// stays writable, since the image is the user's.
+// trexRights are TRex's. No NetworkAttachmentDefinition says which driver a device has, so all pods get what
+// mlx5 needs. The image's file system stays writable, since the image is the user's.
 //
 //	IPC_LOCK   huge pages and what the NIC writes to are locked in memory (VFIO, RDMA)
 //	NET_RAW    raw packet queues of mlx5; AF_PACKET sockets on kernel interfaces. VFIO has no use for it

@@ -26,7 +26,8 @@ func TestTheDocumentHasTheCommandsOfTRexPods(t *testing.T) {
 			t.Errorf("docs/trex.md doesn't have %q", want)
 		}
 	}
-	if mount := mountOf(pod.Containers[0], "linerate-program"); mount+"/" != folder || !strings.HasPrefix(pod.Containers[0].Command[0], folder) {
+	if mount := mountOf(pod.Containers[0], "linerate-program"); mount+"/" != folder ||
+		!strings.HasPrefix(pod.Containers[0].Command[0], folder) {
 		t.Errorf("copied to %s, mounted at %s, run as %s", folder, mount, pod.Containers[0].Command[0])
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// Each of a tunnel's two gateways is a pod. Each has the links behind it, and an end of the cable between the two, which isn't a link.
+// Each of a tunnel's two gateways is a pod. Each has the links behind it, and an end of the cable between the
+// two, which isn't a link.
 //
 //	generator ── west ── NAME-A-dut ══ dut.reference.mode.tunnel.network ══ NAME-A-dut-far ── east ── generator
 //
@@ -39,22 +40,26 @@ func farEnd(input Input) *corev1.Pod {
 // gatewayPod is the pod of one of the gateways. The names of their containers tell the two apart in a Report.
 func gatewayPod(input Input, gateway int) referencePod {
 	links := linksOfGateway(input, gateway)
-	spec := referencePod{name: DUTPodName(input.Test.Name, input.Attempt), container: "gateway", file: keyForwarder, servesVitals: true}
+	spec := referencePod{name: DUTPodName(input.Test.Name, input.Attempt), container: "gateway", file: keyForwarder,
+		servesVitals: true}
 	if gateway == 1 {
-		spec = referencePod{name: FarEndPodName(input.Test.Name, input.Attempt), container: "far-gateway", file: keyFarEnd}
+		spec = referencePod{name: FarEndPodName(input.Test.Name, input.Attempt), container: "far-gateway",
+			file: keyFarEnd}
 	}
 	spec.interfaces = append(links, plan.TunnelCable)
 	spec.attached = attachmentsOn(input, links)
 	if n, ok := dutNetwork(input, plan.TunnelCable); ok {
 		owner := fmt.Sprintf("%s-%d", roleDUT, gateway)
-		spec.attached = append(spec.attached, attach(input, n, owner, plan.TunnelCable, []netip.Prefix{plan.OnTunnelCable(gateway)}))
+		spec.attached = append(spec.attached, attach(input, n, owner, plan.TunnelCable,
+			[]netip.Prefix{plan.OnTunnelCable(gateway)}))
 	}
 	return spec
 }
 
 // linksOfGateway are the links behind a gateway.
 func linksOfGateway(input Input, gateway int) []string {
-	return slices.DeleteFunc(linkNames(input), func(link string) bool { return tunnelOf(input).Gateway(link) != gateway })
+	return slices.DeleteFunc(linkNames(input),
+		func(link string) bool { return tunnelOf(input).Gateway(link) != gateway })
 }
 
 // gatewayOf is the spec of one gateway, with the links behind it, and how it reaches the other gateway.
@@ -62,7 +67,8 @@ func gatewayOf(input Input, gateway int) forwarderSpec {
 	const ethernet, leastMTU = 14, 1280 // of IPv6
 	t, p := tunnelOf(input), input.Compiled.Plan
 	spec := forwarderSpec{Forwarding: p.DUT.Forwarding, Directions: []forwarderDirection{}, Tunnel: &plan.TunnelGateway{
-		Kind: t.Kind, Cipher: t.Cipher, Local: plan.OnTunnelCable(gateway), Peer: plan.OnTunnelCable(1 - gateway).Addr(), Asks: gateway == 1, MTU: max(leastMTU, p.LargestFrame()-ethernet),
+		Kind: t.Kind, Cipher: t.Cipher, Local: plan.OnTunnelCable(gateway),
+		Peer: plan.OnTunnelCable(1 - gateway).Addr(), Asks: gateway == 1, MTU: max(leastMTU, p.LargestFrame()-ethernet),
 	}}
 	if t.Kind == plan.TunnelIPsec {
 		spec.Tunnel.MTU = plan.LargestOfIPsec

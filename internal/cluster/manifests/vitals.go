@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// vitalsPort is the TCP port on which vital signs are served. It equals vitals.Port, whose package the operator doesn't import, since it speaks netlink.
+// vitalsPort is the TCP port on which vital signs are served. It equals vitals.Port, whose package the operator
+// doesn't import, since it speaks netlink.
 const vitalsPort = 4504
 
 // variablePodIP is a pod's own address on the pods' network.
@@ -47,7 +48,8 @@ func Vitals(input Input, node string) *corev1.Pod {
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(vitalsGraceSeconds))
 	pod.Spec.Affinity = onlyOn(node)
-	if dut := input.Compiled.DUT; dut != nil { // it tolerates the taints that the device tolerates, but hasn't the device's priority: it may evict nobody
+	// it tolerates the taints that the device tolerates, but hasn't the device's priority: it may evict nobody
+	if dut := input.Compiled.DUT; dut != nil {
 		pod.Spec.Tolerations = dut.Spec.Tolerations
 		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, dut.Spec.ImagePullSecrets)
 	}
@@ -66,7 +68,8 @@ func serveReadings(input Input, labels map[string]string) {
 // pod, as it does a DaemonSet's, since spec.nodeName would put it on a node without room for it.
 func onlyOn(node string) *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
-		{MatchFields: []corev1.NodeSelectorRequirement{{Key: fieldNodeName, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}}},
+		{MatchFields: []corev1.NodeSelectorRequirement{{Key: fieldNodeName, Operator: corev1.NodeSelectorOpIn,
+			Values: []string{node}}}},
 	}}}}
 }
 

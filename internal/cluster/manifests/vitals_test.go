@@ -21,13 +21,18 @@ func TestSomebodyIsPutBesideAUsersDeviceWhereItIsObserved(t *testing.T) {
 		observers []plan.Observer
 		want      bool
 	}{
-		"a user's device, observed":              {"loadtest_observed_pod", nil, true},
-		"its node alone":                         {"loadtest_software_pod", []plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, true},
-		"generators alone":                       {"loadtest_software_pod", []plan.Observer{{Name: "g", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}, false},
-		"a user's device, not observed":          {"loadtest_software_pod", nil, false},
-		"a Reference, which tells of its node":   {"loadtest_software_reference", []plan.Observer{{Name: "d", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, false},
-		"a device outside, which has no node":    {"loadtest_software_device", []plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, false},
-		"two ports of a wire: there's no device": {"loadtest_software_loopback", []plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, false},
+		"a user's device, observed": {"loadtest_observed_pod", nil, true},
+		"its node alone": {"loadtest_software_pod",
+			[]plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, true},
+		"generators alone": {"loadtest_software_pod",
+			[]plan.Observer{{Name: "g", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}, false},
+		"a user's device, not observed": {"loadtest_software_pod", nil, false},
+		"a Reference, which tells of its node": {"loadtest_software_reference",
+			[]plan.Observer{{Name: "d", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, false},
+		"a device outside, which has no node": {"loadtest_software_device",
+			[]plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, false},
+		"two ports of a wire: there's no device": {"loadtest_software_loopback",
+			[]plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			input := sample(t, c.sample)
@@ -45,8 +50,10 @@ func TestWhoTellsOfADevicesNodeHasNoRightsAndNoLinks(t *testing.T) {
 	input := sample(t, "loadtest_observed_pod")
 	pod := manifests.Vitals(input, "node-8")
 	c := pod.Spec.Containers[0]
-	if s := c.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || *s.AllowPrivilegeEscalation || len(s.Capabilities.Add) > 0 || !cmp.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) ||
-		s.SeccompProfile == nil || pod.Spec.HostNetwork || pod.Spec.HostPID || len(pod.Spec.Volumes) > 0 || *pod.Spec.AutomountServiceAccountToken {
+	if s := c.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || *s.AllowPrivilegeEscalation ||
+		len(s.Capabilities.Add) > 0 || !cmp.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) ||
+		s.SeccompProfile == nil || pod.Spec.HostNetwork || pod.Spec.HostPID || len(pod.Spec.Volumes) > 0 ||
+		*pod.Spec.AutomountServiceAccountToken {
 		t.Errorf("Pod Security's level restricted refuses %+v", pod.Spec)
 	}
 	for key := range pod.Annotations {
@@ -65,14 +72,17 @@ func TestWhoTellsOfADevicesNodeHasNoRightsAndNoLinks(t *testing.T) {
 	}
 }
 
-// TestWhoTellsOfADevicesNodeMayBeOnNoOther asks as the scheduler does: labels that another node or pod bears draw it nowhere.
+// TestWhoTellsOfADevicesNodeMayBeOnNoOther asks as the scheduler does: labels that another node or pod bears
+// draw it nowhere.
 func TestWhoTellsOfADevicesNodeMayBeOnNoOther(t *testing.T) {
 	pod := manifests.Vitals(sample(t, "loadtest_observed_pod"), "node-8")
-	if a := pod.Spec.Affinity; a.PodAffinity != nil || a.PodAntiAffinity != nil || pod.Spec.NodeName != "" || len(pod.Spec.NodeSelector) > 0 {
+	if a := pod.Spec.Affinity; a.PodAffinity != nil || a.PodAntiAffinity != nil || pod.Spec.NodeName != "" ||
+		len(pod.Spec.NodeSelector) > 0 {
 		t.Errorf("it goes by more than the node's name: %+v", pod.Spec)
 	}
 	for name, want := range map[string]bool{"node-8": true, "node-9": false} {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: "node-8"}}}
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name,
+			Labels: map[string]string{corev1.LabelHostname: "node-8"}}}
 		if got, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node); got != want || err != nil {
 			t.Errorf("it may be on node %q: %t, %v; want %t", name, got, err, want)
 		}
@@ -92,12 +102,17 @@ func TestSitesSayWhereVitalSignsAreTold(t *testing.T) {
 		pods            []corev1.Pod
 		address, reason string
 	}{
-		"by a Reference":        {sample(t, "loadtest_software_reference"), running(sample(t, "loadtest_software_reference")), "10.244.8.17:4504", ""},
-		"beside a user's pod":   {vitalsInput, pods, "[2001:db8::8]:4504", ""},
-		"by nobody yet":         {vitalsInput, homeless, "", "pod observed-1-vitals, which reports the vital signs of the device's node, has no address"},
-		"on another node":       {vitalsInput, astray, "", "pod observed-1-vitals, which reports the vital signs of the device's node, is on node node-9, and the device isn't: something changed the node that the pod asks for, such as an admission webhook"},
-		"by nobody":             {vitalsInput, running(vitalsInput), "", "pod observed-1-vitals, which reports the vital signs of the device's node, doesn't exist"},
-		"nowhere, for a device": {sample(t, "loadtest_software_device"), running(sample(t, "loadtest_software_device")), "", ""},
+		"by a Reference": {sample(t, "loadtest_software_reference"),
+			running(sample(t, "loadtest_software_reference")), "10.244.8.17:4504", ""},
+		"beside a user's pod": {vitalsInput, pods, "[2001:db8::8]:4504", ""},
+		"by nobody yet": {vitalsInput, homeless, "",
+			"pod observed-1-vitals, which reports the vital signs of the device's node, has no address"},
+		"on another node": {vitalsInput, astray, "",
+			"pod observed-1-vitals, which reports the vital signs of the device's node, is on node node-9, and the device isn't: something changed the node that the pod asks for, such as an admission webhook"},
+		"by nobody": {vitalsInput, running(vitalsInput), "",
+			"pod observed-1-vitals, which reports the vital signs of the device's node, doesn't exist"},
+		"nowhere, for a device": {sample(t, "loadtest_software_device"), running(sample(t, "loadtest_software_device")),
+			"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sites, err := manifests.SitesOf(c.input, c.pods)

@@ -28,7 +28,11 @@ func ownDevices() []string { return []string{"host-device", "sriov", "ib-sriov"}
 
 // addPortsContainer adds an init container that reports the pod's physical ports, if any of them may be shared.
 func addPortsContainer(input Input, pod *corev1.Pod, links []string, end func(Input, string) (Network, bool)) {
-	mayShare := slices.ContainsFunc(links, func(link string) bool { n, ok := end(input, link); return ok && n.MayShare() })
+	mayShare := slices.ContainsFunc(links, func(link string) bool {
+		n, ok := end(input, link)
+		return ok &&
+			n.MayShare()
+	})
 	if !mayShare {
 		return
 	}
@@ -38,7 +42,8 @@ func addPortsContainer(input Input, pod *corev1.Pod, links []string, end func(In
 			named = append(named, link+"="+n.Key.String())
 		}
 	}
-	c := ourContainer(input, containerPorts, "ports", "--links", strings.Join(named, ","), "--network-status", folderPodInfo+"/"+fileStatus)
+	c := ourContainer(input, containerPorts, "ports", "--links", strings.Join(named, ","), "--network-status",
+		folderPodInfo+"/"+fileStatus)
 	c.Resources, c.SecurityContext = smallInit(), restricted()
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumePodInfo, folderPodInfo)}
 	pod.Spec.InitContainers = append(pod.Spec.InitContainers, c)

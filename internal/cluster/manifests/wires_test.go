@@ -13,7 +13,8 @@ import (
 
 func TestAPodsWordForItsPhysicalPorts(t *testing.T) {
 	ended := func(name, message string) []corev1.ContainerStatus {
-		return []corev1.ContainerStatus{{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}
+		return []corev1.ContainerStatus{{Name: name,
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}
 	}
 	const shared = `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", "port": "0000:3b:00.0", "shared": true}]}`
 	for name, c := range map[string]struct {
@@ -25,16 +26,18 @@ func TestAPodsWordForItsPhysicalPorts(t *testing.T) {
 		"of somebody else's container": {ended("setup", shared), ""},
 		"a port of its own":            {ended("linerate-ports", strings.Replace(shared, "true", "false", 1)), ""},
 		"another link's":               {ended("linerate-ports", strings.Replace(shared, "west", "east", 1)), ""},
-		"a name that no kernel has":    {ended("linerate-ports", strings.Replace(shared, "0000:3b:00.0", strings.Repeat("x", 129), 1)), ""},
-		"a fault":                      {ended("linerate-ports", "no such file"), ""},
-		"nothing":                      {ended("linerate-links", ""), ""},
-		"not yet":                      {[]corev1.ContainerStatus{{Name: "linerate-ports"}}, ""},
+		"a name that no kernel has": {ended("linerate-ports", strings.Replace(shared, "0000:3b:00.0",
+			strings.Repeat("x", 129), 1)), ""},
+		"a fault": {ended("linerate-ports", "no such file"), ""},
+		"nothing": {ended("linerate-links", ""), ""},
+		"not yet": {[]corev1.ContainerStatus{{Name: "linerate-ports"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{}
 			pod.Annotations = map[string]string{
 				"k8s.v1.cni.cncf.io/networks":       `[{"name": "sriov", "namespace": "lab", "interface": "west"}]`,
-				"k8s.v1.cni.cncf.io/network-status": `[{"name": "lab/sriov", "interface": "west"}]`, manifests.AnnotationLinks: "west",
+				"k8s.v1.cni.cncf.io/network-status": `[{"name": "lab/sriov", "interface": "west"}]`,
+				manifests.AnnotationLinks:           "west",
 			}
 			pod.Status.InitContainerStatuses = c.statuses
 			links := manifests.LinksOfPod(pod)
@@ -45,7 +48,8 @@ func TestAPodsWordForItsPhysicalPorts(t *testing.T) {
 	}
 }
 
-// Who may change pods may write their annotations: whatever those say, what the pod's init container found is on the node's port where it is.
+// Who may change pods may write their annotations: whatever those say, what the pod's init container found is
+// on the node's port where it is.
 func TestAnnotationsNameNoPhysicalPort(t *testing.T) {
 	const asked, links = "k8s.v1.cni.cncf.io/networks", `[{"name": "sriov", "namespace": "lab", "interface": "west"}]`
 	const status = "k8s.v1.cni.cncf.io/network-status"
@@ -60,10 +64,12 @@ func TestAnnotationsNameNoPhysicalPort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{}
 			pod.Annotations = annotations
-			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-ports", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-				Message: `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", "device": "0000:3b:02.0", "port": "0000:3b:00.0", "shared": true}]}`}}}}
+			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-ports",
+				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+					Message: `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", "device": "0000:3b:02.0", "port": "0000:3b:00.0", "shared": true}]}`}}}}
 			links := manifests.LinksOfPod(pod)
-			if len(links) != 1 || links[0].PhysicalPort != "0000:3b:00.0" || links[0].Device != "0000:3b:02.0" || links[0].Link != "west" {
+			if len(links) != 1 || links[0].PhysicalPort != "0000:3b:00.0" || links[0].Device != "0000:3b:02.0" ||
+				links[0].Link != "west" {
 				t.Errorf("%+v", links)
 			}
 		})
@@ -80,7 +86,8 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 	allocated := func(resource corev1.ResourceName, devices ...corev1.ResourceID) []corev1.ContainerStatus {
 		status := corev1.ResourceStatus{Name: resource}
 		for _, d := range devices {
-			status.Resources = append(status.Resources, corev1.ResourceHealth{ResourceID: d, Health: corev1.ResourceHealthStatusHealthy})
+			status.Resources = append(status.Resources, corev1.ResourceHealth{ResourceID: d,
+				Health: corev1.ResourceHealthStatusHealthy})
 		}
 		return []corev1.ContainerStatus{{Name: "generator", AllocatedResourcesStatus: []corev1.ResourceStatus{status}}}
 	}
@@ -100,20 +107,27 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := manifests.Generators(input)[0]
 			pod.Status.ContainerStatuses = c.allocated
-			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-ports", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-				Message: `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", ` + device + `"port": "0000:3b:00.0", "shared": true}]}`}}}}
+			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-ports",
+				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+					Message: `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", ` + device +
+						`"port": "0000:3b:00.0", "shared": true}]}`}}}}
 			sentences := manifests.SpoofedPorts(input, pod)
-			if (len(sentences) == 1) != c.spoofed || c.spoofed && !strings.Contains(sentences[0], "link west is device 0000:3b:02.0, and its node's kubelet gave it 0000:3b:02.1, 0000:3b:02.2 of intel.com/west") {
+			if (len(sentences) == 1) != c.spoofed || c.spoofed &&
+				!strings.Contains(sentences[0],
+					"link west is device 0000:3b:02.0, and its node's kubelet gave it 0000:3b:02.1, 0000:3b:02.2 of intel.com/west") {
 				t.Errorf("said is %q", sentences)
 			}
 			message := &pod.Status.InitContainerStatuses[0].State.Terminated.Message
 			*message = strings.Replace(*message, device, "", 1)
-			ofNone := len(c.allocated) > 0 && !strings.HasPrefix(name, "the kubelet") && !strings.HasPrefix(name, "the plugin")
-			if sentences := manifests.SpoofedPorts(input, pod); (len(sentences) == 1) != ofNone || ofNone && !strings.Contains(sentences[0], "link west is on port 0000:3b:00.0, and its node's kubelet gave it") {
+			ofNone := len(c.allocated) > 0 && !strings.HasPrefix(name, "the kubelet") &&
+				!strings.HasPrefix(name, "the plugin")
+			if sentences := manifests.SpoofedPorts(input, pod); (len(sentences) == 1) != ofNone || ofNone &&
+				!strings.Contains(sentences[0], "link west is on port 0000:3b:00.0, and its node's kubelet gave it") {
 				t.Errorf("of a port without a device said is %q", sentences)
 			}
 			delete(pod.Spec.Containers[0].Resources.Limits, "intel.com/west")
-			if sentences := manifests.SpoofedPorts(input, pod); len(sentences) != 1 || !strings.Contains(sentences[0], "requests none of intel.com/west") {
+			if sentences := manifests.SpoofedPorts(input, pod); len(sentences) != 1 ||
+				!strings.Contains(sentences[0], "requests none of intel.com/west") {
 				t.Errorf("of a pod that requests no device said is %q", sentences)
 			}
 		})
@@ -123,7 +137,8 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 // Pods look for physical ports only where there may be shared ones: the others start as fast as ever.
 func TestPodsLookForPhysicalPortsOnDevicesOnly(t *testing.T) {
 	hasPorts := func(pod *corev1.Pod) bool {
-		return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == "linerate-ports" })
+		return slices.ContainsFunc(pod.Spec.InitContainers,
+			func(c corev1.Container) bool { return c.Name == "linerate-ports" })
 	}
 	for _, name := range []string{"loadtest_software_reference", "loadtest_trex_intel_pod"} {
 		input := sample(t, name)

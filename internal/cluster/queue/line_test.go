@@ -39,18 +39,29 @@ func TestNamespacesTakeTurns(t *testing.T) {
 		began   map[queue.Tenant]time.Time
 		want    string
 	}{
-		"one namespace stands by age":                                  {claims: "a3 a1 a2", want: "a1 a2 a3"},
-		"a namespace with many keeps another waiting for one":          {claims: "a1 a2 a3 a4 b9", want: "a1 b9 a2 a3 a4"},
-		"each has one before any has its second":                       {claims: "a1 a2 a3 b4 b5 c6", want: "a1 b4 c6 a2 b5 a3"},
-		"the namespace with the fewest running tests is first":         {"a1 a2 a3 b4 b5 b6 c7", map[string]func(*queue.Claim){"a1": runs, "a2": runs, "b4": runs}, nil, "c7 b5 a3 b6"},
-		"a younger test that overtook costs an older one nothing":      {"a1 a2 b3", map[string]func(*queue.Claim){"a2": runs}, nil, "a1 b3"},
-		"a test that runs on other devices costs nothing":              {"a1 a2 b3", map[string]func(*queue.Claim){"a1": func(c *queue.Claim) { elsewhere(c); runs(c) }}, nil, "a2 b3"},
-		"of equal ones who began a test last is last":                  {"a1 a2 b3 c4", nil, began("a", west, time.Hour), "b3 c4 a1 a2"},
-		"a test that began on other devices costs nothing":             {"a1 b3", nil, began("a", east, time.Hour), "a1 b3"},
-		"what began two days ago is forgotten":                         {"a1 b3", nil, began("a", west, 48*time.Hour), "a1 b3"},
-		"what something else keeps costs its namespace nothing":        {"a1 a2 b3 b4", map[string]func(*queue.Claim){"a1": stuck}, nil, "a1 a2 b3 b4"},
-		"nor does one that lets others go first":                       {"a1 a2 b3 b4", map[string]func(*queue.Claim){"a1": yields}, nil, "a1 a2 b3 b4"},
-		"nor does one that the nodes never have enough for":            {"a1 a2 b3 b4", map[string]func(*queue.Claim){"a1": impossible}, nil, "a1 a2 b3 b4"},
+		"one namespace stands by age": {claims: "a3 a1 a2", want: "a1 a2 a3"},
+		"a namespace with many keeps another waiting for one": {claims: "a1 a2 a3 a4 b9",
+			want: "a1 b9 a2 a3 a4"},
+		"each has one before any has its second": {claims: "a1 a2 a3 b4 b5 c6",
+			want: "a1 b4 c6 a2 b5 a3"},
+		"the namespace with the fewest running tests is first": {"a1 a2 a3 b4 b5 b6 c7",
+			map[string]func(*queue.Claim){"a1": runs, "a2": runs, "b4": runs}, nil, "c7 b5 a3 b6"},
+		"a younger test that overtook costs an older one nothing": {"a1 a2 b3",
+			map[string]func(*queue.Claim){"a2": runs}, nil, "a1 b3"},
+		"a test that runs on other devices costs nothing": {"a1 a2 b3",
+			map[string]func(*queue.Claim){"a1": func(c *queue.Claim) { elsewhere(c); runs(c) }}, nil, "a2 b3"},
+		"of equal ones who began a test last is last": {"a1 a2 b3 c4", nil,
+			began("a", west, time.Hour), "b3 c4 a1 a2"},
+		"a test that began on other devices costs nothing": {"a1 b3", nil, began("a", east, time.Hour),
+			"a1 b3"},
+		"what began two days ago is forgotten": {"a1 b3", nil, began("a", west, 48*time.Hour),
+			"a1 b3"},
+		"what something else keeps costs its namespace nothing": {"a1 a2 b3 b4",
+			map[string]func(*queue.Claim){"a1": stuck}, nil, "a1 a2 b3 b4"},
+		"nor does one that lets others go first": {"a1 a2 b3 b4",
+			map[string]func(*queue.Claim){"a1": yields}, nil, "a1 a2 b3 b4"},
+		"nor does one that the nodes never have enough for": {"a1 a2 b3 b4",
+			map[string]func(*queue.Claim){"a1": impossible}, nil, "a1 a2 b3 b4"},
 		"of the same second the namespace and then the name decide it": {claims: "b1 a1 c1", want: "a1 b1 c1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +71,9 @@ func TestNamespacesTakeTurns(t *testing.T) {
 					change(&claims[i])
 				}
 			}
-			line := queue.Arrange(queue.Snapshot{Time: noon, Nodes: []queue.Node{{Name: "n1", Devices: queue.Devices{west: 1, east: 1}}}, Claims: claims, Began: c.began})
+			line := queue.Arrange(queue.Snapshot{Time: noon,
+				Nodes: []queue.Node{{Name: "n1", Devices: queue.Devices{west: 1, east: 1}}}, Claims: claims,
+				Began: c.began})
 			if got := strings.Join(line.Order, " "); got != c.want {
 				t.Errorf("the line is %s, want %s", got, c.want)
 			}
@@ -102,7 +115,8 @@ func TestNoNamespaceIsTwoTurnsAhead(t *testing.T) {
 		for i := range 60 {
 			c := claim("x", 1)
 			namespace := min(chance.IntN(8), 3) // one has most of them
-			c.ID, c.Test, c.Created = fmt.Sprint(i), fmt.Sprintf("tenant-%d/%d", namespace, i), noon.Add(time.Duration(chance.IntN(3600))*time.Second)
+			c.ID, c.Test, c.Created = fmt.Sprint(i), fmt.Sprintf("tenant-%d/%d", namespace, i),
+				noon.Add(time.Duration(chance.IntN(3600))*time.Second)
 			claims = append(claims, c)
 		}
 		tenantOf, remaining := map[string]string{}, map[string]int{}
@@ -119,7 +133,8 @@ func TestNoNamespaceIsTwoTurnsAhead(t *testing.T) {
 			turns[tenantOf[id]]++
 			for namespace, n := range remaining {
 				if turns[namespace] < n && turns[tenantOf[id]] > turns[namespace]+1 {
-					t.Fatalf("seed %d: after %d in line %s has %d places, and %s has %d and wants more", seed, i+1, tenantOf[id], turns[tenantOf[id]], namespace, turns[namespace])
+					t.Fatalf("seed %d: after %d in line %s has %d places, and %s has %d and wants more", seed, i+1,
+						tenantOf[id], turns[tenantOf[id]], namespace, turns[namespace])
 				}
 			}
 		}
@@ -132,7 +147,8 @@ func TestATenantWithOneTestWaitsForOneOfEachOther(t *testing.T) {
 		s := &sim{t: t, chance: rand.New(rand.NewPCG(seed, 3)), clock: noon, nodes: []queue.Node{node("n1", 1)}}
 		for i := range 120 {
 			c := claim("x", 1)
-			c.ID, c.Test, c.Created = fmt.Sprint(i), fmt.Sprintf("tenant-%d/t%d", i%3, i), noon.Add(time.Duration(i)*time.Second)
+			c.ID, c.Test, c.Created = fmt.Sprint(i), fmt.Sprintf("tenant-%d/t%d", i%3, i),
+				noon.Add(time.Duration(i)*time.Second)
 			s.tests = append(s.tests, &simTest{claim: c, comes: c.Created, takes: time.Minute})
 		}
 		late := &simTest{claim: claim("x", 1), comes: noon.Add(20 * time.Minute), takes: time.Minute}
@@ -155,7 +171,8 @@ func TestABacklogThatIsOlderThanAllOthersIsNotServedFirst(t *testing.T) {
 		if i >= 100 {
 			namespace = fmt.Sprint("tenant-", i%3)
 		}
-		c.ID, c.Test, c.Created = fmt.Sprint(i), fmt.Sprintf("%s/t%d", namespace, i), noon.Add(time.Duration(i-200)*time.Second)
+		c.ID, c.Test, c.Created = fmt.Sprint(i), fmt.Sprintf("%s/t%d", namespace, i),
+			noon.Add(time.Duration(i-200)*time.Second)
 		s.tests = append(s.tests, &simTest{claim: c, comes: c.Created, takes: time.Minute})
 	}
 	s.runUntil(time.Hour, s.tests[100:]...)

@@ -80,7 +80,8 @@ func TestWhoStandsBehindChangesNothing(t *testing.T) {
 		line := queue.Arrange(lab)
 		for i, id := range line.Order {
 			earlier := lab
-			earlier.Claims = slices.DeleteFunc(slices.Clone(lab.Claims), func(claim queue.Claim) bool { return slices.Contains(line.Order[i+1:], claim.ID) })
+			earlier.Claims = slices.DeleteFunc(slices.Clone(lab.Claims),
+				func(claim queue.Claim) bool { return slices.Contains(line.Order[i+1:], claim.ID) })
 			if got, want := queue.Arrange(earlier).Turns[id], line.Turns[id]; got != want {
 				t.Errorf("number %d, %s: without those behind it %+v, with them %+v", i, id, got, want)
 			}
@@ -135,7 +136,8 @@ func TestATestWaitsOnlyForWhatOthersHaveOrWantBeforeIt(t *testing.T) {
 				continue
 			}
 			wanted := wantedBy(c)
-			uncontended := !slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(name string) bool { return awaited[name] > 0 })
+			uncontended := !slices.ContainsFunc(slices.Collect(maps.Keys(wanted)),
+				func(name string) bool { return awaited[name] > 0 })
 			if uncontended && turn.Waits && placed(lab, free, c.Pods) {
 				t.Errorf("there is room for %s, nobody before it wants the same, and it waits: %+v", c.Test, turn)
 			}

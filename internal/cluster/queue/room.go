@@ -22,9 +22,9 @@ type search struct {
 	stepsLeft int
 }
 
-// reserve takes the devices of pods from the room, those of one pod from one node, and says whether each pod finds a node.
-// If one doesn't, nothing is taken. A search that takes too long counts as successful, and takes nothing. The scheduler
-// is left to try.
+// reserve takes the devices of pods from the room, those of one pod from one node, and says whether each pod
+// finds a node. If one doesn't, nothing is taken. A search that takes too long counts as successful, and takes
+// nothing. The scheduler is left to try.
 func (r room) reserve(pods []Devices) bool {
 	s := search{room: r, pods: pods, nodeOf: make([]int, len(pods)), stepsLeft: maxSteps}
 	return s.place(0) || s.stepsLeft == 0

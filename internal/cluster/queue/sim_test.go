@@ -184,7 +184,8 @@ func (s *sim) runUntil(atMost time.Duration, awaited ...*simTest) {
 	}
 	for _, test := range awaited {
 		if !test.ended {
-			s.t.Errorf("%s is at stage %d after %v (attempt %d, %d times given back in all): %+v", test.claim.Test, test.claim.Stage, atMost, test.attempt, s.backs, queue.Arrange(s.lab()).Turns[test.claim.ID])
+			s.t.Errorf("%s is at stage %d after %v (attempt %d, %d times given back in all): %+v", test.claim.Test,
+				test.claim.Stage, atMost, test.attempt, s.backs, queue.Arrange(s.lab()).Turns[test.claim.ID])
 		}
 	}
 }
@@ -195,7 +196,8 @@ func newSim(t *testing.T, seed uint64) *sim {
 	chance := rand.New(rand.NewPCG(seed, 1))
 	s := &sim{t: t, chance: chance, clock: noon}
 	for i := range 2 + chance.IntN(4) {
-		s.nodes = append(s.nodes, queue.Node{Name: fmt.Sprintf("n%d", i), Devices: queue.Devices{west: 2 + chance.Int64N(5), east: 2 + chance.Int64N(5)}})
+		s.nodes = append(s.nodes, queue.Node{Name: fmt.Sprintf("n%d", i), Devices: queue.Devices{west: 2 +
+			chance.Int64N(5), east: 2 + chance.Int64N(5)}})
 	}
 	for i := range 5 + chance.IntN(40) {
 		s.tests = append(s.tests, s.anyTest(i))
@@ -242,7 +244,8 @@ func TestAllTestsComeToTheirEndThoughOthersHoldDevicesForAWhile(t *testing.T) {
 	for seed := range uint64(tier.Times(8, 16)) {
 		s := newSim(t, seed)
 		for _, n := range s.nodes {
-			s.foreign = append(s.foreign, foreign{n.Name, queue.Devices{west: 1 + s.chance.Int64N(n.Devices[west]), east: s.chance.Int64N(n.Devices[east])}, noon.Add(time.Duration(s.chance.IntN(3600)) * time.Second)})
+			s.foreign = append(s.foreign, foreign{n.Name, queue.Devices{west: 1 + s.chance.Int64N(n.Devices[west]),
+				east: s.chance.Int64N(n.Devices[east])}, noon.Add(time.Duration(s.chance.IntN(3600)) * time.Second)})
 		}
 		s.run(12 * time.Hour)
 		if backs += s.backs; t.Failed() {
@@ -273,11 +276,13 @@ func TestTestsThatWantTheSameStartOldestFirst(t *testing.T) {
 		s := newSim(t, seed)
 		for i, test := range s.tests {
 			test.claim.Pods = []queue.Pod{{Devices: queue.Devices{west: 2}}}
-			test.comes, test.claim.Created = noon.Add(time.Duration(i)*time.Second), noon.Add(time.Duration(i)*time.Second)
+			test.comes, test.claim.Created = noon.Add(time.Duration(i)*time.Second),
+				noon.Add(time.Duration(i)*time.Second)
 		}
 		s.run(8 * time.Hour)
 		for i := 1; i < len(s.started); i++ {
-			if a, b := s.started[i-1], s.started[i]; a.claim.Created.After(b.claim.Created) && a.ends.Add(-a.takes).Before(b.ends.Add(-b.takes)) {
+			if a, b := s.started[i-1], s.started[i]; a.claim.Created.After(b.claim.Created) &&
+				a.ends.Add(-a.takes).Before(b.ends.Add(-b.takes)) {
 				t.Fatalf("seed %d: %s started before %s, which is older", seed, a.claim.Test, b.claim.Test)
 			}
 		}
@@ -286,7 +291,8 @@ func TestTestsThatWantTheSameStartOldestFirst(t *testing.T) {
 
 // A stream of small tests never leaves a whole node empty by itself; a large one among them that needs one gets it.
 func TestALargeTestIsNotKeptOutByAStreamOfSmallOnes(t *testing.T) {
-	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), clock: noon, nodes: []queue.Node{node("n1", 4), node("n2", 4), node("n3", 4)}}
+	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), clock: noon, nodes: []queue.Node{node("n1", 4), node("n2", 4),
+		node("n3", 4)}}
 	for i := range 300 {
 		c := claim("s", 1)
 		c.ID, c.Created = fmt.Sprint(i), noon.Add(time.Duration(i)*6*time.Second)
@@ -309,7 +315,8 @@ func TestNoNamespaceStarvesOthers(t *testing.T) {
 		awaited := s.tests
 		for i := range 150 { // one of them never stops
 			c := claim("s", 1)
-			c.ID, c.Test, c.Created = fmt.Sprint("stream-", i), fmt.Sprintf("stream/%d", i), noon.Add(-time.Hour+time.Duration(i)*time.Second)
+			c.ID, c.Test, c.Created = fmt.Sprint("stream-", i), fmt.Sprintf("stream/%d", i),
+				noon.Add(-time.Hour+time.Duration(i)*time.Second)
 			s.tests = append(s.tests, &simTest{claim: c, comes: c.Created, takes: time.Minute})
 		}
 		s.runUntil(12*time.Hour, awaited...)

@@ -86,7 +86,8 @@ func Arrange(snapshot Snapshot) Line {
 // arrangementOf takes stock of what nodes have, and what pods hold of it.
 func arrangementOf(snapshot *Snapshot) *arrangement {
 	a := &arrangement{
-		snapshot: snapshot, line: Line{Turns: make(map[string]Turn, len(snapshot.Claims)), Began: recentBeginnings(snapshot)},
+		snapshot: snapshot, line: Line{Turns: make(map[string]Turn, len(snapshot.Claims)),
+			Began: recentBeginnings(snapshot)},
 		claims: make([]*Claim, len(snapshot.Claims)), total: Devices{}, spare: Devices{}, possible: map[string]bool{},
 		holders: map[string][]holder{}, waiting: map[string]int{}, lacking: map[string]bool{},
 		farBack: map[placeFarBack]Turn{},
@@ -99,7 +100,8 @@ func arrangementOf(snapshot *Snapshot) *arrangement {
 	}
 	slices.SortFunc(a.claims, older)
 	numbers := make(map[string]int, len(snapshot.Nodes))
-	nodes := slices.SortedFunc(slices.Values(snapshot.Nodes), func(x, y Node) int { return cmp.Compare(x.Name, y.Name) })
+	nodes := slices.SortedFunc(slices.Values(snapshot.Nodes),
+		func(x, y Node) int { return cmp.Compare(x.Name, y.Name) })
 	for i, n := range nodes {
 		numbers[n.Name] = i
 		a.whole, a.free = append(a.whole, maps.Clone(n.Devices)), append(a.free, maps.Clone(n.Devices))

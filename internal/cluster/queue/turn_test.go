@@ -71,44 +71,57 @@ func TestTurns(t *testing.T) {
 			[]string{"1st in line for intel.com/west: lab/a is about to get 4 of 4"},
 		},
 		"who was created in the same second stands by name": {
-			queue.Snapshot{Nodes: four, Claims: []queue.Claim{{ID: "1", Test: "lab/y", Pods: claim("b", 4).Pods}, {ID: "2", Test: "lab/x", Pods: claim("b", 4).Pods}}}, "2",
+			queue.Snapshot{Nodes: four, Claims: []queue.Claim{{ID: "1", Test: "lab/y", Pods: claim("b", 4).Pods},
+				{ID: "2", Test: "lab/x", Pods: claim("b", 4).Pods}}}, "2",
 			[]string{"1st in line"},
 		},
 		"both go where there is room for both": {
 			queue.Snapshot{Nodes: four, Claims: []queue.Claim{claim("a", 2), claim("b", 2)}}, "a b", nil,
 		},
 		"places are counted, and holders named": {
-			queue.Snapshot{Nodes: four, Claims: []queue.Claim{onNodes(claim("a", 2), "n1"), claim("b", 4), claim("c", 4), claim("d", 4)}}, "a",
-			[]string{"1st in line for intel.com/west: lab/a holds 2 of 4", "2nd in line", "3rd in line for intel.com/west: lab/a holds 2 of 4"},
+			queue.Snapshot{Nodes: four, Claims: []queue.Claim{onNodes(claim("a", 2), "n1"), claim("b", 4),
+				claim("c", 4), claim("d", 4)}}, "a",
+			[]string{"1st in line for intel.com/west: lab/a holds 2 of 4", "2nd in line",
+				"3rd in line for intel.com/west: lab/a holds 2 of 4"},
 		},
 		"a small younger one doesn't take what an older one is to have": {
-			queue.Snapshot{Nodes: four, Claims: []queue.Claim{onNodes(claim("a", 2), "n1"), claim("b", 4), claim("c", 2)}}, "a",
+			queue.Snapshot{Nodes: four, Claims: []queue.Claim{onNodes(claim("a", 2), "n1"), claim("b", 4),
+				claim("c", 2)}}, "a",
 			[]string{"1st in line", "2nd in line"},
 		},
 		"a small younger one fits beside": {
-			queue.Snapshot{Nodes: []queue.Node{node("n1", 4), node("n2", 4)}, Claims: []queue.Claim{onNodes(claim("a", 2), "n1"), claim("b", 4), claim("c", 2)}}, "a b c", nil,
+			queue.Snapshot{Nodes: []queue.Node{node("n1", 4), node("n2", 4)},
+				Claims: []queue.Claim{onNodes(claim("a", 2), "n1"), claim("b", 4), claim("c", 2)}}, "a b c", nil,
 		},
 		"an older one that could never be placed blocks nobody": {
-			queue.Snapshot{Nodes: []queue.Node{node("n1", 3), node("n2", 3)}, Claims: []queue.Claim{claim("a", 2, 2, 2), claim("b", 2, 2)}}, "b",
+			queue.Snapshot{Nodes: []queue.Node{node("n1", 3), node("n2", 3)}, Claims: []queue.Claim{claim("a", 2, 2, 2),
+				claim("b", 2, 2)}}, "b",
 			[]string{"the nodes that are ready and take pods don't have its pods' devices of intel.com/west, those of each pod on one node"},
 		},
 		"a test that something else keeps stands in nobody's way": {
-			queue.Snapshot{Nodes: four, Claims: []queue.Claim{stage(claim("a", 4), queue.Stuck), claim("b", 4)}}, "b", []string{"it joins the line"},
+			queue.Snapshot{Nodes: four, Claims: []queue.Claim{stage(claim("a", 4), queue.Stuck), claim("b", 4)}}, "b",
+			[]string{"it joins the line"},
 		},
 		"tests of other devices know nothing of one another": {
-			queue.Snapshot{Nodes: []queue.Node{{Name: "n1", Devices: queue.Devices{west: 2, east: 2}}}, Claims: []queue.Claim{claim("a", 2), claim("b", 2), withDevice(claim("c", 2), east)}}, "a c",
+			queue.Snapshot{Nodes: []queue.Node{{Name: "n1", Devices: queue.Devices{west: 2, east: 2}}},
+				Claims: []queue.Claim{claim("a", 2), claim("b", 2), withDevice(claim("c", 2), east)}}, "a c",
 			[]string{"1st in line for intel.com/west"},
 		},
 		"enough in all and not side by side": {
-			queue.Snapshot{Nodes: []queue.Node{node("n1", 2), node("n2", 2)}, Claims: []queue.Claim{onNodes(claim("a", 1), "n1"), onNodes(claim("b", 1), "n2"), claim("c", 2), claim("d", 1)}}, "a b",
+			queue.Snapshot{Nodes: []queue.Node{node("n1", 2), node("n2", 2)},
+				Claims: []queue.Claim{onNodes(claim("a", 1), "n1"), onNodes(claim("b", 1), "n2"), claim("c", 2),
+					claim("d", 1)}}, "a b",
 			[]string{"1st in line for intel.com/west: 2 of 4 are free, and not on the nodes where its pods need them together; lab/a holds 1 of 4, lab/b holds 1", "2nd in line"},
 		},
 		"what is left over goes to nobody while an older one needs nodes to grow empty": {
-			queue.Snapshot{Nodes: []queue.Node{node("n1", 4), node("n2", 4), node("n3", 4)}, Claims: []queue.Claim{onNodes(claim("a", 2, 2, 2), "n1", "n2", "n3"), claim("b", 4), claim("c", 1)}}, "a",
+			queue.Snapshot{Nodes: []queue.Node{node("n1", 4), node("n2", 4), node("n3", 4)},
+				Claims: []queue.Claim{onNodes(claim("a", 2, 2, 2), "n1", "n2", "n3"), claim("b", 4), claim("c", 1)}},
+			"a",
 			[]string{"1st in line for intel.com/west: 6 of 12 are free", "2nd in line"},
 		},
 		"pods of a test that was deleted hold until they are gone": {
-			queue.Snapshot{Nodes: four, Holdings: []queue.Holding{{Test: "lab/z", Node: "n1", Devices: queue.Devices{west: 4}}}, Claims: []queue.Claim{claim("a", 4)}}, "",
+			queue.Snapshot{Nodes: four, Holdings: []queue.Holding{{Test: "lab/z", Node: "n1",
+				Devices: queue.Devices{west: 4}}}, Claims: []queue.Claim{claim("a", 4)}}, "",
 			[]string{"1st in line for intel.com/west: lab/z holds 4 of 4"},
 		},
 		"what is being placed is reserved for, and told that others wait": {
@@ -116,18 +129,22 @@ func TestTurns(t *testing.T) {
 			[]string{"1st in line for intel.com/west: lab/b holds 2 of 4, lab/b is about to get 2"},
 		},
 		"who gave its pods back lets others go first": {
-			queue.Snapshot{Nodes: four, Time: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, time.Minute), claim("b", 4)}}, "b",
+			queue.Snapshot{Nodes: four, Time: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute,
+				time.Minute), claim("b", 4)}}, "b",
 			[]string{"its pods were given back at 11:59:00, as not all of them could be placed or started: it tries again at 12:01:00; until then others may use what is free"},
 		},
 		"who gave its pods back is first again in time": {
-			queue.Snapshot{Nodes: four, Time: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, 0), claim("b", 4)}}, "a", []string{"1st in line"},
+			queue.Snapshot{Nodes: four, Time: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, 0),
+				claim("b", 4)}}, "a", []string{"1st in line"},
 		},
 		"pods on a node that can't be used count for nothing": {
-			queue.Snapshot{Nodes: four, Claims: []queue.Claim{onNodes(claim("a", 4), "cordoned"), claim("b", 4)}}, "a b", nil,
+			queue.Snapshot{Nodes: four, Claims: []queue.Claim{onNodes(claim("a", 4), "cordoned"), claim("b", 4)}},
+			"a b", nil,
 		},
 		"tests of other namespaces aren't named": {
 			queue.Snapshot{Nodes: four, Claims: []queue.Claim{
-				onNodes(renamed(claim("a", 1), "secret/x"), "n1"), onNodes(renamed(claim("b", 1), "secret/y"), "n1"), onNodes(claim("c", 1), "n1"), claim("d", 4),
+				onNodes(renamed(claim("a", 1), "secret/x"), "n1"), onNodes(renamed(claim("b", 1), "secret/y"), "n1"),
+				onNodes(claim("c", 1), "n1"), claim("d", 4),
 			}}, "a b c", []string{"1st in line for intel.com/west: lab/c holds 1 of 4, tests of other namespaces hold 2"},
 		},
 	} {
@@ -168,7 +185,8 @@ func TestFurtherBackThePlaceIsARoundNumberThatIsTrue(t *testing.T) {
 		lab.Claims = append(lab.Claims, c)
 	}
 	line := queue.Arrange(lab)
-	for i, want := range map[int]string{10: "10th in line", 11: "behind 10 others", 20: "behind 10 others", 21: "behind 20 others", 99: "behind 50 others", 500: "behind 200 others", 999: "behind 500 others"} {
+	for i, want := range map[int]string{10: "10th in line", 11: "behind 10 others", 20: "behind 10 others",
+		21: "behind 20 others", 99: "behind 50 others", 500: "behind 200 others", 999: "behind 500 others"} {
 		if got := line.Turns[lab.Claims[i].ID].Brief; !strings.HasPrefix(got, want) {
 			t.Errorf("number %d is told %q, want %q", i, got, want)
 		}
@@ -199,8 +217,9 @@ func TestAsManyDevicesAsAWaitingTestWantsAreKeptForIt(t *testing.T) {
 	mixed := claim("b", 0)
 	mixed.Pods[0].Devices = queue.Devices{west: 2, east: 2}
 	lab := queue.Snapshot{
-		Nodes:  []queue.Node{{Name: "n1", Devices: queue.Devices{west: 2, east: 5}}},
-		Claims: []queue.Claim{onNodes(claim("a", 1), "n1"), mixed, withDevice(claim("c", 3), east), withDevice(claim("d", 1), east), claim("e", 1)},
+		Nodes: []queue.Node{{Name: "n1", Devices: queue.Devices{west: 2, east: 5}}},
+		Claims: []queue.Claim{onNodes(claim("a", 1), "n1"), mixed, withDevice(claim("c", 3), east),
+			withDevice(claim("d", 1), east), claim("e", 1)},
 	}
 	turns := queue.Arrange(lab).Turns
 	for name, waits := range map[string]bool{"b": true, "c": false, "d": true, "e": true} {
@@ -213,7 +232,8 @@ func TestAsManyDevicesAsAWaitingTestWantsAreKeptForIt(t *testing.T) {
 // A device plugin tells of fewer devices than pods have: they are sick, or their card is gone. The other nodes have no
 // fewer for it.
 func TestANodeThatLostDevicesTakesNoneFromOthers(t *testing.T) {
-	lab := queue.Snapshot{Nodes: []queue.Node{node("a", 1), node("b", 2)}, Claims: []queue.Claim{onNodes(claim("a", 4), "a"), claim("b", 1, 1)}}
+	lab := queue.Snapshot{Nodes: []queue.Node{node("a", 1), node("b", 2)},
+		Claims: []queue.Claim{onNodes(claim("a", 4), "a"), claim("b", 1, 1)}}
 	if turn := queue.Arrange(lab).Turns["b"]; turn.Waits {
 		t.Errorf("it waits for what is free: %s", turn.Message)
 	}
@@ -284,12 +304,14 @@ func TestTheDelayFollowsFromTheUIDAndGrows(t *testing.T) {
 func BenchmarkFourThousandWaiting(b *testing.B) {
 	lab := queue.Snapshot{}
 	for i := range 100 {
-		lab.Nodes = append(lab.Nodes, queue.Node{Name: fmt.Sprintf("node-%03d", i), Devices: queue.Devices{west: 2, east: 2}})
+		lab.Nodes = append(lab.Nodes, queue.Node{Name: fmt.Sprintf("node-%03d", i), Devices: queue.Devices{west: 2,
+			east: 2}})
 	}
 	for i := range 4000 {
-		c := queue.Claim{ID: fmt.Sprint(i), Test: fmt.Sprint("lab/", i), Created: noon.Add(time.Duration(i) * time.Second), Pods: []queue.Pod{
-			{Devices: queue.Devices{west: 1, east: 1}}, {Devices: queue.Devices{west: 1, east: 1}},
-		}}
+		c := queue.Claim{ID: fmt.Sprint(i), Test: fmt.Sprint("lab/", i),
+			Created: noon.Add(time.Duration(i) * time.Second), Pods: []queue.Pod{
+				{Devices: queue.Devices{west: 1, east: 1}}, {Devices: queue.Devices{west: 1, east: 1}},
+			}}
 		if i < 100 {
 			c = onNodes(c, lab.Nodes[i].Name, lab.Nodes[i].Name)
 		}

@@ -13,8 +13,8 @@ var JoiningTurn = Turn{
 	Waits: true, Brief: "joins the line", Message: "it joins the line of tests that want the same devices in a moment",
 }
 
-// maxExactPlace is the last place in line that is reported exactly. Tests further back get a rounded place. Otherwise each
-// test that ends would change the status of every waiting test.
+// maxExactPlace is the last place in line that is reported exactly. Tests further back get a rounded place.
+// Otherwise each test that ends would change the status of every waiting test.
 const maxExactPlace = 10
 
 // rounded is the greatest of the round numbers, each about twice the one before, that isn't above n.
@@ -28,8 +28,8 @@ func rounded(n int) int {
 	return round
 }
 
-// waitingTurn is the turn of a test that waits for the device that it lacks. Empty means that it lacks none, and there are
-// no nodes where its pods have them together.
+// waitingTurn is the turn of a test that waits for the device that it lacks. Empty means that it lacks none,
+// and there are no nodes where its pods have them together.
 func (a *arrangement) waitingTurn(c *Claim, lacks string) Turn {
 	scattered := lacks == ""
 	if scattered {

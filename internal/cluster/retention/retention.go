@@ -41,11 +41,15 @@ type Doomed struct {
 //	          └──── Count ───────┘
 func Prune(objects []Object, limits Limits, moment time.Time) (doomed []Doomed, next time.Time) {
 	loose := slices.DeleteFunc(slices.Clone(objects), func(k Object) bool { return k.Pinned })
-	slices.SortFunc(loose, func(a, b Object) int { return cmp.Or(b.StoredAt.Compare(a.StoredAt), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(loose, func(a, b Object) int {
+		return cmp.Or(b.StoredAt.Compare(a.StoredAt),
+			cmp.Compare(a.Name, b.Name))
+	})
 	for i, k := range loose {
 		switch {
 		case limits.Count > 0 && i >= limits.Count:
-			doomed = append(doomed, Doomed{k, fmt.Sprintf("%d newer ones are kept, and no more than that", limits.Count)})
+			doomed = append(doomed, Doomed{k, fmt.Sprintf("%d newer ones are kept, and no more than that",
+				limits.Count)})
 		case limits.Age > 0 && !moment.Before(k.StoredAt.Add(limits.Age)):
 			doomed = append(doomed, Doomed{k, "it is older than " + limits.ageText()})
 		case limits.Age > 0:

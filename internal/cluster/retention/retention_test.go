@@ -66,13 +66,15 @@ func TestWhatIsTooManyOrTooOldGoes(t *testing.T) {
 	}
 }
 
-// Whatever is there: nothing pinned goes, what stays is within the limits and no older than what goes, and looking again at once changes nothing.
+// Whatever is there: nothing pinned goes, what stays is within the limits and no older than what goes, and
+// looking again at once changes nothing.
 func TestPruneProperties(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
 		var objects []retention.Object
 		for i := range random.IntN(30) {
-			objects = append(objects, retention.Object{Name: fmt.Sprint(i), StoredAt: noon.Add(-time.Duration(random.IntN(100)) * time.Hour), Pinned: random.IntN(5) == 0})
+			objects = append(objects, retention.Object{Name: fmt.Sprint(i),
+				StoredAt: noon.Add(-time.Duration(random.IntN(100)) * time.Hour), Pinned: random.IntN(5) == 0})
 		}
 		limits := retention.Limits{Count: random.IntN(10), Age: time.Duration(random.IntN(90)) * time.Hour}
 		doomed, next := retention.Prune(objects, limits, noon)
@@ -119,7 +121,8 @@ func TestPruneProperties(t *testing.T) {
 
 func TestLimitsReadBackAsTheyAreWritten(t *testing.T) {
 	for text, want := range map[string]retention.Limits{
-		"200/8760h": {Count: 200, Age: 8760 * time.Hour}, "200": {Count: 200}, "0/90m": {Age: 90 * time.Minute}, "0": {}, "5/1h30m": {Count: 5, Age: 90 * time.Minute}, "/8760h": {Age: 8760 * time.Hour},
+		"200/8760h": {Count: 200, Age: 8760 * time.Hour}, "200": {Count: 200}, "0/90m": {Age: 90 * time.Minute},
+		"0": {}, "5/1h30m": {Count: 5, Age: 90 * time.Minute}, "/8760h": {Age: 8760 * time.Hour},
 	} {
 		got, err := retention.ParseLimits(text)
 		if err != nil || got != want {
@@ -133,7 +136,8 @@ func TestLimitsReadBackAsTheyAreWritten(t *testing.T) {
 		t.Errorf("written as %s", got)
 	}
 	for _, text := range []string{"", "/", "-1", "many", "5/", "5/30", "5/-1h", "5/1s", "1.5"} {
-		if got, err := retention.ParseLimits(text); text != "5/" && (err == nil || !strings.Contains(err.Error(), "200/8760h")) {
+		if got, err := retention.ParseLimits(text); text != "5/" &&
+			(err == nil || !strings.Contains(err.Error(), "200/8760h")) {
 			t.Errorf("%q reads as %+v (%v)", text, got, err)
 		}
 	}

@@ -51,24 +51,41 @@ func TestWhoKeepsATestFromItsPorts(t *testing.T) {
 		otherTests func(*world)
 		rule       string
 	}{
-		"nobody":                            {func(*world) {}, "runNeeded"},
-		"a test on another port":            {func(w *world) { w.claimOn("rack-1", "0000:99:00.0") }, "runNeeded"},
-		"a test on that port of another":    {func(w *world) { w.claimOn("rack-2", "0000:3b:00.0") }, "runNeeded"},
-		"a test on its port":                {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0") }, "portsHeld"},
-		"a test on the device's port":       {func(w *world) { w.claimOn("rack-2", "0000:5e:00.1") }, "portsHeld"},
-		"a test that is gone, pods and all": {func(w *world) { h := w.claimOn("rack-1", "0000:3b:00.0"); h.Exists, h.Pods = false, 0 }, "runNeeded"},
-		"one that is gone, with pods left":  {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0").Exists = false }, "portsHeld"},
-		"one that was complete just now":    {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0").Finished = w.clock }, "portsHeld"},
-		"one that was so a minute ago":      {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0").Finished = w.clock.Add(-time.Minute) }, "runNeeded"},
-		"one that is complete without pods": {func(w *world) { h := w.claimOn("rack-1", "0000:3b:00.0"); h.Finished, h.Pods = w.clock, 0 }, "runNeeded"},
+		"nobody":                         {func(*world) {}, "runNeeded"},
+		"a test on another port":         {func(w *world) { w.claimOn("rack-1", "0000:99:00.0") }, "runNeeded"},
+		"a test on that port of another": {func(w *world) { w.claimOn("rack-2", "0000:3b:00.0") }, "runNeeded"},
+		"a test on its port":             {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0") }, "portsHeld"},
+		"a test on the device's port":    {func(w *world) { w.claimOn("rack-2", "0000:5e:00.1") }, "portsHeld"},
+		"a test that is gone, pods and all": {func(w *world) {
+			h := w.claimOn("rack-1", "0000:3b:00.0")
+			h.Exists,
+				h.Pods = false, 0
+		}, "runNeeded"},
+		"one that is gone, with pods left": {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0").Exists = false },
+			"portsHeld"},
+		"one that was complete just now": {func(w *world) { w.claimOn("rack-1", "0000:3b:00.0").Finished = w.clock },
+			"portsHeld"},
+		"one that was so a minute ago": {func(w *world) {
+			w.claimOn("rack-1",
+				"0000:3b:00.0").Finished = w.clock.Add(-time.Minute)
+		}, "runNeeded"},
+		"one that is complete without pods": {func(w *world) {
+			h := w.claimOn("rack-1", "0000:3b:00.0")
+			h.Finished,
+				h.Pods = w.clock, 0
+		}, "runNeeded"},
 		"an older test that could begin": {func(w *world) {
-			w.olderWaiters = []lifecycle.Waiter{{Name: "old", Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:3b:00.0"}}}}
+			w.olderWaiters = []lifecycle.Waiter{{Name: "old",
+				Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:3b:00.0"}}}}
 		}, "portsHeld"},
 		"an older one with other ports": {func(w *world) {
-			w.olderWaiters = []lifecycle.Waiter{{Name: "old", Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:99:00.0"}}}}
+			w.olderWaiters = []lifecycle.Waiter{{Name: "old",
+				Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:99:00.0"}}}}
 		}, "runNeeded"},
 		"an older one that waits itself": {func(w *world) {
-			w.olderWaiters = []lifecycle.Waiter{{Name: "old", Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:3b:00.0"}, {Node: "rack-9", Name: "0000:3b:00.0"}}}}
+			w.olderWaiters = []lifecycle.Waiter{{Name: "old",
+				Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:3b:00.0"},
+					{Node: "rack-9", Name: "0000:3b:00.0"}}}}
 			w.claimOn("rack-9", "0000:3b:00.0")
 		}, "runNeeded"},
 	} {
@@ -105,12 +122,14 @@ func TestAPodThatTellsOfADeviceThatIsNotItsOwn(t *testing.T) {
 						continue
 					}
 					p.Status.InitContainerStatuses[0].State.Terminated.Message = `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", "device": "0000:3b:02.0", "port": "0000:3b:00.0", "shared": true}]}`
-					p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "any", AllocatedResourcesStatus: []corev1.ResourceStatus{
-						{Name: "intel.com/west", Resources: []corev1.ResourceHealth{{ResourceID: given}}}}})
+					p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "any",
+						AllocatedResourcesStatus: []corev1.ResourceStatus{
+							{Name: "intel.com/west", Resources: []corev1.ResourceHealth{{ResourceID: given}}}}})
 				}
 			})
 			spoofed := given != "0000:3b:02.0"
-			if (d.Rule == "portSpoofed") != spoofed || (len(d.ClaimPorts) == 0) != spoofed || spoofed != strings.Contains(d.Message, "its node's kubelet gave it 0000:3b:02.7") {
+			if (d.Rule == "portSpoofed") != spoofed || (len(d.ClaimPorts) == 0) != spoofed ||
+				spoofed != strings.Contains(d.Message, "its node's kubelet gave it 0000:3b:02.7") {
 				t.Errorf("%s takes %d ports: %s", d.Rule, len(d.ClaimPorts), d.Message)
 			}
 		})

@@ -95,8 +95,9 @@ func (po *ports) portsHeld() *step {
 		return po.waitForPorts(claims)
 	}
 	if first, port := po.olderWaiter(ports); first != nil {
-		s := po.deadlines.wait(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and %s, which is older, takes it first",
-			port, po.publicName(first.Namespace, first.Name)))
+		s := po.deadlines.wait(v1alpha1.ReasonPortHeld,
+			fmt.Sprintf("%s is free, and %s, which is older, takes it first",
+				port, po.publicName(first.Namespace, first.Name)))
 		return s.waitUntil(po.observedAt.Add(yieldFor))
 	}
 	return nil
@@ -112,15 +113,11 @@ func (po *ports) waitForPorts(claims []PortClaim) *step {
 	if po.observedAt.Before(due) {
 		return po.deadlines.wait(v1alpha1.ReasonPortHeld, words).waitUntil(due)
 	}
-	var ports []Port
-	for _, h := range claims {
-		ports = append(ports, h.Port)
-	}
 	message := words + "; pods that wait would keep CPUs and devices from others: they are given back, and made anew " +
 		"when it is over"
 	return &step{
 		reason: v1alpha1.ReasonPortHeld, message: message, activity: "Waiting",
-		scheduled: isFalse(v1alpha1.ReasonPortHeld, message), void: &voided{awaitedPorts: ports},
+		scheduled: isFalse(v1alpha1.ReasonPortHeld, message), void: &voided{awaitedPorts: portsOf(claims)},
 	}
 }
 
@@ -136,11 +133,11 @@ func (po *ports) publicName(namespace, name string) string {
 // claimWords say which test has which port, and the way out.
 func (po *ports) claimWords(claims []PortClaim) string {
 	var words, unseen []string
-	for _, h := range claims {
-		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", h.Port,
-			po.publicName(h.Holder.Namespace, h.Holder.Name), h.Lease))
-		if h.Unseen {
-			unseen = append(unseen, h.Lease)
+	for _, c := range claims {
+		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", c.Port,
+			po.publicName(c.Holder.Namespace, c.Holder.Name), c.Lease))
+		if c.Unseen {
+			unseen = append(unseen, c.Lease)
 		}
 	}
 	if len(unseen) > 0 {
@@ -166,9 +163,9 @@ func (po *ports) awaitedPorts() []Port {
 	return ports
 }
 
-// claimOn is the claim on a physical port. Nil means that none does.
-func (po *ports) claimOn(w Port) *PortClaim {
-	i := slices.IndexFunc(po.claims, func(h PortClaim) bool { return h.Port == w })
+// claimOn is the claim on a physical port. Nil means none.
+func (po *ports) claimOn(port Port) *PortClaim {
+	i := slices.IndexFunc(po.claims, func(c PortClaim) bool { return c.Port == port })
 	if i < 0 {
 		return nil
 	}
@@ -177,9 +174,9 @@ func (po *ports) claimOn(w Port) *PortClaim {
 
 func (po *ports) claimsOfOthers(ports []Port) []PortClaim {
 	var claims []PortClaim
-	for _, w := range ports {
-		if h := po.claimOn(w); h != nil && h.Holder.UID != po.test.UID && h.lapse(po.observedAt) == "" {
-			claims = append(claims, *h)
+	for _, port := range ports {
+		if c := po.claimOn(port); c != nil && c.Holder.UID != po.test.UID && c.lapse(po.observedAt) == "" {
+			claims = append(claims, *c)
 		}
 	}
 	return claims
@@ -190,7 +187,7 @@ func (po *ports) claimsOfOthers(ports []Port) []PortClaim {
 func (po *ports) olderWaiter(ports []Port) (*Waiter, Port) {
 	for i := range po.older {
 		a := &po.older[i]
-		j := slices.IndexFunc(a.Ports, func(w Port) bool { return slices.Contains(ports, w) })
+		j := slices.IndexFunc(a.Ports, func(p Port) bool { return slices.Contains(ports, p) })
 		if j >= 0 && len(po.claimsOfOthers(a.Ports)) == 0 {
 			return a, a.Ports[j]
 		}
@@ -206,11 +203,15 @@ func (po *ports) awaitedAfter(s *step) []v1alpha1.NodePort {
 	case po.attempt.isPlaced() || s.ending != nil:
 		return nil
 	}
+	return nodePortsOf(portsOf(po.claimsOfOthers(po.awaitedPorts())))
+}
+
+func portsOf(claims []PortClaim) []Port {
 	var ports []Port
-	for _, h := range po.claimsOfOthers(po.awaitedPorts()) {
-		ports = append(ports, h.Port)
+	for _, c := range claims {
+		ports = append(ports, c.Port)
 	}
-	return nodePortsOf(ports)
+	return ports
 }
 
 // yieldFor is how soon the test checks again whether the older test took its turn. If that test ends, a watch

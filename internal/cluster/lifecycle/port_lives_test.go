@@ -40,7 +40,8 @@ func (w *world) attach(placed ports) {
 		}
 		p.Annotations["k8s.v1.cni.cncf.io/network-status"] = `[{"name":"bench/sriov-west","interface":"west"},{"name":"bench/sriov-east","interface":"east"}]`
 		data, err := json.Marshal(map[string]any{"version": "linerate.dev/ports.v1alpha1", "links": []map[string]any{
-			{"link": "west", "port": devicePorts[0], "shared": devicePorts[0] != ""}, {"link": "east", "port": devicePorts[1], "shared": devicePorts[1] != ""},
+			{"link": "west", "port": devicePorts[0], "shared": devicePorts[0] != ""},
+			{"link": "east", "port": devicePorts[1], "shared": devicePorts[1] != ""},
 		}})
 		if err != nil {
 			w.t.Fatal(err)
@@ -74,8 +75,10 @@ func (w *world) toRunOn(placed ports) string {
 func (w *world) claimOn(node, port string) *lifecycle.PortClaim {
 	w.uid++
 	w.portClaims = append(w.portClaims, lifecycle.PortClaim{
-		Port: lifecycle.Port{Node: node, Name: port}, Lease: "linerate-system/linerate-wire-" + port, Exists: true, Pods: 2,
-		Holder: lifecycle.Holder{Namespace: "bench", Name: "other", UID: types.UID(fmt.Sprintf("other-%d", w.uid)), Attempt: 1},
+		Port: lifecycle.Port{Node: node, Name: port}, Lease: "linerate-system/linerate-wire-" + port, Exists: true,
+		Pods: 2,
+		Holder: lifecycle.Holder{Namespace: "bench", Name: "other", UID: types.UID(fmt.Sprintf("other-%d", w.uid)),
+			Attempt: 1},
 	})
 	return &w.portClaims[len(w.portClaims)-1]
 }
@@ -96,7 +99,8 @@ func (w *world) take(takes []lifecycle.PortRequest) bool {
 		if slices.ContainsFunc(w.portClaims, func(h lifecycle.PortClaim) bool { return h.Port == t.Port }) {
 			w.fail("%s is taken, which is somebody's already", t.Port)
 		}
-		w.portClaims = append(w.portClaims, lifecycle.PortClaim{Port: t.Port, Holder: t.Holder, Senders: t.Senders, Lease: "linerate-system/linerate-wire-" + t.Port.Name, UID: w.newUID(), Exists: true})
+		w.portClaims = append(w.portClaims, lifecycle.PortClaim{Port: t.Port, Holder: t.Holder, Senders: t.Senders,
+			Lease: "linerate-system/linerate-wire-" + t.Port.Name, UID: w.newUID(), Exists: true})
 	}
 	return len(takes) > 0
 }
@@ -127,7 +131,8 @@ func (w *world) checkWires() {
 		return
 	}
 	for _, wire := range lifecycle.PortsOf(w.test.Status.Pods) {
-		if !slices.ContainsFunc(w.portClaims, func(h lifecycle.PortClaim) bool { return h.Port == wire && h.Holder.UID == w.test.UID }) {
+		if !slices.ContainsFunc(w.portClaims,
+			func(h lifecycle.PortClaim) bool { return h.Port == wire && h.Holder.UID == w.test.UID }) {
 			w.fail("the runner's Job is there, and %s isn't the test's", wire)
 		}
 	}
@@ -173,7 +178,8 @@ func wireLives() []life {
 			w.settle()
 		}},
 		{"port that an older test is waiting for", functions, func(w *world) {
-			w.olderWaiters = []lifecycle.Waiter{{Namespace: "bench", Name: "older", Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:3b:00.0"}}}}
+			w.olderWaiters = []lifecycle.Waiter{{Namespace: "bench", Name: "older",
+				Ports: []lifecycle.Port{{Node: "rack-1", Name: "0000:3b:00.0"}}}}
 			w.place(separatePorts)
 			w.olderWaiters = nil
 			w.pass(10 * time.Second)
@@ -204,8 +210,9 @@ func wireLives() []life {
 			w.schedule()
 			w.attach(separatePorts)
 			for i := range w.Pods {
-				w.Pods[i].Status.ContainerStatuses = append(w.Pods[i].Status.ContainerStatuses, corev1.ContainerStatus{Name: "any", AllocatedResourcesStatus: []corev1.ResourceStatus{
-					{Name: "intel.com/west", Resources: []corev1.ResourceHealth{{ResourceID: "0000:3b:02.7"}}}}})
+				w.Pods[i].Status.ContainerStatuses = append(w.Pods[i].Status.ContainerStatuses,
+					corev1.ContainerStatus{Name: "any", AllocatedResourcesStatus: []corev1.ResourceStatus{
+						{Name: "intel.com/west", Resources: []corev1.ResourceHealth{{ResourceID: "0000:3b:02.7"}}}}})
 				for c := range w.Pods[i].Status.InitContainerStatuses {
 					message := &w.Pods[i].Status.InitContainerStatuses[c].State.Terminated.Message
 					*message = strings.Replace(*message, `"link":"west"`, `"link":"west","device":"0000:3b:02.0"`, 1)
@@ -231,7 +238,8 @@ func wireLives() []life {
 	}
 }
 
-// A test in a namespace that the operator doesn't look after (any more) never ends as far as it can see: who waits is told that nobody sees it, and the way out.
+// A test in a namespace that the operator doesn't look after (any more) never ends as far as it can see: who
+// waits is told that nobody sees it, and the way out.
 func TestAPortOfATestThatNobodySeesIsToldOf(t *testing.T) {
 	for _, unseen := range []bool{false, true} {
 		w := newWorld(t, functions)
@@ -239,7 +247,9 @@ func TestAPortOfATestThatNobodySeesIsToldOf(t *testing.T) {
 		h.Holder.Namespace, h.Unseen = "left", unseen
 		w.place(separatePorts)
 		words := fmt.Sprint(w.test.Status.Conditions)
-		if !strings.Contains(words, "PortHeld") || strings.Contains(words, "goes on by itself when that one is over") == unseen || strings.Contains(words, "kubectl linerate doctor") != unseen {
+		if !strings.Contains(words, "PortHeld") ||
+			strings.Contains(words, "goes on by itself when that one is over") == unseen ||
+			strings.Contains(words, "kubectl linerate doctor") != unseen {
 			t.Errorf("unseen %v: it is told %s", unseen, words)
 		}
 	}
@@ -253,7 +263,8 @@ func TestTestsOfOtherNamespacesAreNotNamed(t *testing.T) {
 		h.Holder.Namespace, h.Holder.Name = namespace, "turbo"
 		w.place(separatePorts)
 		words := fmt.Sprint(w.test.Status.Conditions, w.trace)
-		if !strings.Contains(words, "PortHeld") || strings.Contains(words, "turbo") != named || strings.Contains(words, "a test of another namespace") == named {
+		if !strings.Contains(words, "PortHeld") || strings.Contains(words, "turbo") != named ||
+			strings.Contains(words, "a test of another namespace") == named {
 			t.Errorf("of a test in namespace %s it is told %s", namespace, words)
 		}
 	}
