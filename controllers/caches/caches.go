@@ -88,7 +88,7 @@ func NewNetworks(mgr ctrl.Manager, namespaces Namespaces) (cache.Cache, error) {
 	return add(mgr, baseCache(namespaces))
 }
 
-// NewLeases makes the cache of the Leases of wires, in a single namespace, since the operator has no rights to
+// NewLeases makes the cache of the Leases of physical ports, in a single namespace, since the operator has no rights to
 // Leases elsewhere.
 func NewLeases(mgr ctrl.Manager, namespace string) (cache.Cache, error) {
 	options := baseCache(Namespaces{namespace})

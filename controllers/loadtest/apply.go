@@ -37,7 +37,7 @@ func (r *Reconciler) apply(ctx context.Context, observed *observation, decision 
 	if err := r.delete(ctx, observed, decision.Delete); err != nil {
 		return false, err
 	}
-	if err := r.wires.Take(ctx, decision.ClaimPorts); err != nil {
+	if err := r.portClaims.Claim(ctx, decision.ClaimPorts); err != nil {
 		return false, err
 	}
 	if slices.ContainsFunc(decision.Create, isPod) {
@@ -63,7 +63,7 @@ func (r *Reconciler) apply(ctx context.Context, observed *observation, decision 
 	}
 	r.recordEvents(observed.Test, decision)
 	for _, hold := range decision.ReleasePorts {
-		if err := r.wires.GiveBack(ctx, hold); err != nil {
+		if err := r.portClaims.Release(ctx, hold); err != nil {
 			return false, err
 		}
 	}

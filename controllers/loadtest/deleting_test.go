@@ -49,7 +49,7 @@ func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 		"the test": {lonely("another"), func(r *Reconciler) error { return r.deleteTest(t.Context(), lonely("seen")) }},
 		"a port's Lease": {&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace,
 			Name: "port", UID: "another"}}, func(r *Reconciler) error {
-			return r.wires.GiveBack(t.Context(), lifecycle.PortClaim{Lease: operatorNamespace + "/port", UID: "seen"})
+			return r.portClaims.Release(t.Context(), lifecycle.PortClaim{Lease: operatorNamespace + "/port", UID: "seen"})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

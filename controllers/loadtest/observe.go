@@ -64,7 +64,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
 			r.inventory.Forget(name)
-			return nil, errors.Join(r.clearRuns(ctx, name), r.wires.GiveBackOf(ctx, name)) // a deleted LoadTest is no error
+			return nil, errors.Join(r.clearRuns(ctx, name), r.portClaims.ReleaseOf(ctx, name)) // a deleted LoadTest is no error
 		}
 		return nil, fmt.Errorf("get the LoadTest: %w", err)
 	}
@@ -80,12 +80,12 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 		return nil, err
 	}
 	lab, labErr := r.lab(ctx, test)
-	wires, wiresErr := r.wires.Observe(ctx, test, childList.children.Pods)
-	if err := errors.Join(labErr, wiresErr); err != nil {
+	ports, portsErr := r.portClaims.Observe(ctx, test, childList.children.Pods)
+	if err := errors.Join(labErr, portsErr); err != nil {
 		return nil, err
 	}
 	observed := lifecycle.Observed{
-		Test: test, ObservedAt: now, Settings: r.options.Settings, Inventory: lab, Children: childList.children, Ports: wires,
+		Test: test, ObservedAt: now, Settings: r.options.Settings, Inventory: lab, Children: childList.children, Ports: ports,
 	}
 	if !meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
 		observed.Compiled = r.inventory.Compiled(test)

@@ -20,8 +20,8 @@ import (
 	"github.com/linerate-dev/linerate/controllers/metrics"
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/controllers/policies"
+	"github.com/linerate-dev/linerate/controllers/portclaims"
 	"github.com/linerate-dev/linerate/controllers/turns"
-	"github.com/linerate-dev/linerate/controllers/wires"
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/compile"
@@ -32,7 +32,7 @@ import (
 type Options struct {
 	// Settings are what pods are made with. Runners run in their namespace, which is the operator's own.
 	Settings manifests.Settings
-	// Namespace is the operator's own. If it is empty, no test can take a physical port, unless PortLeases
+	// Namespace is the operator's own. If it is empty, no test can claim a physical port, unless PortLeases
 	// names the namespace of the ports' Leases.
 	Namespace string
 	// PortLeases is the namespace in which all operators of the cluster keep the Leases of physical ports, or
@@ -84,9 +84,9 @@ type Reconciler struct {
 	// progress reads the ConfigMaps in which runners report their progress. Of all other ConfigMaps only
 	// metadata is cached.
 	progress client.Reader
-	// inventory is what the cluster has, and wires are the Leases of physical ports.
-	inventory *inventory.Inventory
-	wires     *wires.Leases
+	// inventory is what the cluster has, and portClaims are the Leases of physical ports.
+	inventory  *inventory.Inventory
+	portClaims *portclaims.Leases
 	// policies installs the NetworkPolicies and budgets of each namespace with tests.
 	policies *policies.Installer
 	// ofTest lists objects with a test's label, and ofRuns the objects of its runs in the operator's own
@@ -123,7 +123,7 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 			NetworkPolicies: options.NetworkPolicies, DisruptionBudgets: options.DisruptionBudgets,
 			Namespace: options.Namespace, Clock: options.Clock,
 		}),
-		wires: wires.New(c, wires.Options{Namespace: cmp.Or(options.PortLeases, options.Namespace),
+		portClaims: portclaims.New(c, portclaims.Options{Namespace: cmp.Or(options.PortLeases, options.Namespace),
 			Namespaces: options.Namespaces, Clock: options.Clock}),
 	}
 }

@@ -60,7 +60,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	b = b.WatchesRawSource(source.Channel(wake, handler.EnqueueRequestsFromMapFunc(r.testsOfNetworks)))
-	if err := r.wires.Watch(mgr, b, cachedWaiting); err != nil {
+	if err := r.portClaims.Watch(mgr, b, cachedWaiting); err != nil {
 		return err
 	}
 	return b.Complete(pass.Orderly(pass.Sharing(r)))

@@ -1,4 +1,4 @@
-package wires
+package portclaims
 
 import (
 	"context"
@@ -17,28 +17,28 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// Each wire that a test holds has a Lease, in one namespace for all operators of the cluster. Names are unique,
-// so no second test can claim the wire, even across a restart of the operator. The Lease isn't renewed, since
-// the operator observes the holder itself to find out whether it still needs the wire.
-const wirePrefix = "linerate-wire-"
+// Each port that a test has claimed has a Lease, in one namespace for all operators of the cluster. Names are unique,
+// so no second test can claim the port, even across a restart of the operator. The Lease isn't renewed, since
+// the operator observes the holder itself to find out whether it still needs the port.
+const leasePrefix = "linerate-wire-"
 
-// leaseName is the name of a wire's Lease, whichever test claims it.
+// leaseName is the name of a port's Lease, whichever test claims it.
 func leaseName(w lifecycle.Port) string {
 	sum := sha256.Sum256([]byte(w.Node + "\n" + w.Name))
-	return fmt.Sprintf("%s%x", wirePrefix, sum[:10])
+	return fmt.Sprintf("%s%x", leasePrefix, sum[:10])
 }
 
-// leaseOf is the Lease by which a test claims a wire.
-func leaseOf(namespace string, take lifecycle.PortRequest, now time.Time) *coordinationv1.Lease {
-	h := take.Holder
-	annotations := map[string]string{v1alpha1.AnnotationWireNode: take.Port.Node,
-		v1alpha1.AnnotationWirePort: take.Port.Name}
-	if len(take.Senders) > 0 {
-		annotations[v1alpha1.AnnotationWirePods] = writeSenders(take.Senders)
+// leaseOf is the Lease by which a test claims a port.
+func leaseOf(namespace string, request lifecycle.PortRequest, now time.Time) *coordinationv1.Lease {
+	h := request.Holder
+	annotations := map[string]string{v1alpha1.AnnotationWireNode: request.Port.Node,
+		v1alpha1.AnnotationWirePort: request.Port.Name}
+	if len(request.Senders) > 0 {
+		annotations[v1alpha1.AnnotationWirePods] = writeSenders(request.Senders)
 	}
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: leaseName(take.Port),
+			Namespace: namespace, Name: leaseName(request.Port),
 			Labels:      map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelWire: "true"},
 			Annotations: annotations,
 		},
@@ -83,13 +83,13 @@ func holderOf(lease *coordinationv1.Lease) (h lifecycle.Holder, ok bool) {
 		err == nil
 }
 
-// holdOf reads a Lease. It is false if the Lease isn't linerate's, or can't be read.
-func holdOf(ctx context.Context, lease *coordinationv1.Lease) (hold lifecycle.PortClaim, ok bool) {
+// claimOf reads a Lease. It is false if the Lease isn't linerate's, or can't be read.
+func claimOf(ctx context.Context, lease *coordinationv1.Lease) (claim lifecycle.PortClaim, ok bool) {
 	holder, ok := holderOf(lease)
 	if !ok {
 		ctrl.LoggerFrom(ctx).Info("a Lease of a physical port has no holder that can be read, and is let be", "lease",
 			lease.Name)
-		return hold, false
+		return claim, false
 	}
 	return lifecycle.PortClaim{
 		Port: lifecycle.Port{Node: lease.Annotations[v1alpha1.AnnotationWireNode],

@@ -1,4 +1,4 @@
-package wires
+package portclaims
 
 import (
 	"maps"
@@ -20,8 +20,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// wired are the Leases in a cluster that has only what is given.
-func wired(t *testing.T, stored ...client.Object) *Leases {
+// leasesIn are the Leases in a cluster that has only what is given.
+func leasesIn(t *testing.T, stored ...client.Object) *Leases {
 	t.Helper()
 	scheme, err := caches.NewScheme()
 	if err != nil {
@@ -31,8 +31,8 @@ func wired(t *testing.T, stored ...client.Object) *Leases {
 	return New(c, Options{Namespace: "linerate-system", Clock: time.Now})
 }
 
-// takes are a test's wish for ports of a node.
-func takes(test, node string, ports ...string) (claims []lifecycle.PortRequest) {
+// requests are a test's wish for ports of a node.
+func requests(test, node string, ports ...string) (claims []lifecycle.PortRequest) {
 	for _, port := range ports {
 		holder := lifecycle.Holder{Namespace: "lab", Name: test, UID: types.UID("uid-of-" + test), Attempt: 2}
 		claims = append(claims, lifecycle.PortRequest{Port: lifecycle.Port{Node: node, Name: port}, Holder: holder})
@@ -43,31 +43,31 @@ func takes(test, node string, ports ...string) (claims []lifecycle.PortRequest) 
 // heldIn says who holds which port, as "NODE PORT".
 func heldIn(t *testing.T, r *Leases) map[string]string {
 	t.Helper()
-	holds, err := r.list(t.Context())
+	claims, err := r.list(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	ports := map[string]string{}
-	for _, h := range holds {
+	for _, h := range claims {
 		ports[h.Port.Node+" "+h.Port.Name] = h.Holder.String()
 	}
 	return ports
 }
 
 func TestWiresAreTakenAllOrNone(t *testing.T) {
-	r := wired(t)
-	if err := r.Take(t.Context(), takes("a", "n1", "p0", "p1")); err != nil {
+	r := leasesIn(t)
+	if err := r.Claim(t.Context(), requests("a", "n1", "p0", "p1")); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Take(t.Context(), takes("a", "n1", "p0", "p1")); err != nil {
+	if err := r.Claim(t.Context(), requests("a", "n1", "p0", "p1")); err != nil {
 		t.Errorf("what is the test's own already: %v", err)
 	}
 	if wait, err := pass.Next(t.Context(), time.Time{}, time.Now(),
-		r.Take(t.Context(), takes("b", "n1", "p8", "p1", "p9"))); err != nil || wait.RequeueAfter == 0 ||
+		r.Claim(t.Context(), requests("b", "n1", "p8", "p1", "p9"))); err != nil || wait.RequeueAfter == 0 ||
 		wait.RequeueAfter > time.Minute {
 		t.Errorf("another test's port is waited for: %v, %v", wait, err)
 	}
-	if err := r.Take(t.Context(), takes("b", "n2", "p0")); err != nil {
+	if err := r.Claim(t.Context(), requests("b", "n2", "p0")); err != nil {
 		t.Errorf("the port of that name of another node: %v", err)
 	}
 	want := map[string]string{"n1 p0": "lab/a", "n1 p1": "lab/a", "n2 p0": "lab/b"}
@@ -77,17 +77,17 @@ func TestWiresAreTakenAllOrNone(t *testing.T) {
 }
 
 func TestAWireIsTakenOverFromWhoNeedsItNoMore(t *testing.T) {
-	r := wired(t)
-	if err := r.Take(t.Context(), takes("dead", "n1", "p0")); err != nil {
+	r := leasesIn(t)
+	if err := r.Claim(t.Context(), requests("dead", "n1", "p0")); err != nil {
 		t.Fatal(err)
 	}
-	holds, err := r.list(t.Context())
-	if err != nil || len(holds) != 1 {
-		t.Fatalf("%v, %v", holds, err)
+	claims, err := r.list(t.Context())
+	if err != nil || len(claims) != 1 {
+		t.Fatalf("%v, %v", claims, err)
 	}
-	next := takes("next", "n1", "p0")
-	next[0].Replaces = &holds[0]
-	if err := r.Take(t.Context(), next); err != nil {
+	next := requests("next", "n1", "p0")
+	next[0].Replaces = &claims[0]
+	if err := r.Claim(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
 	if ports := heldIn(t, r); ports["n1 p0"] != "lab/next" {
@@ -100,16 +100,16 @@ func TestAWireIsTakenOverFromWhoNeedsItNoMore(t *testing.T) {
 // port of a test that is gone is free all the same.
 func TestALeaseFromTheFutureHoldsNoPort(t *testing.T) {
 	ahead := metav1.NewMicroTime(time.Now().Add(1000 * time.Second))
-	lease := leaseOf("linerate-system", takes("gone", "n1", "p0")[0], ahead.Time)
+	lease := leaseOf("linerate-system", requests("gone", "n1", "p0")[0], ahead.Time)
 	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &ahead, new(int32(3600))
 	next := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "next", UID: "uid-of-next"}}
 	next.Status.AwaitedPorts = []v1alpha1.NodePort{{Node: "n1", Port: "p0"}}
-	r := wired(t, lease)
+	r := leasesIn(t, lease)
 	observed, err := r.Observe(t.Context(), next, nil)
 	if err != nil || len(observed.Claims) != 1 || observed.Claims[0].Exists || observed.Claims[0].Pods != 0 {
 		t.Fatalf("%+v, %v: its holder is gone", observed.Claims, err)
 	}
-	if err := r.GiveBackOf(t.Context(), types.NamespacedName{Namespace: "lab", Name: "gone"}); err != nil {
+	if err := r.ReleaseOf(t.Context(), types.NamespacedName{Namespace: "lab", Name: "gone"}); err != nil {
 		t.Fatal(err)
 	}
 	if ports := heldIn(t, r); len(ports) != 0 {
@@ -120,34 +120,34 @@ func TestALeaseFromTheFutureHoldsNoPort(t *testing.T) {
 // A Lease that the test's earlier attempt left names generators that are gone: it isn't taken for this
 // attempt's, and is made anew.
 func TestALeaseOfAnEarlierAttemptIsNotThisOnes(t *testing.T) {
-	r := wired(t)
-	if err := r.Take(t.Context(), takes("a", "n1", "p0")); err != nil {
+	r := leasesIn(t)
+	if err := r.Claim(t.Context(), requests("a", "n1", "p0")); err != nil {
 		t.Fatal(err)
 	}
-	next := takes("a", "n1", "p0")
+	next := requests("a", "n1", "p0")
 	next[0].Holder.Attempt, next[0].Senders = 3, []lifecycle.Sender{{Name: "a-3-generator-0", UID: "sends"}}
-	if wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.Take(t.Context(), next)); err != nil ||
+	if wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.Claim(t.Context(), next)); err != nil ||
 		wait.RequeueAfter == 0 {
 		t.Errorf("until the Lease is seen: %v, %v", wait, err)
 	}
-	holds, err := r.list(t.Context())
-	if err != nil || len(holds) != 1 {
-		t.Fatalf("%v, %v", holds, err)
+	claims, err := r.list(t.Context())
+	if err != nil || len(claims) != 1 {
+		t.Fatalf("%v, %v", claims, err)
 	}
-	next[0].Replaces = &holds[0]
-	if err := r.Take(t.Context(), next); err != nil {
+	next[0].Replaces = &claims[0]
+	if err := r.Claim(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	if holds, err = r.list(t.Context()); err != nil || len(holds) != 1 || holds[0].Holder.Attempt != 3 ||
-		!slices.Equal(holds[0].Senders, next[0].Senders) {
-		t.Errorf("held is %+v, %v", holds, err)
+	if claims, err = r.list(t.Context()); err != nil || len(claims) != 1 || claims[0].Holder.Attempt != 3 ||
+		!slices.Equal(claims[0].Senders, next[0].Senders) {
+		t.Errorf("held is %+v, %v", claims, err)
 	}
 }
 
 func TestWithoutANamespaceNoWireIsTaken(t *testing.T) {
-	r := wired(t)
+	r := leasesIn(t)
 	r.options.Namespace = ""
-	if err := r.Take(t.Context(), takes("a", "n1", "p0")); err == nil {
+	if err := r.Claim(t.Context(), requests("a", "n1", "p0")); err == nil {
 		t.Error("a port is taken that nobody could see taken")
 	}
 }
@@ -158,25 +158,25 @@ func TestLeasesThatAreNotOurs(t *testing.T) {
 			Labels: labels}, Spec: coordinationv1.LeaseSpec{HolderIdentity: identity}}
 	}
 	ours := map[string]string{v1alpha1.LabelWire: "true"}
-	r := wired(t, lease("linerate-manager", new("pod-1_uid"), nil), lease("nobodys", nil, ours),
+	r := leasesIn(t, lease("linerate-manager", new("pod-1_uid"), nil), lease("nobodys", nil, ours),
 		lease("odd", new("a/b"), ours), lease("no-number", new("a/b/c/d"), ours),
 		lease("ours", new("lab/test/uid/3"), ours))
-	holds, err := r.list(t.Context())
-	if err != nil || len(holds) != 1 || holds[0].Holder != (lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid",
+	claims, err := r.list(t.Context())
+	if err != nil || len(claims) != 1 || claims[0].Holder != (lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid",
 		Attempt: 3}) {
-		t.Errorf("%+v, %v", holds, err)
+		t.Errorf("%+v, %v", claims, err)
 	}
 }
 
 func TestEachWireHasALeaseOfItsOwn(t *testing.T) {
-	wires := map[string]lifecycle.Port{}
+	ports := map[string]lifecycle.Port{}
 	for _, w := range []lifecycle.Port{{Node: "a", Name: "0000:3b:00.0"}, {Node: "b", Name: "0000:3b:00.0"},
 		{Node: "a", Name: "0000:3b:00.1"}, {Node: "a0000", Name: ":3b:00.0"}} {
 		name := leaseName(w)
-		if earlier, ok := wires[name]; ok || len(name) > 63 {
+		if earlier, ok := ports[name]; ok || len(name) > 63 {
 			t.Errorf("%s and %s are both %s", w, earlier, name)
 		}
-		wires[name] = w
+		ports[name] = w
 	}
 }
 
@@ -254,45 +254,45 @@ func TestWhatIsKnownOfAHolder(t *testing.T) {
 			lifecycle.PortClaim{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hold := lifecycle.PortClaim{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"},
+			claim := lifecycle.PortClaim{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"},
 				Senders: c.senders}
-			if err := wired(t, c.stored...).observeHolder(t.Context(), &hold); err != nil {
+			if err := leasesIn(t, c.stored...).observeHolder(t.Context(), &claim); err != nil {
 				t.Fatal(err)
 			}
-			if hold.Exists != c.want.Exists || hold.Pods != c.want.Pods || !hold.Finished.Equal(c.want.Finished) {
-				t.Errorf("%+v, want %+v", hold, c.want)
+			if claim.Exists != c.want.Exists || claim.Pods != c.want.Pods || !claim.Finished.Equal(c.want.Finished) {
+				t.Errorf("%+v, want %+v", claim, c.want)
 			}
 		})
 	}
 	t.Run("it is where this operator doesn't look", func(t *testing.T) {
-		r := wired(t)
+		r := leasesIn(t)
 		r.options.Namespaces = []string{"elsewhere"}
-		hold := lifecycle.PortClaim{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}}
-		if err := r.observeHolder(t.Context(), &hold); err != nil || !hold.Exists || !hold.Unseen {
-			t.Errorf("%+v, %v: what can't be seen isn't gone", hold, err)
+		claim := lifecycle.PortClaim{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}}
+		if err := r.observeHolder(t.Context(), &claim); err != nil || !claim.Exists || !claim.Unseen {
+			t.Errorf("%+v, %v: what can't be seen isn't gone", claim, err)
 		}
 	})
 }
 
 // The Lease says whose generators are on a port, and reads as it was written.
 func TestALeaseNamesTheGenerators(t *testing.T) {
-	r := wired(t)
-	wish := takes("a", "n1", "p0")
+	r := leasesIn(t)
+	wish := requests("a", "n1", "p0")
 	wish[0].Senders = []lifecycle.Sender{{Name: "a-1-generator-0", UID: "1"}, {Name: "a-1-generator-1", UID: "2"}}
-	if err := r.Take(t.Context(), append(wish, takes("a", "n1", "p1")...)); err != nil {
+	if err := r.Claim(t.Context(), append(wish, requests("a", "n1", "p1")...)); err != nil {
 		t.Fatal(err)
 	}
-	holds, err := r.list(t.Context())
-	if err != nil || len(holds) != 2 {
-		t.Fatalf("%v, %v", holds, err)
+	claims, err := r.list(t.Context())
+	if err != nil || len(claims) != 2 {
+		t.Fatalf("%v, %v", claims, err)
 	}
-	for _, hold := range holds {
+	for _, claim := range claims {
 		want := wish[0].Senders
-		if hold.Port.Name == "p1" {
+		if claim.Port.Name == "p1" {
 			want = nil
 		}
-		if !slices.Equal(hold.Senders, want) {
-			t.Errorf("on %s are %v, want %v", hold.Port, hold.Senders, want)
+		if !slices.Equal(claim.Senders, want) {
+			t.Errorf("on %s are %v, want %v", claim.Port, claim.Senders, want)
 		}
 	}
 }
@@ -315,13 +315,13 @@ func TestWhatATestLeftThatIsGone(t *testing.T) {
 		"a generator that is kept":        {[]client.Object{podOf("g0", "uid", orphan, going(time.Hour))}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := wired(t, c.stored...)
-			wish := takes("test", "n1", "p0")
+			r := leasesIn(t, c.stored...)
+			wish := requests("test", "n1", "p0")
 			wish[0].Holder.UID, wish[0].Senders = "uid", []lifecycle.Sender{{Name: "g0", UID: "uid-of-g0"}}
-			if err := r.Take(t.Context(), wish); err != nil {
+			if err := r.Claim(t.Context(), wish); err != nil {
 				t.Fatal(err)
 			}
-			wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.GiveBackOf(t.Context(), test))
+			wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.ReleaseOf(t.Context(), test))
 			if err != nil || (wait.RequeueAfter > 0) == c.free {
 				t.Errorf("%v, %v", wait, err)
 			}

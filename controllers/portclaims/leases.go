@@ -1,4 +1,4 @@
-package wires
+package portclaims
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// Leases are the Leases of wires. Their client may lack a cache, and Watch gives them caches. They are safe for
+// Leases are the Leases of ports. Their client may lack a cache, and Watch gives them caches. They are safe for
 // concurrent use once they are set up.
 type Leases struct {
 	options Options
@@ -34,7 +34,7 @@ type Leases struct {
 // Options are what the operator was started with.
 type Options struct {
 	// Namespace is where the Leases are stored. It is the operator's own, or one that the operator shares with
-	// the cluster's other operators. If it is empty, no test can take a wire.
+	// the cluster's other operators. If it is empty, no test can claim a port.
 	Namespace string
 	// Namespaces are those whose LoadTests the operator reconciles.
 	Namespaces caches.Namespaces
@@ -49,8 +49,8 @@ func New(c client.Client, options Options) *Leases {
 	}
 }
 
-// list lists holds, without observing their holders.
-func (l *Leases) list(ctx context.Context, options ...client.ListOption) (holds []lifecycle.PortClaim, err error) {
+// list lists claims, without observing their holders.
+func (l *Leases) list(ctx context.Context, options ...client.ListOption) (claims []lifecycle.PortClaim, err error) {
 	if l.options.Namespace == "" {
 		return nil, nil
 	}
@@ -61,79 +61,79 @@ func (l *Leases) list(ctx context.Context, options ...client.ListOption) (holds 
 		return nil, fmt.Errorf("list the Leases of physical ports: %w", err)
 	}
 	for i := range leases.Items {
-		if hold, ok := holdOf(ctx, &leases.Items[i]); ok {
-			holds = append(holds, hold)
+		if claim, ok := claimOf(ctx, &leases.Items[i]); ok {
+			claims = append(claims, claim)
 		}
 	}
-	return holds, nil
+	return claims, nil
 }
 
-// holdsOf are the holds of the test of this name, and of earlier tests of the same name.
-func (l *Leases) holdsOf(ctx context.Context, holder types.NamespacedName) ([]lifecycle.PortClaim, error) {
-	holds, err := l.list(ctx, l.ofHolder(holder)...)
-	return slices.DeleteFunc(holds, func(h lifecycle.PortClaim) bool { return nameOf(h.Holder) != holder }), err
+// claimsOf are the claims of the test of this name, and of earlier tests of the same name.
+func (l *Leases) claimsOf(ctx context.Context, holder types.NamespacedName) ([]lifecycle.PortClaim, error) {
+	claims, err := l.list(ctx, l.ofHolder(holder)...)
+	return slices.DeleteFunc(claims, func(h lifecycle.PortClaim) bool { return nameOf(h.Holder) != holder }), err
 }
 
-// holdOn is the hold on a physical port. It is false if no test holds the port.
-func (l *Leases) holdOn(ctx context.Context, wire lifecycle.Port) (hold lifecycle.PortClaim, ok bool, err error) {
+// claimOn is the claim on a physical port. It is false if no test holds the port.
+func (l *Leases) claimOn(ctx context.Context, port lifecycle.Port) (claim lifecycle.PortClaim, ok bool, err error) {
 	if l.options.Namespace == "" {
-		return hold, false, nil
+		return claim, false, nil
 	}
 	lease := &coordinationv1.Lease{}
-	if err := l.leases.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(wire)},
+	if err := l.leases.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(port)},
 		lease); err != nil {
-		return hold, false, client.IgnoreNotFound(err)
+		return claim, false, client.IgnoreNotFound(err)
 	}
-	hold, ok = holdOf(ctx, lease)
-	return hold, ok, nil
+	claim, ok = claimOf(ctx, lease)
+	return claim, ok, nil
 }
 
-// Observe observes the wires that concern a test, which are those that it holds, those of its pods, and those
+// Observe observes the ports that concern a test, which are those that it holds, those of its pods, and those
 // that it waits for. It also deletes orphaned generators that an earlier test of the same name left.
-func (l *Leases) Observe(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (wires lifecycle.ObservedPorts,
+func (l *Leases) Observe(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (ports lifecycle.ObservedPorts,
 	err error) {
-	if wires.Claims, err = l.holdsOf(ctx, client.ObjectKeyFromObject(test)); err != nil {
-		return wires, err
+	if ports.Claims, err = l.claimsOf(ctx, client.ObjectKeyFromObject(test)); err != nil {
+		return ports, err
 	}
 	concerned := lifecycle.PortsOf(test.Status.Pods)
 	if test.Status.StartedAt == nil {
 		concerned = lifecycle.PortsOf(lifecycle.PodStatuses(pods))
 		if len(concerned) > 0 {
-			if wires.Older, err = l.ahead(ctx, test); err != nil {
-				return wires, err
+			if ports.Older, err = l.olderWaiters(ctx, test); err != nil {
+				return ports, err
 			}
 		}
 	}
 	for _, port := range test.Status.AwaitedPorts {
 		concerned = append(concerned, lifecycle.Port{Node: port.Node, Name: port.Port})
 	}
-	for _, waiter := range wires.Older {
+	for _, waiter := range ports.Older {
 		concerned = append(concerned, waiter.Ports...)
 	}
-	for _, wire := range concerned {
-		if slices.ContainsFunc(wires.Claims, func(h lifecycle.PortClaim) bool { return h.Port == wire }) {
+	for _, port := range concerned {
+		if slices.ContainsFunc(ports.Claims, func(h lifecycle.PortClaim) bool { return h.Port == port }) {
 			continue
 		}
-		hold, ok, err := l.holdOn(ctx, wire)
+		claim, ok, err := l.claimOn(ctx, port)
 		if err != nil {
-			return wires, fmt.Errorf("look whose %s is: %w", wire, err)
+			return ports, fmt.Errorf("look whose %s is: %w", port, err)
 		}
 		if ok {
-			wires.Claims = append(wires.Claims, hold)
+			ports.Claims = append(ports.Claims, claim)
 		}
 	}
-	for i := range wires.Claims {
-		if hold := &wires.Claims[i]; hold.Holder.UID != test.UID {
-			if err := l.observeOther(ctx, test, hold); err != nil {
-				return wires, err
+	for i := range ports.Claims {
+		if claim := &ports.Claims[i]; claim.Holder.UID != test.UID {
+			if err := l.observeOther(ctx, test, claim); err != nil {
+				return ports, err
 			}
 		}
 	}
-	return wires, nil
+	return ports, nil
 }
 
-// ahead are the tests that wait for wires with their pods in place, and were created before this one.
-func (l *Leases) ahead(ctx context.Context, test *v1alpha1.LoadTest) ([]lifecycle.Waiter, error) {
+// olderWaiters are the tests that wait for ports with their pods in place, and were created before this one.
+func (l *Leases) olderWaiters(ctx context.Context, test *v1alpha1.LoadTest) ([]lifecycle.Waiter, error) {
 	var tests v1alpha1.LoadTestList
 	if err := l.client.List(ctx, &tests, append(l.waiting(), client.UnsafeDisableDeepCopy)...); err != nil {
 		return nil, fmt.Errorf("list the tests that wait: %w", err)
@@ -144,9 +144,9 @@ func (l *Leases) ahead(ctx context.Context, test *v1alpha1.LoadTest) ([]lifecycl
 		if !waitsForPort(candidate) || compareAge(candidate, test) >= 0 || candidate.DeletionTimestamp != nil {
 			continue
 		}
-		if wires := lifecycle.PortsOf(candidate.Status.Pods); len(wires) > 0 {
+		if ports := lifecycle.PortsOf(candidate.Status.Pods); len(ports) > 0 {
 			waiters = append(waiters, lifecycle.Waiter{Namespace: candidate.Namespace, Name: candidate.Name,
-				Ports: wires})
+				Ports: ports})
 		}
 	}
 	return waiters, nil

@@ -1,4 +1,4 @@
-package wires
+package portclaims
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func byHolder(holder types.NamespacedName) []client.ListOption {
 	return []client.ListOption{client.MatchingFields{indexHolder: holder.String()}}
 }
 
-// changes wake a Lease's holder, so that a deleted holder leaves no Lease, and, when a wire becomes free, the
+// changes wake a Lease's holder, so that a deleted holder leaves no Lease, and, when a port becomes free, the
 // tests that wait for one.
 func (l *Leases) changes() handler.TypedEventHandler[*coordinationv1.Lease, reconcile.Request] {
 	return handler.TypedFuncs[*coordinationv1.Lease, reconcile.Request]{
@@ -80,7 +80,7 @@ func (l *Leases) changes() handler.TypedEventHandler[*coordinationv1.Lease, reco
 // wakes is the queue of tests to reconcile.
 type wakes = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// wakeHolder wakes the test that holds a wire, if the operator watches its namespace. Tests of a namespace that
+// wakeHolder wakes the test that holds a port, if the operator watches its namespace. Tests of a namespace that
 // it once watched may have left Leases.
 func (l *Leases) wakeHolder(lease *coordinationv1.Lease, queue wakes) {
 	if holder, ok := holderOf(lease); ok && l.options.Namespaces.Contains(holder.Namespace) {
@@ -88,7 +88,7 @@ func (l *Leases) wakeHolder(lease *coordinationv1.Lease, queue wakes) {
 	}
 }
 
-// wakeWaiting wakes the tests that wait for a wire, the oldest first.
+// wakeWaiting wakes the tests that wait for a port, the oldest first.
 func (l *Leases) wakeWaiting(ctx context.Context, queue wakes) {
 	var tests v1alpha1.LoadTestList
 	if err := l.client.List(ctx, &tests, append(l.waiting(), client.UnsafeDisableDeepCopy)...); err != nil {
