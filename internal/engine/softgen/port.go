@@ -1,6 +1,7 @@
 package softgen
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 
@@ -56,18 +57,12 @@ type addressing struct {
 }
 
 func newPort(index int, c PortConfig) *port {
-	opened := &port{
-		index: index, path: c.Port, speed: c.Speed, cores: max(c.Cores, 1),
+	info := c.Port.Info()
+	return &port{
+		index: index, path: c.Port, speed: cmp.Or(c.Speed, info.Speed, DefaultSpeed), cores: max(c.Cores, 1),
 		profiles:   map[string]*profile{defaultProfile: newProfile(defaultProfile)},
-		addressing: addressing{nextHop: c.NextHop, resolved: c.NextHop != [6]byte{}}, linkUp: c.Port.Info().LinkUp,
+		addressing: addressing{nextHop: c.NextHop, resolved: c.NextHop != [6]byte{}}, linkUp: info.LinkUp,
 	}
-	if opened.speed == 0 {
-		opened.speed = c.Port.Info().Speed
-	}
-	if opened.speed == 0 {
-		opened.speed = DefaultSpeed
-	}
-	return opened
 }
 
 // state is the state of the busiest profile.

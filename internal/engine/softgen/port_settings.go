@@ -21,13 +21,9 @@ func (s *portSettings) status(port *port, p *params) (any, error) {
 		"rx_info": s.receiveInfo(port),
 	}
 	if p.has("profile_id") {
-		profiles, err := port.profilesNamed(p)
+		states, err := port.perProfile(p, func(f *profile) any { return f.state() })
 		if err != nil {
 			return nil, err
-		}
-		states := object{}
-		for _, f := range profiles {
-			states[f.id] = f.state()
 		}
 		status["state_profile"] = states
 	}

@@ -95,4 +95,17 @@ func (port *port) profilesNamed(p *params) ([]*profile, error) {
 	return profiles, p.failed()
 }
 
+// perProfile reads the profiles that profile_id names, by their ids.
+func (port *port) perProfile(p *params, read func(*profile) any) (object, error) {
+	profiles, err := port.profilesNamed(p)
+	if err != nil {
+		return nil, err
+	}
+	byID := object{}
+	for _, f := range profiles {
+		byID[f.id] = read(f)
+	}
+	return byID, nil
+}
+
 func (port *port) profileIDs() []string { return slices.Sorted(maps.Keys(port.profiles)) }

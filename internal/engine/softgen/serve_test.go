@@ -28,13 +28,22 @@ func running(t *testing.T, clock fakeport.Clock, change ...func(*Config)) *rig {
 	return r
 }
 
-func TestHeartbeat(t *testing.T) {
+// withHeartbeat runs a test in virtual time, of a server that stops its traffic after 10 s of silence.
+func withHeartbeat(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := running(t, fakeport.System(), func(c *Config) { c.Heartbeat = 10 * time.Second })
 		var watch sync.WaitGroup
 		ctx, cancel := context.WithCancel(t.Context())
 		watch.Go(func() { r.server.watchHeartbeat(ctx) })
+		test(t, r)
+		cancel()
+		watch.Wait()
+	})
+}
 
+func TestHeartbeat(t *testing.T) {
+	withHeartbeat(t, func(t *testing.T, r *rig) {
 		for range 5 {
 			time.Sleep(9 * time.Second)
 			synctest.Wait()
@@ -58,18 +67,12 @@ func TestHeartbeat(t *testing.T) {
 		if got := r.stateOf(t, 0); got != "TX" {
 			t.Errorf("a client that came back finds state %s", got)
 		}
-		cancel()
-		watch.Wait()
 	})
 }
 
 // TestOnlyValidRequestsAreHeartbeats: a probe that pings keeps no traffic alive.
 func TestOnlyValidRequestsAreHeartbeats(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := running(t, fakeport.System(), func(c *Config) { c.Heartbeat = 10 * time.Second })
-		var watch sync.WaitGroup
-		ctx, cancel := context.WithCancel(t.Context())
-		watch.Go(func() { r.server.watchHeartbeat(ctx) })
+	withHeartbeat(t, func(t *testing.T, r *rig) {
 		for range 4 {
 			time.Sleep(3 * time.Second)
 			r.server.Handle([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}`))
@@ -79,8 +82,6 @@ func TestOnlyValidRequestsAreHeartbeats(t *testing.T) {
 		if r.west.Done() != nil {
 			t.Error("it still sends")
 		}
-		cancel()
-		watch.Wait()
 	})
 }
 

@@ -1,6 +1,7 @@
 package softgen
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,12 +137,7 @@ func withDefaults(cfg Config) Config {
 	if cfg.Processors == nil {
 		cfg.Processors = machine.AllProcessors
 	}
-	if cfg.Signs == nil {
-		cfg.Signs = &machine.SignsReader{}
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Signs, cfg.Log = cmp.Or(cfg.Signs, &machine.SignsReader{}), cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Hostname == "" {
 		cfg.Hostname, _ = os.Hostname()
 	}

@@ -3,7 +3,6 @@ package softgen
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
 )
@@ -105,20 +104,13 @@ func (l *streamLoader) forget(f *profile, ids ...uint32) {
 
 func noSuchStream(id uint32) error { return refused("stream %d does not exists", id) }
 
-// idList answers get_stream_list.
+// idList answers get_stream_list with one profile's ids, or with each profile's by its id.
 func (l *streamLoader) idList(port *port, p *params) (any, error) {
-	if p.textOr("profile_id", defaultProfile) == everyProfile {
-		lists := object{}
-		for id, f := range port.profiles {
-			lists[id] = orEmpty(f.ids())
-		}
-		return lists, p.failed()
+	lists, err := port.perProfile(p, func(f *profile) any { return orEmpty(f.ids()) })
+	if id := p.textOr("profile_id", defaultProfile); err == nil && id != everyProfile {
+		return lists[id], nil
 	}
-	f, err := port.profile(p)
-	if err != nil {
-		return nil, err
-	}
-	return orEmpty(f.ids()), nil
+	return lists, err
 }
 
 // get answers get_stream.
@@ -140,24 +132,17 @@ func (l *streamLoader) get(port *port, p *params) (any, error) {
 
 // getAll answers get_all_streams with one profile's streams, or with each profile's by its id.
 func (l *streamLoader) getAll(port *port, p *params) (any, error) {
-	profiles, err := port.profilesNamed(p)
-	if err != nil {
-		return nil, err
+	texts, err := port.perProfile(p, func(f *profile) any { return f.texts() })
+	if id := p.textOr("profile_id", defaultProfile); err == nil && id != everyProfile {
+		return object{"streams": texts[id]}, nil
 	}
-	if p.textOr("profile_id", defaultProfile) != everyProfile {
-		return object{"streams": profiles[0].texts()}, nil
-	}
-	byProfile := object{}
-	for _, f := range profiles {
-		byProfile[f.id] = f.texts()
-	}
-	return object{"profiles": byProfile}, nil
+	return object{"profiles": texts}, err
 }
 
-func (f *profile) texts() object {
-	texts := object{}
+func (f *profile) texts() map[uint32]json.RawMessage {
+	texts := map[uint32]json.RawMessage{}
 	for id, loaded := range f.streams {
-		texts[strconv.FormatUint(uint64(id), 10)] = loaded.text
+		texts[id] = loaded.text
 	}
 	return texts
 }

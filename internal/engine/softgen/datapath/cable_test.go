@@ -32,14 +32,19 @@ var receivers = map[string]Options{"counted at traffic control": {}, "counted at
 // cable opens two ports joined by a veth in a network namespace of their own, which ends with the test's thread.
 func cable(t testing.TB, west, east Options) (Port, Port) {
 	t.Helper()
+	addCable(t)
+	west.Interface, east.Interface = "west", "east"
+	return open(t, west), open(t, east)
+}
+
+// addCable makes a veth from west to east in a network namespace of its own.
+func addCable(t testing.TB) {
+	t.Helper()
 	enterNamespace(t)
 	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "west", NumTxQueues: 1, NumRxQueues: 1}, PeerName: "east"}
 	needKernel(t, netlink.LinkAdd(veth), "CAP_NET_ADMIN and veth interfaces")
-	for _, name := range []string{"west", "east"} {
-		setUp(t, name)
-	}
-	west.Interface, east.Interface = "west", "east"
-	return open(t, west), open(t, east)
+	setUp(t, "west")
+	setUp(t, "east")
 }
 
 // enterNamespace moves the test to a new network namespace. Its thread isn't given back.

@@ -18,7 +18,8 @@ import (
 )
 
 // kernelReceiver counts in the kernel, with the program of kernel/count.c. That takes about a tenth of a microsecond
-// per frame, and no queue can overflow. It needs CAP_BPF and CAP_NET_ADMIN in the machine's initial user namespace.
+// per frame, and the counters can't overflow. It needs CAP_BPF and CAP_NET_ADMIN in the machine's initial user
+// namespace.
 type kernelReceiver struct {
 	maps    kernelMaps
 	program *ebpf.Program

@@ -18,19 +18,19 @@ import (
 //	                                                                            ▲ again and again, in turns
 //	                            thread ── one call while any port sends on it ──┘
 type liveRun struct {
-	port     *port
-	tracks   []*track
-	table    liveTable
-	parts    []*livePart // by thread
-	duration time.Duration
-	sending  time.Duration // from the first frame of finite streams to the last; set at the end
-	haltOnce sync.Once
-	halted   chan struct{}
+	port        *port
+	tracks      []*track
+	table       liveTable
+	parts       []*livePart // by thread
+	duration    time.Duration
+	sending     time.Duration // from the first frame of finite streams to the last; set at the end
+	haltOnce    sync.Once
+	halted      chan struct{}
+	accountedAt time.Duration // of publishBusyTime, which only the supervisor calls
 
-	mutex       sync.Mutex // guards closed, factor, accountedAt and the order of commands
-	closed      bool
-	factor      float64
-	accountedAt time.Duration
+	mutex  sync.Mutex // guards closed and factor, and keeps orders in sequence
+	closed bool
+	factor float64
 }
 
 const (

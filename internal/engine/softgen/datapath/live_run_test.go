@@ -25,13 +25,9 @@ func liveCable(t *testing.T, west Options) (Port, Port) {
 	if !initialUser(t) {
 		needKernel(t, errors.New("this is a user namespace"), "eBPF")
 	}
-	enterNamespace(t)
-	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "west", NumTxQueues: 1, NumRxQueues: 1}, PeerName: "east"}
-	needKernel(t, netlink.LinkAdd(veth), "CAP_NET_ADMIN and veth interfaces")
-	for _, name := range []string{"west", "east"} {
-		setUp(t, name)
-		noError(t, setGRO(name, true))
-	}
+	addCable(t)
+	noError(t, setGRO("west", true))
+	noError(t, setGRO("east", true))
 	west.Interface, west.Path = "west", PathLive
 	a, b := open(t, west), open(t, Options{Interface: "east"})
 	if want := "sends by live frames, receives by eBPF"; a.Info().Path != want {

@@ -5,8 +5,8 @@ import "math"
 // schedule says which frame of which stream a sending thread must send next. It is pure, and the caller passes
 // the time in.
 //
-// Threads share a stream frame by frame. Thread k of n has the stream's frames k, k+n, k+2n, …, each when the
-// whole stream's frame is due. So every thread computes all streams and chains, and sends its own part.
+// Threads share a stream frame by frame. Thread k of n has the stream's frames k, k+n, k+2n, …, each when it
+// is due in the whole stream. So every thread computes all streams and chains, and sends its own part.
 type schedule struct {
 	cursors []*cursor // a binary heap, earliest first
 	thread  uint64

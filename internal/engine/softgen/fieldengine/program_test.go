@@ -140,30 +140,29 @@ func TestRandomVariables(t *testing.T) {
 
 func TestTupleAndNextVar(t *testing.T) {
 	tuple := stream.Instruction{Type: "tuple_flow_var", Name: "t", IPMin: 1, IPMax: 2, PortMin: 10, PortMax: 12}
-	t.Run("the port advances when the address wraps", func(t *testing.T) {
-		p := program(t, udp(60), tuple, writeOf("t.ip", 26), writeOf("t.port", 34))
-		buffer, got := p.Template(), ""
-		for i := range 7 {
-			p.Frame(uint64(i), buffer)
-			got += fmt.Sprint(buffer[29], ":", buffer[35], " ")
-		}
-		if want := "1:10 2:10 1:11 2:11 1:12 2:12 1:10 "; got != want || p.Period() != 6 {
-			t.Errorf("got %s, want %s; period %d", got, want, p.Period())
-		}
-	})
-	t.Run("limit_flows starts both over", func(t *testing.T) {
-		limited := tuple
-		limited.LimitFlows = 3
-		p := program(t, udp(60), limited, writeOf("t.ip", 26), writeOf("t.port", 34))
-		buffer, got := p.Template(), ""
-		for i := range 5 {
-			p.Frame(uint64(i), buffer)
-			got += fmt.Sprint(buffer[29], ":", buffer[35], " ")
-		}
-		if want := "1:10 2:10 1:11 1:10 2:10 "; got != want || p.Period() != 3 {
-			t.Errorf("got %s, want %s; period %d", got, want, p.Period())
-		}
-	})
+	limited := tuple
+	limited.LimitFlows = 3
+	for name, c := range map[string]struct {
+		tuple  stream.Instruction
+		frames int
+		want   string
+		period uint64
+	}{
+		"the port advances when the address wraps": {tuple, 7, "1:10 2:10 1:11 2:11 1:12 2:12 1:10 ", 6},
+		"limit_flows starts both over":             {limited, 5, "1:10 2:10 1:11 1:10 2:10 ", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := program(t, udp(60), c.tuple, writeOf("t.ip", 26), writeOf("t.port", 34))
+			buffer, got := p.Template(), ""
+			for i := range c.frames {
+				p.Frame(uint64(i), buffer)
+				got += fmt.Sprint(buffer[29], ":", buffer[35], " ")
+			}
+			if got != c.want || p.Period() != c.period {
+				t.Errorf("got %s, want %s; period %d", got, c.want, p.Period())
+			}
+		})
+	}
 	t.Run("next_var steps when its driver wraps, like an odometer", func(t *testing.T) {
 		next := "tens"
 		units := stream.Instruction{Type: "flow_var", Name: "units", Size: 1, Op: "inc", InitValue: 8, MaxValue: 9,
