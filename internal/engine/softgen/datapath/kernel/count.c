@@ -1,22 +1,22 @@
-// The counting program runs at an interface's ingress, before the network stack, and takes every frame. It counts the
-// frame, as a whole and by its flow's mark, passes on what the port wants to see through a ring, and drops it.
+// The counting program runs at an interface's ingress, before the network stack, and takes every frame. It counts the frame
+// in total and by its flow's mark, passes the frames that the port wants to see through a ring, and drops the frame.
 //
 //	frame ─▶ not ours? ─▶ merged? ─▶ count ─▶ mark? ─┬─ flow ────▶ count by id
 //	           │                                     ├─ latency ─▶ ring: time, stamp
 //	           ▼                                     └─ ARP, NS, or all wanted ─▶ ring: time, frame
 //	          drop
 //
-// A variant of it follows stamped frames by itself (follow.h). It runs at one of two hooks, which give it a frame in
-// different clothes. What it makes of a frame is the same, and is what inspect.go does in Go.
+// A variant of the program follows stamped frames by itself (follow.h). The program runs at one of two hooks, which
+// describe a frame in different ways. Its results are the same at both, and the same as those of inspect.go.
 #include "count.h"
 #include "follow.h"
 
 char _license[] SEC("license") = "Apache-2.0";
 
-// What the port wants to see, which user space changes while the program runs.
+// wanted has the bits of the frames that the port wants to see. User space changes it while the program runs.
 volatile __u32 wanted;
 
-// bpf2go makes Go types of what variables have as their types.
+// bpf2go makes Go types of these variables' types.
 const struct record *record_for_go __attribute__((unused));
 const struct buckets *buckets_for_go __attribute__((unused));
 const enum shared *shared_for_go __attribute__((unused));
@@ -29,7 +29,7 @@ struct counters {
 	__u64 bytes;
 };
 
-// Strays are among all frames.
+// strays are part of all.
 struct totals {
 	struct counters all;
 	struct counters strays;
@@ -51,7 +51,7 @@ struct {
 	__type(value, struct counters);
 } flows SEC(".maps");
 
-// count_stray counts the buffer's frames as strays. They are in all already.
+// count_stray counts the buffer's frames as strays. count_all has counted them already.
 static __always_inline void count_stray(const struct frame *f)
 {
 	__u32 zero = 0;
@@ -84,7 +84,7 @@ static __always_inline void count_flow(const struct frame *f, __u32 id)
 	__sync_fetch_and_add(&c->bytes, f->length);
 }
 
-// payload_offset is where the payload of UDP or TCP begins in a merged buffer. 0: its headers are others.
+// payload_offset is where the payload of UDP or TCP begins in a merged buffer, or 0 if the buffer has other headers.
 static __always_inline __u32 payload_offset(const struct frame *f)
 {
 	__u32 network = ETHERNET_HEADER;
@@ -119,8 +119,8 @@ static __always_inline __u32 payload_offset(const struct frame *f)
 	return network + (first >> 4) * 4;
 }
 
-// measure finds how many frames a buffer stands for, and how long they were together on the wire: each frame of a
-// merged buffer had headers of its own. A merged buffer that it can't split counts as one frame.
+// measure finds how many frames a buffer stands for, and how long they were together on the wire. Each frame
+// of a merged buffer had headers of its own. A merged buffer that measure can't split counts as one frame.
 static __always_inline void measure(struct frame *f)
 {
 	__u32 offset = f->segment ? payload_offset(f) : 0;
@@ -168,7 +168,7 @@ static __always_inline enum kind by_port(const struct frame *f, __u32 offset)
 	return OTHER;
 }
 
-// is_router_protocol: routers speak it to each other (IGMP, EIGRP, OSPF, PIM, VRRP).
+// is_router_protocol says whether routers speak the protocol to each other (IGMP, EIGRP, OSPF, PIM, VRRP).
 static __always_inline bool is_router_protocol(__u8 protocol)
 {
 	switch (protocol) {
@@ -226,7 +226,7 @@ static __always_inline enum kind inspect_ipv6(const struct frame *f, const struc
 	return is_router_protocol(h->ipv6.next_header) ? STRAY : OTHER;
 }
 
-// inspect_type tells spanning tree, LACP and others that stay on a link.
+// inspect_type finds spanning tree, LACP and other protocols of a single link.
 static __always_inline enum kind inspect_type(__u16 type)
 {
 	switch (type) {
@@ -265,7 +265,7 @@ static __always_inline enum kind inspect_headers(const struct frame *f, __u16 *m
 	return inspect_type(big16(h.type));
 }
 
-// inspect tells what a frame is. No stream sends to a group or to everybody.
+// inspect returns a frame's kind. No stream sends to a group or to everybody.
 static __always_inline enum kind inspect(const struct frame *f, __u16 *mark)
 {
 	enum kind kind = inspect_headers(f, mark);
@@ -276,7 +276,7 @@ static __always_inline enum kind inspect(const struct frame *f, __u16 *mark)
 	return kind;
 }
 
-// pass_stamp passes on the end of a latency stream's frame. It returns 0 where the ring is full.
+// pass_stamp passes on the end of a latency stream's frame. It returns 0 if the ring is full.
 static __always_inline bool pass_stamp(const struct frame *f)
 {
 	struct record *r = reserve(f, sizeof(*r) + sizeof(struct stamp), RECORD_STAMP);
@@ -316,8 +316,8 @@ static __always_inline void pass_frame(const struct frame *f)
 		pass_bytes(f, HUGE_RECORD);
 }
 
-// follow_marked follows a marked frame, if its stamp is of its flow and of a time that can be. A latency stream's
-// frame is counted by its flow here: its id stands nowhere else.
+// follow_marked follows a marked frame whose stamp belongs to its flow and has a possible time.
+// A latency stream's frame is counted by its flow here, because only the stamp has its id.
 static __always_inline void follow_marked(const struct frame *f, __u16 mark)
 {
 	__u32 id = mark - MARK_BASE;
@@ -362,8 +362,8 @@ static __always_inline void receive(struct frame *f, __u32 wants, bool follows)
 		pass_frame(f);
 }
 
-// Traffic control's hook gets what the kernel's stack would get. The kernel has taken one VLAN tag out and has merged
-// what it could, and says so.
+// Traffic control's hook gets the frames of the kernel's stack. The kernel has taken
+// one VLAN tag out, has merged the frames that it could merge, and reports both.
 static __always_inline int receive_buffer(struct __sk_buff *skb, bool follows)
 {
 	__u32 wants = wanted;
@@ -397,8 +397,8 @@ static __always_inline bool is_for_port(struct xdp_md *xdp)
 	return e->destination[0] == own[0] && e->destination[1] == own[1] && e->destination[2] == own[2];
 }
 
-// The express data path gets what the network card's driver got, frame by frame, before anything is merged. Frames may
-// be longer than a page.
+// The express data path gets the frames of the network card's driver
+// one by one, before merging. Frames may be longer than a page.
 static __always_inline int receive_frame(struct xdp_md *xdp, bool follows)
 {
 	__u32 wants = wanted;

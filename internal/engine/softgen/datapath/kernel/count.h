@@ -1,4 +1,4 @@
-// What the counting program knows of a frame, and what it passes on to user space.
+// This is the counting program's description of a frame, and of its records for user space.
 #pragma once
 #include "../../../../host/bpf/bpf.h"
 
@@ -26,7 +26,7 @@ enum {
 	HUGE_RECORD = 1 << 16, // a merged buffer
 };
 
-// Constants that Go's code has of this enum.
+// Go's code has these constants from this enum.
 enum shared {
 	WANTS_PROMISCUOUS = 1,
 	WANTS_ALL = 2,
@@ -118,7 +118,7 @@ static __always_inline long load(const struct frame *f, __u32 offset, void *to, 
 	return f->express ? bpf_xdp_load_bytes(f->xdp, offset, to, bytes) : bpf_skb_load_bytes(f->skb, offset, to, bytes);
 }
 
-// reserve begins a record in the ring. 0: the ring is full.
+// reserve begins a record in the ring. It returns 0 if the ring is full.
 static __always_inline struct record *reserve(const struct frame *f, __u64 bytes, __u16 kind)
 {
 	struct record *r = bpf_ringbuf_reserve(&ring, bytes, 0);

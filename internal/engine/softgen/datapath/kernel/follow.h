@@ -1,5 +1,5 @@
-// How the counting program follows stamped frames: whether all came, once and in order, and how long they took. record
-// in follow.go does the same in Go, and says what the words of a window mean.
+// The counting program follows stamped frames. It finds whether all came, once and in order, and how
+// long they took. record in follow.go does the same in Go, and describes the words of a window.
 #pragma once
 #include "count.h"
 
@@ -10,7 +10,7 @@ enum {
 	TRANSIT_BEYOND = ((TRANSIT_LIMIT_BITS - TRANSIT_FINE_BITS) << (TRANSIT_FINE_BITS - 1)) + (1 << TRANSIT_FINE_BITS),
 };
 
-// What the stamps of a stream's frames show.
+// followed is the evidence of the stamps of a stream's frames.
 struct followed {
 	struct bpf_spin_lock lock; // first: a user without CAP_PERFMON may not compute an address that is the lock's
 	__u32 run;                 // the sender's generation | RUN_KNOWN
@@ -43,8 +43,8 @@ struct {
 	__type(value, struct followed);
 } followed SEC(".maps");
 
-// A flow's transit times by bucket, for each processor its own. User space puts a flow's buckets here once it has heard
-// of the flow, as they take 28 KiB for each processor.
+// buckets are a flow's transit times, each processor's own. User space makes a flow's buckets
+// after the flow's first stamp, because they take 28 KiB for each processor.
 struct buckets {
 	__u64 frames[TRANSIT_BEYOND + 1];
 };
@@ -61,7 +61,7 @@ struct {
 	});
 } transits SEC(".maps");
 
-// read_stamp reads the stamp at a frame's end, and for how long the frame was under way. 0: there is no stamp.
+// read_stamp reads the stamp at a frame's end and the frame's transit time. It returns 0 without a stamp.
 static __always_inline bool read_stamp(const struct frame *f, struct stamp *s, __u64 *transit)
 {
 	if (load(f, f->buffer - sizeof(*s), s, sizeof(*s)) || s->magic != STAMP_MAGIC)
@@ -111,7 +111,7 @@ static __always_inline void advance(struct followed *state, __u32 sequence)
 	*recent_word(state, sequence >> 6) |= recent_bit(sequence);
 }
 
-// judge_late tells late frames and duplicates apart.
+// judge_late distinguishes late frames and duplicates.
 static __always_inline void judge_late(struct followed *state, __u32 sequence)
 {
 	__u64 *word = recent_word(state, sequence >> 6);
@@ -169,8 +169,8 @@ static __always_inline void add_time(struct followed *state, __u64 transit, __u6
 	state->last = transit;
 }
 
-// bucket_of is the bucket of a transit time (transit.Index): the time is shifted by as many bits as it has above
-// TRANSIT_FINE_BITS. They are found by halves, without branches, of which the kernel's verifier would try all ways.
+// bucket_of is the bucket of a transit time (transit.Index). It is the time shifted by its bits above TRANSIT_FINE_BITS.
+// They are found by halves, without branches, because the kernel's verifier would try all ways.
 static __always_inline __u32 bucket_of(__u64 transit)
 {
 	__u64 rest = transit >> TRANSIT_FINE_BITS;
@@ -189,8 +189,8 @@ static __always_inline __u32 bucket_of(__u64 transit)
 	return (shift << (TRANSIT_FINE_BITS - 1)) + (transit >> shift);
 }
 
-// count_transit counts into this processor's buckets of the flow. While the flow has none, the stamp goes up the ring,
-// whose reader makes some. What finds the ring full is uncounted.
+// count_transit counts into this processor's buckets of the flow. While the flow has none, the stamp
+// goes up the ring, whose reader makes some. A stamp that finds the ring full is uncounted.
 static __always_inline void count_transit(const struct frame *f, struct followed *state, __u32 id, const struct stamp *s,
 					  __u64 transit)
 {

@@ -1,5 +1,5 @@
-// Live frames: the kernel runs these programs again and again (BPF_PROG_TEST_RUN with live frames), each time on a
-// frame that they may send or drop. Dropping is how they wait.
+// Live frames are frames on which the kernel runs these programs again and again (BPF_PROG_TEST_RUN
+// with live frames). A program sends or drops each frame. It waits by dropping.
 //
 //	one port           linerate_entry ─▶ its linerate_send
 //	several            linerate_entry ─▶ linerate_rotor ─▶ the send whose turn it is ─▶ the next one ─▶ … ─▶ drop
@@ -13,10 +13,10 @@
 //	  │                                  │
 //	  └──────────────────────────────────┴─▶ send of the next port on this thread; no other has a frame due either: drop
 //
-// The pace is pacer's, in whole numbers and of each frame. But nothing sleeps in between, so less may leave at once:
-// next to nothing after a stall that is the only one, and more the more time is owed. So frames come one by one on a
-// quiet machine, and the rate is kept on a busy one, or where a device's work on a frame takes most of the time until
-// the next:
+// The pace is pacer's, in whole numbers and for each frame. But nothing sleeps in between, so
+// fewer frames may leave at once. After a single stall nearly none do, and more do the more
+// time is owed. So frames come one by one on a quiet machine, and the rate is kept on a busy
+// one, or where a device's work on a frame takes most of the time until the next frame.
 //
 //	at once    8 frames ┤        ________
 //	                    │    ╱
@@ -30,16 +30,16 @@ char _license[] SEC("license") = "Apache-2.0";
 volatile struct part part SEC(".data.part");
 volatile struct thread thread SEC(".data.thread");
 
-// bpf2go makes Go types of what variables have as their types.
+// bpf2go makes Go types of these variables' types.
 const enum shared *shared_for_go __attribute__((unused));
 
-// What is known of a part before it runs.
+// These constants of a part are set before it runs.
 const volatile __u32 streams;
 const volatile bool has_end;  // the run ends by itself
 const volatile bool timed;    // all streams are finite
 const volatile __u64 max_lag; // ns
 
-// A thread's programs by slot. Slot 0 is what linerate_entry goes on to.
+// slots are a thread's programs. linerate_entry continues with slot 0.
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, SLOTS + 1);
@@ -64,7 +64,7 @@ static __noinline int make_frame(struct xdp_md *xdp, volatile struct stream *s, 
 	return verdict;
 }
 
-// give_up stretches the schedule by a time. What would have been due after the run's end was not given up.
+// give_up stretches the schedule by a time. Frames due after the run's end were not given up.
 static __always_inline void give_up(volatile struct part *p, __u64 time)
 {
 	__u64 offset = p->offset;
@@ -79,9 +79,9 @@ static __always_inline void give_up(volatile struct part *p, __u64 time)
 	p->slip += time;
 }
 
-// find_next stores the stream whose frame is due first as next_stream, and returns when that is. User space composes
-// this function, too: a line of comparisons, as many as there are streams, takes the kernel's verifier a few states,
-// and a loop takes it too many for a user without CAP_PERFMON.
+// find_next stores the stream whose frame is due first as next_stream, and returns when that frame
+// is due. User space composes this function, too. A line of comparisons, one for each stream, takes
+// the kernel's verifier a few states. A loop takes too many for a user without CAP_PERFMON.
 static __noinline __u64 find_next(volatile struct part *p)
 {
 	__u64 due;
@@ -90,8 +90,8 @@ static __noinline __u64 find_next(volatile struct part *p)
 	return due;
 }
 
-// schedule says whose frame is next, and when. Streams that are due together leave one by one: the next is never due
-// sooner than nearly a mean gap after the last.
+// schedule sets whose frame is next, and when. Streams that are due together leave one
+// by one. The next frame is never due sooner than nearly a mean gap after the last.
 static __always_inline void schedule(volatile struct part *p)
 {
 	__u64 next = find_next(p);
@@ -105,7 +105,7 @@ static __always_inline void schedule(volatile struct part *p)
 	}
 }
 
-// rescale gives a stream its new gap. Of a wait that has begun, the rest is stretched in proportion.
+// rescale gives a stream its new gap. It stretches the rest of a wait that has begun in proportion.
 static __always_inline void rescale(volatile struct stream *s, __u64 now)
 {
 	__u64 due = s->due, gap = s->new_gap;
@@ -118,8 +118,8 @@ static __always_inline void rescale(volatile struct stream *s, __u64 now)
 	s->fraction = s->new_fraction;
 }
 
-// change_factor gives up what is overdue but for a burst, as pacer.discardOverdue does, and gives each stream its new gap,
-// as timeline.rescale does. Now stands still in a pause.
+// change_factor gives up overdue frames beyond a burst, as pacer.discardOverdue does, and
+// gives each stream its new gap, as timeline.rescale does. now stands still in a pause.
 static __always_inline void change_factor(volatile struct part *p, __u64 now, __u64 lag)
 {
 	__u64 given_up = lag >> LAG_BITS;
@@ -138,8 +138,8 @@ static __always_inline void change_factor(volatile struct part *p, __u64 now, __
 		rescale(&p->streams[k], now);
 }
 
-// obey carries out an order, now, or at the start if that is still to come. It returns 1 where streams are due at other
-// times now.
+// obey carries out an order at once, or at the start if that is still
+// to come. It returns 1 if the streams' due times have changed.
 static __always_inline bool obey(volatile struct part *p, __u64 now, __u64 lag, __u64 version)
 {
 	__u64 paused_at = p->paused_at;
@@ -161,8 +161,8 @@ static __always_inline bool obey(volatile struct part *p, __u64 now, __u64 lag, 
 	return 0;
 }
 
-// pass has the next port of the thread send on the same frame, if it has one due. Where all were asked, or there is no
-// other, the time since the last run was idle.
+// pass has the next port of the thread send on the same frame, if that port has
+// one due. After all ports were asked, the time since the last run was idle.
 static __always_inline int pass(struct xdp_md *xdp, volatile struct part *p, __u64 idle)
 {
 	__u64 after = p->next_slot;
@@ -256,8 +256,8 @@ int linerate_send(struct xdp_md *xdp)
 	return make_frame(xdp, s, k, index, verdict);
 }
 
-// linerate_entry goes on to slot 0. As that is a constant, the kernel makes it a jump: it takes a few ns, and the
-// program in the slot can be another between two frames.
+// linerate_entry continues with slot 0. The slot is a constant, so the kernel makes
+// it a jump of a few ns, and the program in the slot can change between two frames.
 SEC("xdp")
 int linerate_entry(struct xdp_md *xdp)
 {
@@ -265,8 +265,8 @@ int linerate_entry(struct xdp_md *xdp)
 	return XDP_DROP;
 }
 
-// linerate_rotor goes on to the program whose turn it is. Each program that sends says whose turn is next, so that of
-// several ports that could send more than the thread does none goes short.
+// linerate_rotor continues with the program whose turn it is. Each program that sends sets the next
+// turn, so none of several ports goes short that together could send more than the thread does.
 SEC("xdp")
 int linerate_rotor(struct xdp_md *xdp)
 {

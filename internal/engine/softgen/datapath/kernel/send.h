@@ -1,10 +1,10 @@
-// What the programs that send live frames share with user space, which maps it into its memory. Each word has one
-// writer. Times are of the kernel's monotonic clock in ns. Schedule time begins with the run, and stands still in
-// pauses and where time is given up.
+// The programs that send live frames share this with user space, which maps it into its
+// memory. Each word has one writer. Times are of the kernel's monotonic clock in ns. Schedule
+// time begins with the run, and stands still in pauses and while time is given up.
 #pragma once
 #include "../../../../host/bpf/bpf.h"
 
-// Constants that Go's code has of this enum.
+// Go's code has these constants from this enum.
 enum shared {
 	STREAMS = 64,         // of a run, at most
 	SLOTS = 32,           // ports that send on a thread, at most: the kernel follows 33 programs that go on to the next
@@ -20,7 +20,7 @@ enum shared {
 
 #define NEVER (~0ull)
 
-// Of a stream. A gap is whole ns and a fraction in units of 2⁻³², so that the rate is right to a frame in days.
+// A stream's words. A gap is whole ns and a fraction in units of 2⁻³², so that the rate is right to a frame in days.
 struct stream {
 	// Written by user space. A new gap is valid with the next order.
 	__u64 new_gap;
@@ -29,7 +29,7 @@ struct stream {
 	__u64 longer;     // how many bytes longer its frames are than those that the kernel runs the program on, as a signed number
 	__u64 fixed_rate;   // 1: the factor doesn't change its rate
 
-	// Written by the program, once user space has said with what they begin.
+	// Written by the program, after user space has set their first values.
 	__u64 gap;
 	__u64 fraction;
 	__u64 due;          // when the stream's next frame of this thread is due, in schedule time; NEVER: it has no more
@@ -40,7 +40,7 @@ struct stream {
 	__u64 remaining;    // frames to come, of a finite stream; 0: it has no end
 };
 
-// Of a port's part of a run on one thread.
+// The words of a port's part of a run on one thread.
 struct part {
 	// Written by user space.
 	__u64 lease;     // past this time nothing leaves; 0: never again
@@ -53,7 +53,7 @@ struct part {
 	__u64 end;       // no frame that is due at or after this time leaves
 	__u64 next_slot; // the slot of the port that the thread asks after this one; 0: no other port sends on the thread
 
-	// Written by the program, once user space has said with what they begin.
+	// Written by the program, after user space has set their first values.
 	__u64 runs;          // of the program
 	__u64 executed;      // the version carried out last
 	__u64 last_run;      // when the program last ran
@@ -70,12 +70,12 @@ struct part {
 	__u64 last_frame;    // the same of the latest frame
 
 
-	// The last one is no stream's: a user without CAP_PERFMON may not compute an address behind the part's end, as a loop
-	// over all streams does.
+	// The last one belongs to no stream. A user without CAP_PERFMON may not compute
+	// an address behind the part's end, as a loop over all streams does.
 	struct stream streams[STREAMS + 1];
 };
 
-// Of a thread, the same for all ports that send on it.
+// The words of a thread, the same for all ports that send on it.
 struct thread {
 	__u64 entry_slot; // written by user space: the slot of a port that sends
 
