@@ -106,6 +106,8 @@ func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, 
 	return &report.Report{
 		Version: report.Version, Plan: p, Started: at, Finished: at.Add(time.Minute), Ending: ending,
 		Generators: []report.Generator{{Name: "generator-0", Cores: 2 * o.cores, Ports: make([]report.GeneratorPort, 2)}},
+		Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0",
+			Cores: 2 * o.cores, Ports: make([]report.PortEnvironment, 2)}}},
 		Result: report.Result{Measured: ending == report.Completed, Saturated: bound == 0, Confirmed: true, Reason: reason, Message: "frames were lost above it", Resolution: units.One / 200,
 			Directions: []report.Direction{{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow}},
 			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 2 * pps, Layer1BitsPerSecond: 2 * pps * 672}}},

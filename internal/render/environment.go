@@ -11,7 +11,7 @@ import (
 
 // environmentFacts are what another run must have had, too, for its figures to be compared with these, such as
 // generators and their machines, ports, and the device's machine. A fact that several have in common is said once.
-// A Report of an older linerate has none.
+// A run that reached no generator has none.
 func environmentFacts(r *report.Report) []fact {
 	e := r.Environment
 	if e == nil {

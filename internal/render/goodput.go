@@ -38,7 +38,7 @@ func sessionTracks(directions []plan.Direction) []track {
 }
 
 // sessionReadings are the samples as rates of the track, from each to the next that is drawn, and over how many
-// samples each is averaged. Where there are no samples, as in a Report of an older linerate, the windows serve.
+// samples each is averaged. Where there are no samples, as in a thinned Report, the windows serve.
 func (t track) sessionReadings(r *report.Report) ([]reading, int) {
 	if len(r.Samples) < 2 {
 		return t.sessionWindowReadings(r), 1

@@ -56,15 +56,13 @@ func goalsTable(r *report.Report) *table {
 }
 
 // goodTrials are how many trials of those at each bound were good, such as "3/3, 0/2 + 1 ended early for another
-// goal". An older linerate didn't count them.
+// goal".
 func goodTrials(g report.GoalResult) string {
 	var words []string
 	for _, b := range []*report.GoalBound{g.Lower, g.Upper} {
 		switch {
 		case b == nil:
 			words = append(words, "-")
-		case g.InitialTrialDuration == 0:
-			words = append(words, wording.Counted(len(b.Windows), "trial"))
 		default:
 			word := strconv.Itoa(b.Good) + "/" + strconv.Itoa(len(b.Windows)-b.Open)
 			if b.Open > 0 {

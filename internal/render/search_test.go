@@ -86,7 +86,7 @@ func TestATrialThatWasEndedEarly(t *testing.T) {
 	if got.class != "some" || got.loss < 0.0025 || got.loss > 0.0031 || !strings.HasSuffix(got.title(), ": bad for NDR, ended early: says nothing of PDR") {
 		t.Errorf("%s, %g: %s", got.class, got.loss, got.title())
 	}
-	if said, want := goodTrials(report.GoalResult{InitialTrialDuration: 1, Lower: &report.GoalBound{Windows: []int{1, 2, 3}, Good: 2, Open: 1}}), "2/2 + 1 ended early for another goal, -"; said != want {
+	if said, want := goodTrials(report.GoalResult{Lower: &report.GoalBound{Windows: []int{1, 2, 3}, Good: 2, Open: 1}}), "2/2 + 1 ended early for another goal, -"; said != want {
 		t.Errorf("%q, want %q", said, want)
 	}
 }

@@ -30,7 +30,7 @@ func TestWhatPortsDoNotTellIsToldOnce(t *testing.T) {
 		want   []string
 	}{
 		"all is counted":                 {func(*report.GeneratorPort) {}, nil},
-		"an older linerate didn't say":   {func(p *report.GeneratorPort) { p.ReceiveDrops, p.PauseFrames = "", "" }, nil},
+		"an end of sessions":             {func(p *report.GeneratorPort) { p.ReceiveDrops, p.PauseFrames = "", "" }, nil},
 		"a driver that counts no drops":  {func(p *report.GeneratorPort) { p.ReceiveDrops = "hidden" }, []string{drops + "west, east (net_virtio) do not tell how many frames they had no room for"}},
 		"a driver that nobody looked at": {func(p *report.GeneratorPort) { p.ReceiveDrops = "unknown" }, []string{drops + "west, east (net_virtio) may not tell"}},
 		"pauses":                         {func(p *report.GeneratorPort) { p.PauseFrames = "unknown" }, []string{pauses + "west, east (net_virtio) may not tell of any"}},

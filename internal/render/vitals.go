@@ -48,22 +48,16 @@ func derived(observed []report.Observed, vital report.Observation) (signs []repo
 }
 
 // observedInResult is what observers saw in the windows that the result is of, and which these are, as a column's
-// head. A Report of an older linerate says it of single windows only. Then it is the window that the result names,
-// which of a load that was held is one of several.
+// head.
 func observedInResult(r *report.Report) (head string, list []report.Observed) {
 	windows := r.ResultWindows()
-	index := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
 	switch {
-	case len(r.Result.Observed) > 0 && len(windows) != 1 && (r.Thinned != nil || len(windows) == 0):
+	case len(r.Result.Observed) == 0:
+		return "result", nil
+	case len(windows) != 1 && (r.Thinned != nil || len(windows) == 0):
 		return "result, several windows", r.Result.Observed // some of them may be gone
-	case len(r.Result.Observed) > 0:
-		return "result, " + windowNumbers(windows), r.Result.Observed
-	case index >= 0 && len(windows) > 1:
-		return fmt.Sprintf("window %d of the result's", r.Windows[index].Number), r.Windows[index].Observed
-	case index >= 0:
-		return "result, " + windowNumbers(r.Windows[index:index+1]), r.Windows[index].Observed
 	}
-	return "result", nil
+	return "result, " + windowNumbers(windows), r.Result.Observed
 }
 
 // windowNumbers names windows, of which there is one at least, such as "window 5" or "windows 2 to 4, 6".

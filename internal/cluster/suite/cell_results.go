@@ -122,7 +122,7 @@ func imagesOf(runs []Run) (common []plan.Container, difference string) {
 func severalEnvironments(runs []analysis.KeptReport) string {
 	environments := make([]*report.Environment, len(runs))
 	for i, k := range runs {
-		environments[i] = report.EnvironmentOf(k.Report)
+		environments[i] = k.Report.Environment
 	}
 	return comparison.SeveralEnvironments(environments)
 }

@@ -81,7 +81,7 @@ func (m *Matrix) reusableRuns(number int, c *report.SuiteCell, now time.Time) (r
 		return nil
 	}
 	for _, r := range c.Runs {
-		if age := now.Sub(r.Finished); r.Counts() && r.Evidence != nil && report.EnvironmentOf(r.Evidence) != nil &&
+		if age := now.Sub(r.Finished); r.Counts() && r.Evidence != nil && r.Evidence.Environment != nil &&
 			age >= 0 && age <= m.MaxAge() {
 			runs = append(runs, r)
 		}
@@ -127,7 +127,7 @@ func dropReusedFromOtherEnvironment(m *Matrix, runs Runs) (Runs, map[int]int32) 
 			if !ok || run.Taken == nil || run.Evidence == nil {
 				continue
 			}
-			reused := []*report.Environment{report.EnvironmentOf(run.Evidence)}
+			reused := []*report.Environment{run.Evidence.Environment}
 			difference := e.differences(reused, e.ofDevices(number))
 			if difference == "" {
 				continue
@@ -188,7 +188,7 @@ func (e environments) ofDevices(calibration int) (found []*report.Environment) {
 func (e environments) ofCell(cell int) (found []*report.Environment) {
 	for name := range e.matrix.testNames(cell) {
 		if run, ok := e.runs[name]; ok && run.Evidence != nil {
-			if environment := report.EnvironmentOf(run.Evidence); environment != nil {
+			if environment := run.Evidence.Environment; environment != nil {
 				found = append(found, environment)
 			}
 		}

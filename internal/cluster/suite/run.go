@@ -130,7 +130,7 @@ func evidence(r *report.Report) *report.Report {
 	reduced := &report.Report{
 		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending,
 		Message:   wording.Limited(r.Message, maxMessage),
-		LineRates: r.LineRates, Environment: report.EnvironmentOf(r), Result: r.Result,
+		LineRates: r.LineRates, Environment: r.Environment, Result: r.Result,
 		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, DUT: device, Links: p.Links,
 			Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure, Sending: p.Sending},
 	}

@@ -19,7 +19,9 @@ func TestADisturbedRunOfSessionsIsToldByItsGoodput(t *testing.T) {
 
 // What a suite keeps of a run of sessions is enough to compare it by its goodput.
 func TestASuiteKeepsTheGoodputOfSessions(t *testing.T) {
-	run := LocalRun(Wanted{Name: "tcp-r1", Repetition: 1, Try: 1}, reporttest.Sessions(46_500_000), "sha256:0f")
+	r := reporttest.Sessions(46_500_000)
+	r.Environment = report.EnvironmentOf(r)
+	run := LocalRun(Wanted{Name: "tcp-r1", Repetition: 1, Try: 1}, r, "sha256:0f")
 	figure := comparison.Throughput(run.Evidence)
 	if found := figure.Runs(run.Evidence); len(found) != 1 || found[0].Low != 93_000_000 ||
 		run.Evidence.Plan.Sender().Traffic != plan.TrafficSessions || run.Evidence.Environment == nil {

@@ -72,14 +72,14 @@ var exceptions = map[string]string{
 
 	// Answers and messages of other machines: the reader bounds each before, and the types that decode themselves
 	// get a part of such a message.
-	"internal/pod/collect":         "answers and credentials up to a bound of each observer's reader",
-	"internal/run/iperf3":          "a message's length is checked before it is read",
-	"internal/pod/reset":           "an answer up to a bound",
-	"internal/engine/softgen":      "a request's size is checked before it is read, and what it unpacks to",
-	"internal/engine/trex":         "an answer's size is checked before it is read, and what it unpacks to",
-	"internal/device/tunnel":       "a line of the other gateway, up to a bound",
-	"internal/pod/vitals":          "an answer up to a bound",
-	"internal/pod/launch/heart.go": "a line of the launcher's, up to a bound",
+	"internal/pod/collect":             "answers and credentials up to a bound of each observer's reader",
+	"internal/run/iperf3":              "a message's length is checked before it is read",
+	"internal/pod/reset":               "an answer up to a bound",
+	"internal/engine/softgen":          "a request's size is checked before it is read, and what it unpacks to",
+	"internal/engine/trex":             "an answer's size is checked before it is read, and what it unpacks to",
+	"internal/device/tunnel":           "a line of the other gateway, up to a bound",
+	"internal/pod/vitals":              "an answer up to a bound",
+	"internal/pod/launch/heartbeat.go": "a line of the launcher's, up to a bound",
 }
 
 // use is where a decoder is used.

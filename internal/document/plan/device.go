@@ -13,7 +13,7 @@ type Device struct {
 	Pod  string `json:"pod"`
 	Node string `json:"node,omitempty"`
 	// Machine describes that node, as an init container of ours saw it. It is nil where the pod has no such
-	// container, or an older linerate's.
+	// container.
 	Machine *Machine `json:"machine,omitempty"`
 	// Containers are the pod's containers, of which the first forwards, and then its init containers, which may
 	// install what is measured.

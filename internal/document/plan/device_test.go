@@ -18,18 +18,18 @@ func TestImageDifferences(t *testing.T) {
 		a, b *plan.Device
 		want []string // parts of what is said, one of each
 	}{
-		"the same image":                      {a: vpp("lab/vpp:1", "lab/vpp@"+one), b: vpp("lab/vpp:1", "lab/vpp@"+one)},
-		"the same image of a mirror":          {a: vpp("lab/vpp:1", "lab/vpp@"+one), b: vpp("mirror/vpp:1", "mirror/vpp@"+one)},
-		"a tag that was moved":                {a: vpp("lab/vpp:1", "lab/vpp@"+one), b: vpp("lab/vpp:1", "lab/vpp@"+other), want: []string{"container vpp ran lab/vpp:1 (sha256:111111111111…) in the one and lab/vpp:1 (sha256:222222222222…) in the other"}},
-		"another tag":                         {a: vpp("lab/vpp:1", "lab/vpp@"+one), b: vpp("lab/vpp:2", "lab/vpp@"+other), want: []string{"lab/vpp:2"}},
-		"another tag, and digests untold":     {a: vpp("lab/vpp:1", ""), b: vpp("lab/vpp:2", ""), want: []string{"ran lab/vpp:1 in the one and lab/vpp:2 in the other"}},
-		"loaded onto nodes, the same":         {a: vpp("lab/vpp:1", one), b: vpp("lab/vpp:2", one)},
-		"loaded onto nodes, another":          {a: vpp("lab/vpp:1", one), b: vpp("lab/vpp:1", other), want: []string{"sha256:2222"}},
-		"pulled here, and loaded there":       {a: vpp("lab/vpp:1", "lab/vpp@"+one), b: vpp("lab/vpp:1", other)},
-		"a container more":                    {a: vpp("lab/vpp:1", ""), b: vpp("lab/vpp:1", "", agent), want: []string{"container agent is only in the other"}},
-		"a container less":                    {a: vpp("lab/vpp:1", "", agent), b: vpp("lab/vpp:1", ""), want: []string{"container agent is only in the one"}},
-		"more differences than are told":      {a: vpp("lab/vpp:1", "", agent, plan.Container{Name: "log"}), b: vpp("lab/vpp:2", ""), want: []string{"vpp", "agent", "and 1 more"}},
-		"of an older Report nothing is known": {b: vpp("lab/vpp:1", "")},
+		"the same image":                       {a: vpp("lab/vpp:1", "lab/vpp@"+one), b: vpp("lab/vpp:1", "lab/vpp@"+one)},
+		"the same image of a mirror":           {a: vpp("lab/vpp:1", "lab/vpp@"+one), b: vpp("mirror/vpp:1", "mirror/vpp@"+one)},
+		"a tag that was moved":                 {a: vpp("lab/vpp:1", "lab/vpp@"+one), b: vpp("lab/vpp:1", "lab/vpp@"+other), want: []string{"container vpp ran lab/vpp:1 (sha256:111111111111…) in the one and lab/vpp:1 (sha256:222222222222…) in the other"}},
+		"another tag":                          {a: vpp("lab/vpp:1", "lab/vpp@"+one), b: vpp("lab/vpp:2", "lab/vpp@"+other), want: []string{"lab/vpp:2"}},
+		"another tag, and digests untold":      {a: vpp("lab/vpp:1", ""), b: vpp("lab/vpp:2", ""), want: []string{"ran lab/vpp:1 in the one and lab/vpp:2 in the other"}},
+		"loaded onto nodes, the same":          {a: vpp("lab/vpp:1", one), b: vpp("lab/vpp:2", one)},
+		"loaded onto nodes, another":           {a: vpp("lab/vpp:1", one), b: vpp("lab/vpp:1", other), want: []string{"sha256:2222"}},
+		"pulled here, and loaded there":        {a: vpp("lab/vpp:1", "lab/vpp@"+one), b: vpp("lab/vpp:1", other)},
+		"a container more":                     {a: vpp("lab/vpp:1", ""), b: vpp("lab/vpp:1", "", agent), want: []string{"container agent is only in the other"}},
+		"a container less":                     {a: vpp("lab/vpp:1", "", agent), b: vpp("lab/vpp:1", ""), want: []string{"container agent is only in the one"}},
+		"more differences than are told":       {a: vpp("lab/vpp:1", "", agent, plan.Container{Name: "log"}), b: vpp("lab/vpp:2", ""), want: []string{"vpp", "agent", "and 1 more"}},
+		"of an unknown device nothing is said": {b: vpp("lab/vpp:1", "")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := plan.ImageDifferences(c.a, c.b, 2)

@@ -17,7 +17,7 @@ const PortsVersion = "linerate.dev/ports.v1alpha1"
 type Ports struct {
 	Version string     `json:"version"`
 	Links   []LinkPort `json:"links"`
-	// Machine describes the pod's node. It is nil where an older linerate's init container wrote this.
+	// Machine describes the pod's node.
 	Machine *Machine `json:"machine,omitempty"`
 }
 

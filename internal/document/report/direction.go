@@ -51,8 +51,8 @@ type Direction struct {
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Quality         Quality       `json:"quality"`
 	Reason          string        `json:"reason"`
-	// Limit is what a search found of the direction by itself, in Result.Directions alone; nil: nobody searched, or
-	// an older linerate wrote the Report, and what the Result says of all directions holds for each.
+	// Limit is what a search found of the direction by itself, in Result.Directions alone. Where it is nil, what the
+	// Result says of all directions holds for each.
 	Limit *DirectionLimit `json:"limit,omitempty"`
 	// Limiter is what the Reference's own limit counted in the window, give or take a moment at the edges. It is
 	// nil where there is none, or it can't be asked.
@@ -92,8 +92,7 @@ func (m Direction) UnderOffered() bool {
 // GeneratorDrops are frames that the generator itself lost, before they left or after they came back.
 func (m Direction) GeneratorDrops() int64 { return m.ReceiveErrors + m.SendDrops }
 
-// MostLost is the upper end of the loss: LossRatioMax, or LossRatio where nothing may hide more, or an older
-// linerate wrote the document.
+// MostLost is the upper end of the loss, which is LossRatio where nothing may hide more.
 func (m Direction) MostLost() units.Ratio { return max(m.LossRatio, m.LossRatioMax) }
 
 // LossLeftOpen says that nobody knows whether loss between these ends is within a limit. It may be, and only what

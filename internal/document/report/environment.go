@@ -140,12 +140,9 @@ const (
 	ownEnds   = "linerate sessions"
 )
 
-// EnvironmentOf is the Report's environment: its block, or, of a Report that was written before there was one, what
-// its other members tell. Nil: nothing is known.
+// EnvironmentOf is the environment that follows from the Report's generators and device. It is nil where no generator
+// was reached.
 func EnvironmentOf(r *Report) *Environment {
-	if r.Environment != nil {
-		return r.Environment
-	}
 	if len(r.Generators) == 0 {
 		return nil
 	}

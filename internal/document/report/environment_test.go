@@ -63,10 +63,6 @@ func TestAnEnvironmentIsMadeOfWhatTheReportTells(t *testing.T) {
 				Device: &plan.Device{Pod: "dut", Node: "node-2", Machine: &plan.Machine{Kernel: "6.9.0"}}},
 			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Kernel: "6.1.0"}}}, Device: &report.Machine{Node: "node-2", Kernel: "6.9.0"}, DeviceMode: "XDP; Linux 6.9.0"},
 		},
-		"a block is what it is": {
-			report.Report{Environment: &report.Environment{Linerate: "linerate v0.3.0"}, Generators: []report.Generator{{Name: "generator-0"}}},
-			&report.Environment{Linerate: "linerate v0.3.0"},
-		},
 	} {
 		if got := report.EnvironmentOf(&c.r); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s:\n%+v\nwant\n%+v", name, got, c.want)

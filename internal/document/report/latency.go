@@ -29,7 +29,7 @@ type Latency struct {
 	// percentile of all their frames is no longer than that.
 	Within []Percentile `json:"within,omitempty"`
 	// JitterNanoseconds is the mean difference between the latencies of two frames of a stream that followed each
-	// other (RFC 4689); nil: no two did, or an older linerate wrote the Report.
+	// other (RFC 4689). It is nil where no two did.
 	JitterNanoseconds *int64 `json:"jitterNanoseconds,omitempty"`
 	// Histogram is the whole distribution in nanoseconds, as HdrHistogram encodes it (V2, compressed, base64), in
 	// windows of phase Latency alone.

@@ -23,11 +23,10 @@ type Report struct {
 	Ending     Ending      `json:"ending"`
 	Message    string      `json:"message,omitempty"` // one sentence, with the way out where it ended badly
 	Generators []Generator `json:"generators,omitempty"`
-	// Device is what ran as the device under test, where it is a pod of the test's; nil: it isn't, or an older
-	// linerate wrote the Report.
+	// Device is what ran as the device under test. It is nil where the device is no pod of the test's.
 	Device *plan.Device `json:"device,omitempty"`
-	// Environment is what the run was measured in, which comparisons check; nil: an older linerate wrote the
-	// Report, or no generator was reached. It follows from Generators and Device.
+	// Environment is what the run was measured in, which comparisons check. It follows from Generators and Device,
+	// and is nil where no generator was reached.
 	Environment *Environment `json:"environment,omitempty"`
 	// LineRates are the line rates used, per link.
 	LineRates []LineRate  `json:"lineRates,omitempty"`
@@ -110,8 +109,7 @@ type Generator struct {
 	Allowed    string `json:"allowed,omitempty"`
 	Pod        string `json:"pod,omitempty"`
 	Node       string `json:"node,omitempty"` // the Kubernetes node that it ran on
-	// Containers are its pod's, with the images that they were given; none: it is no pod, or an older linerate
-	// wrote the Report.
+	// Containers are its pod's, with the images that they were given. A generator that is no pod has none.
 	Containers []plan.Container `json:"containers,omitempty"`
 	Ports      []GeneratorPort  `json:"ports"`
 	StartSkew  plan.Duration    `json:"startSkew,omitempty"`
@@ -134,7 +132,7 @@ type GeneratorPort struct {
 	ReceiveQueues int `json:"receiveQueues,omitempty"`
 	// ReceiveDrops says whether the port counts frames that it had no room for, and PauseFrames whether it counts
 	// received pause frames: "counted", "hidden" (its driver has no counter for them), "unknown", or "none" where
-	// there can't be any. Empty: an older linerate wrote the Report.
+	// there can't be any. It is empty for an end of sessions.
 	ReceiveDrops string `json:"receiveDrops,omitempty"`
 	PauseFrames  string `json:"pauseFrames,omitempty"`
 	// LinkChanges is how often the port's link went down or came up from when it was claimed to the last reading of
@@ -165,8 +163,7 @@ type PathCheck struct {
 	Sent     int    `json:"sent"`
 	Received int    `json:"received"`
 	Message  string `json:"message"` // what was seen, such as "8 of 8 frames on east, source MAC 02:…, TTL 63"
-	// Repeats is what numbered frames showed; nil where none were sent: the path wasn't proven, or the Report is of
-	// an earlier version.
+	// Repeats is what numbered frames showed. It is nil where none were sent, as the path wasn't proven.
 	Repeats *Repeats `json:"repeats,omitempty"`
 }
 
@@ -240,8 +237,8 @@ type Window struct {
 	// length.
 	Start    plan.Duration `json:"start"`
 	Duration plan.Duration `json:"duration"`
-	// Took is how long a trial took from its first frame until its last one had come back or was given up; 0: it
-	// was no trial, or an older linerate wrote the Report.
+	// Took is how long a trial took from its first frame until its last one had come back or was given up. It is 0
+	// for other windows.
 	Took plan.Duration `json:"took,omitempty"`
 	// Reset is how the device's tables were emptied before the trial. It is nil where the test doesn't ask for
 	// that.
@@ -267,8 +264,7 @@ type Window struct {
 	// Disturbance is what kept threads from running that the window needed. It is nil where nothing that matters
 	// did, or it can't be read.
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
-	// Evidence is what else is needed to judge the window by another goal; nil: it was not kept, or an older
-	// linerate wrote the Report.
+	// Evidence is what else is needed to judge the window by another goal. It is nil where it was not kept.
 	Evidence *Evidence `json:"evidence,omitempty"`
 }
 

@@ -72,8 +72,7 @@ type Result struct {
 	Window int `json:"window,omitempty"`
 	// Directions are the answer's figures, in the Plan's order, each with its Limit where a procedure searched for one.
 	Directions []Direction `json:"directions,omitempty"`
-	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them; empty:
-	// none did, or an older linerate wrote the Report.
+	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them.
 	SetBy []string `json:"setBy,omitempty"`
 	Total *Sum     `json:"total,omitempty"`
 	// NearGenerators are the directions, such as "west→east", whose figures come so close to what the generators
@@ -120,8 +119,8 @@ type GoalResult struct {
 	// ConditionalThroughput is a share of the full rate, in each direction. It is what comes back at Lower in the
 	// least of those trials that the goal asks for (draft-ietf-bmwg-mlrsearch).
 	ConditionalThroughput units.Ratio `json:"conditionalThroughput,omitempty"`
-	// InitialTrialDuration is how long the shortest trials were, which explore; the Plan has everything else about
-	// the goal. 0: an older linerate wrote the Report.
+	// InitialTrialDuration is how long the shortest trials were, which explore. The Plan has everything else about
+	// the goal.
 	InitialTrialDuration plan.Duration `json:"initialTrialDuration,omitempty"`
 	// WrongClass is the probability that one load is put on the wrong side of the goal if each trial there is bad
 	// with a probability of 0.2, or of 0.8, independently of the others. It is 0 where it wasn't computed.

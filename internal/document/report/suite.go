@@ -64,17 +64,16 @@ type SuiteCell struct {
 	// criterion judges it.
 	Calibration bool `json:"calibration,omitempty"`
 	// Identity is the same for calibrations of the same traffic by generators that are asked for in the same way.
-	// Empty: the cell is no calibration, or an older linerate wrote it.
+	// It is empty where the cell is no calibration.
 	Identity string `json:"identity,omitempty"`
 	// Capacity is what the generators of this cell did without a device, or nil where unknown.
 	Capacity *Capacity `json:"capacity,omitempty"`
 	// Figures are the medians over the runs that were measured, or nil for none.
 	Figures *Figures `json:"figures,omitempty"`
-	// Goals are the same for each goal of a search for several, in its order; empty: it is no such search, or an
-	// older linerate measured it. Figures are the first goal's.
+	// Goals are the same for each goal of a search for several, in its order. Figures are the first goal's.
 	Goals []GoalFigures `json:"goals,omitempty"`
-	// Curve is what was lost at each load of a FrameLoss, over the runs that were measured; empty: it is another
-	// procedure, the loads are too many for one document, or an older linerate measured it.
+	// Curve is what was lost at each load of a FrameLoss, over the runs that were measured. It is empty for another
+	// procedure, and where the loads are too many for one document.
 	Curve []CurvePoint `json:"curve,omitempty"`
 	// Outliers are the tests, among the runs, that lie far from the others. They count nevertheless.
 	Outliers []string `json:"outliers,omitempty"`

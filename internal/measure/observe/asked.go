@@ -41,8 +41,8 @@ type Number struct {
 	Value float64          `json:"value"`
 	// Age is how old the number was when the source sent it, in nanoseconds, as far as the source says.
 	Age time.Duration `json:"age,omitempty"`
-	// After and By are the times, by the collector's clock, between which the source took a counter's number. The
-	// source told an older number until After, and this one by By. Both are 0 where nobody knows when, because the
+	// Earliest and Latest are the times, by the collector's clock, between which the source took a counter's number.
+	// The source told an older number until Earliest, and this one by Latest. Both are 0 where nobody knows when, because the
 	// number has been the same as long as anybody asked.
 	Earliest time.Duration `json:"after,omitempty"`
 	Latest   time.Duration `json:"by,omitempty"`

@@ -75,7 +75,7 @@ func (o machineSigns) values(n observedMachine, reading signs.Reading) (values [
 	for _, v := range reading.Values {
 		s, ok := kind.Find(v.Series)
 		if !ok {
-			continue // of a newer linerate
+			continue // no series of this kind
 		}
 		result := value{name: s.Name, part: n.name + cmp.Or(v.Part, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at,
 			clock: n.clock, doubt: reading.Took / 2, number: v.Number, step: v.Step, source: n.name,

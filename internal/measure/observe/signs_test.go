@@ -30,7 +30,7 @@ func signsOf(of, observerType string) *observe.Log {
 func softirqs(at time.Duration) signs.Reading {
 	return signs.Reading{Type: signs.SoftIRQs, Values: []signs.Value{
 		{Series: "time", Part: signs.OfAllProcessors, Number: 0.3 * at.Seconds(), Step: 0.02}, {Series: "processed", Part: signs.OfAllProcessors, Number: 1000 * at.Seconds()},
-		{Series: "processed", Part: "processor 1", Number: 400 * at.Seconds()}, {Series: "of a newer linerate", Number: 1},
+		{Series: "processed", Part: "processor 1", Number: 400 * at.Seconds()}, {Series: "of another kind", Number: 1},
 	}}
 }
 
@@ -112,7 +112,7 @@ func TestWhyAMachineTellsNothingIsSaid(t *testing.T) {
 		want     report.Observation
 	}{
 		{"it has none", plan.OfDUT, tells(0, signs.Reading{Type: signs.Temperatures, Missing: none}), report.Observation{Missing: none}},
-		{"an older one", plan.OfDUT, observe.Moment{Device: &observe.MachineReading{Clock: uptime, Asked: []string{signs.Temperatures}}}, report.Observation{Missing: "the device's node doesn't tell of its temperatures"}},
+		{"it tells nothing", plan.OfDUT, observe.Moment{Device: &observe.MachineReading{Clock: uptime, Asked: []string{signs.Temperatures}}}, report.Observation{Missing: "the device's node doesn't tell of its temperatures"}},
 		{"it wasn't asked yet", plan.OfDUT, tells(0, signs.Reading{Type: signs.Memory}), report.Observation{Missing: "nothing was read"}},
 		{"no engine of ours", plan.OfGenerator, observe.Moment{Readings: []engine.Reading{{Instant: time.Hour, RequestedSigns: []string{signs.Temperatures}}}}, report.Observation{Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}},
 		{"one of two nodes", plan.OfNode, observe.Moment{Readings: []engine.Reading{{Instant: time.Hour, RequestedSigns: []string{signs.Temperatures}}}, Device: tells(0, warm(40)).Device}, report.Observation{Series: []report.VitalSign{

@@ -56,7 +56,7 @@ func baselineRun(candidate Candidate, k KeptReport) report.BaselineRun {
 	}
 	run := report.BaselineRun{Test: k.Report.Plan.Test.Name, Report: k.Digest, Started: k.Report.Started,
 		LineRates: k.Report.LineRates, Result: k.Report.Result,
-		Environment: report.EnvironmentOf(k.Report)}
+		Environment: k.Report.Environment}
 	run.Result.Generators, run.Result.MaxReceived = nil, nil // nothing is compared of them
 	switch differences := candidate.differences(k); {
 	case len(differences) > 0:

@@ -164,20 +164,14 @@ func comparableRuns(b *report.Baseline, candidates []*report.Report,
 }
 
 // environmentDifferences are what differs between the environments of a baseline's runs and of the candidates.
-// Where neither the candidates' Reports nor the baseline's runs have an environment, an older linerate wrote both,
-// and they are compared without.
 func environmentDifferences(references []report.BaselineRun,
 	candidates []*report.Report) []report.EnvironmentDifference {
 	var old, current []*report.Environment
-	recorded := false
 	for _, run := range references {
-		old, recorded = append(old, run.Environment), recorded || run.Environment != nil
+		old = append(old, run.Environment)
 	}
 	for _, r := range candidates {
-		current, recorded = append(current, report.EnvironmentOf(r)), recorded || r.Environment != nil
-	}
-	if !recorded {
-		return nil
+		current = append(current, r.Environment)
 	}
 	return comparison.EnvironmentDifferences(old, current)
 }

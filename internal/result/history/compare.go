@@ -206,7 +206,7 @@ func resultsOf(records []Record) (results []report.Result) {
 func environmentsOf(records []Record) []*report.Environment {
 	environments := make([]*report.Environment, len(records))
 	for i, r := range records {
-		environments[i] = report.EnvironmentOf(r.Report)
+		environments[i] = r.Report.Environment
 	}
 	return environments
 }

@@ -258,7 +258,7 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 	}
 	first := func() []history.Record { return runs(5, 1_000_000, ran("lab/vpp:1", "11")) }
 	second := anew(runs(5, 900_000, ran("lab/vpp:1", "22")))
-	unknown := runs(5, 1_000_000, func(r *report.Report) { r.Plan.DUT.Type = "Pod" }) // as older Reports
+	unknown := runs(5, 1_000_000, func(r *report.Report) { r.Plan.DUT.Type = "Pod" }) // without its containers
 	kernel := func(image, digest string) []history.Record {
 		return runs(5, 1_000_000, ran(image, digest), func(r *report.Report) { r.Plan.DUT.Type = "Reference" })
 	}

@@ -31,6 +31,7 @@ func sessionsOf(day int, r *report.Report, options ...option) history.Record {
 	name := fmt.Sprintf("tcp-%02d", day)
 	r.Plan.Test.Name, r.Plan.Test.UID = name, name
 	r.Started, r.Finished = begin.AddDate(0, 0, day), begin.AddDate(0, 0, day).Add(r.Finished.Sub(r.Started))
+	r.Environment = report.EnvironmentOf(r)
 	for _, o := range options {
 		o(r)
 	}
@@ -55,6 +56,7 @@ func by(congestionControl string) option {
 		for i := range r.Generators[0].Ports {
 			r.Generators[0].Ports[i].CongestionControl = congestionControl
 		}
+		r.Environment = report.EnvironmentOf(r)
 	}
 }
 
