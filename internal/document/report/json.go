@@ -36,8 +36,8 @@ func JSON(w io.Writer, reports ...*Report) error {
 }
 
 // Read reads the reports that JSON wrote, one document after the other, up to 64 MiB that take up to 256 MiB of
-// memory, also those of the version before. It refuses what is not a report, a report of another version, and one
-// that contradicts itself; an input without any report too. Members that it doesn't know it ignores.
+// memory. It refuses what is not a report, a report of another version, one that contradicts itself, and an input
+// without any report. It ignores members that it doesn't know.
 func Read(r io.Reader) ([]*Report, error) {
 	return read(r, limits)
 }
