@@ -60,16 +60,15 @@ func goalsTable(r *report.Report) *table {
 func goodTrials(g report.GoalResult) string {
 	var words []string
 	for _, b := range []*report.GoalBound{g.Lower, g.Upper} {
-		switch {
-		case b == nil:
+		if b == nil {
 			words = append(words, "-")
-		default:
-			word := strconv.Itoa(b.Good) + "/" + strconv.Itoa(len(b.Windows)-b.Open)
-			if b.Open > 0 {
-				word += fmt.Sprintf(" + %d ended early for another goal", b.Open)
-			}
-			words = append(words, word)
+			continue
 		}
+		word := strconv.Itoa(b.Good) + "/" + strconv.Itoa(len(b.Windows)-b.Open)
+		if b.Open > 0 {
+			word += fmt.Sprintf(" + %d ended early for another goal", b.Open)
+		}
+		words = append(words, word)
 	}
 	if g.Lower == nil && g.Upper == nil {
 		return "-"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRoutesCoverTheirNetwork: as many as were asked for, one after another, without a gap and to the last address.
+// There are as many routes as were asked for, one after another, without a gap and to the last address.
 func TestRoutesCoverTheirNetwork(t *testing.T) {
 	for _, network := range []string{"48.0.0.0/8", "16.0.0.0/24", "2001:2::/64"} {
 		for _, n := range []int{1, 2, 3, 5, 6, 200, 256} {

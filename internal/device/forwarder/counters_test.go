@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The counters are the interface's own: what this process sends over loopback it receives there, too.
+// The counters are the interface's own, so loopback counts what this process sends as received, too.
 func TestADevicesInterfaceIsCounted(t *testing.T) {
 	c, err := OpenCounters(nil, Spec{Links: []Link{{Interface: "lo"}}})
 	if err != nil {

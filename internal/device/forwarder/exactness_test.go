@@ -49,8 +49,8 @@ type reading struct {
 	due     float64 // packets or layer-2 bits, as the limit counts
 }
 
-// ideal is a bucket as a limit describes it: full at first, and each frame that leaves takes its own from it,
-// or is lost.
+// ideal is a bucket as a limit describes it. It is full at first. Each frame that leaves takes its cost from
+// the bucket, or is lost.
 type ideal struct {
 	perSecond, depth, level float64
 	inBits                  bool
@@ -154,8 +154,8 @@ func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 	})
 }
 
-// TestTheKernelEnforcesTheLimit: overloading a limit shows its rate to 1 % on a busy machine; that no frame a
-// second is missing, the kernel says.
+// Overloading a limit shows its rate to 1 % on a busy machine. The kernel itself says that not one frame a
+// second is missing.
 func TestTheKernelEnforcesTheLimit(t *testing.T) {
 	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestTheKernelEnforcesTheLimit(t *testing.T) {
 	}
 }
 
-// packetLimit is the limit that the kernel keeps for what enters a link; nil: none.
+// packetLimit is the limit that the kernel keeps for what enters a link, nil for none.
 func (r *rig) packetLimit(t *testing.T, link int) (limit *expr.Limit) {
 	t.Helper()
 	inNamespace(t, r.dut, func() error {
@@ -198,7 +198,7 @@ func (r *rig) packetLimit(t *testing.T, link int) (limit *expr.Limit) {
 	return limit
 }
 
-// bitLimit is the rate that the kernel keeps for what leaves by a link; 0: none.
+// bitLimit is the rate that the kernel keeps for what leaves by a link, 0 for none.
 func (r *rig) bitLimit(t *testing.T, link int) (bitsPerSecond uint64) {
 	t.Helper()
 	inNamespace(t, r.dut, func() error {
@@ -315,8 +315,8 @@ func limitText(l plan.Limit) string {
 	return fmt.Sprintf("%d Mbps", l.Layer2BitsPerSecond/1_000_000)
 }
 
-// TestALimitCountsWhatItDrops: what its rules or its queue say that they let through is what came out, and all
-// else of what was sent is what they say that they took.
+// What a limit's rules or queue count as passed is what came out, and what they count as dropped is the rest of
+// what was sent.
 func TestALimitCountsWhatItDrops(t *testing.T) {
 	for name, limit := range map[string]plan.Limit{
 		"packets": {PacketsPerSecond: 2000, Burst: plan.Duration(20 * time.Millisecond)},

@@ -61,8 +61,8 @@ func routedTo(link int, f []byte) []byte {
 	return mended(f)
 }
 
-// arrives sends each frame into a link, and says which of them came out of the other as wanted by the time that
-// the last one did: each link has one queue, in which frames stay in order.
+// arrives sends each frame into a link, and says which of them came out of the other as wanted, until the last
+// one did. Each link has one queue, in which frames stay in order.
 func (r *rig) arrives(t *testing.T, from, to int, sent, want [][]byte) (came []bool) {
 	t.Helper()
 	sender, receiver := r.socket(t, from), r.socket(t, to)
@@ -103,7 +103,7 @@ func missing(came []bool) (lost []int) {
 	return lost
 }
 
-// TestARouterDropsPacketsWithoutARoute has five routes to 16.1.0.0/16: three of a quarter, and two of an eighth.
+// TestARouterDropsPacketsWithoutARoute has five routes to 16.1.0.0/16, three of a quarter, and two of an eighth.
 func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	r := newRig(t, 2)
 	r.applyMode(t, plan.Mode{Router: &plan.RouterMode{Routes: 10}}) // and as many to the network of IPv6
@@ -145,8 +145,7 @@ func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	}
 }
 
-// TestABridgeLearns: once the far end has spoken, nobody else gets what is for it; and what the bridge has
-// unlearned goes on.
+// Once the far end has sent a frame, no other end gets frames for it. What the bridge has unlearned is forwarded again.
 func TestABridgeLearns(t *testing.T) {
 	r := newRig(t, 2)
 	spec := r.applyMode(t, plan.Mode{Bridge: &plan.BridgeMode{}})
@@ -206,7 +205,7 @@ func TestAFilterDropsPacketsThatMatchARule(t *testing.T) {
 	}
 }
 
-// TestNATGivesEachSideItsAddresses: hosts of either side may speak first, and who isn't translated isn't reached.
+// Hosts of either side may send first, and a host without a translation isn't reached.
 func TestNATGivesEachSideItsAddresses(t *testing.T) {
 	r := newRig(t, 2)
 	prefix := netip.MustParsePrefix
@@ -233,7 +232,7 @@ func TestNATGivesEachSideItsAddresses(t *testing.T) {
 	}
 }
 
-// TestXDPForwardsBeforeTheKernel: the kernel's own forwarding drops everything, and nothing is lost.
+// The kernel's own forwarding drops everything, and nothing is lost.
 func TestXDPForwardsBeforeTheKernel(t *testing.T) {
 	r := newRig(t, 2)
 	r.plainGenerator(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// TestAFullTableKeepsIdleConnections: the kernel drops connections that aren't assured before it refuses a new
-// one, so all of the silent hosts' are.
+// The kernel drops connections that aren't assured before it refuses a new one, so all of the silent hosts'
+// connections are assured.
 func TestAFullTableKeepsIdleConnections(t *testing.T) {
 	r := newRig(t, 2)
 	spec := r.applyMode(t, plan.Mode{NAT: &plan.NATMode{Inside: r.links[0].Interface, Sessions: 1000,

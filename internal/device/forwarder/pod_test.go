@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// The test binary also plays the program in a pod: it sets up the forwarder that its standard input describes.
+// The test binary also plays the program in a pod, which sets up the forwarder that its standard input describes.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "configure-here" {
 		if err := configureHere(); err != nil {
@@ -39,8 +39,8 @@ func configureHere() error {
 	return json.NewEncoder(os.Stdout).Encode(info)
 }
 
-// inPod runs configureHere as in an unprivileged pod: network and mounts of its own, /proc/sys read-only, no
-// rights but over the network.
+// inPod runs configureHere as in an unprivileged pod, with network and mounts of its own, /proc/sys read-only,
+// and no rights but over the network.
 func inPod(t *testing.T, spec forwarder.Spec) (stdout, stderr string, err error) {
 	t.Helper()
 	needRoot(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// What was learned goes, and what was set up stays, however often a reset is asked for.
+// A reset forgets what was learned, and keeps what was set up, however often it is asked for.
 func TestAResetForgetsWhatWasLearned(t *testing.T) {
 	r := newRig(t, 2)
 	spec := forwarder.Spec{Forwarding: plan.L3, Links: r.links,

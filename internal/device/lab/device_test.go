@@ -72,7 +72,7 @@ func deviceTopology(t *testing.T, ports ...string) lab.Topology {
 
 func TestADeviceIsReachedOverInterfacesOfThisNamespace(t *testing.T) {
 	ns := deviceNamespace(t)
-	// The parent reaches its engine over the loopback of the namespace that it is in: so do we.
+	// The parent reaches its engine over the loopback of its namespace, and so does this test.
 	setUp(t, ns, "lo")
 	cmd := parentCommand(t)
 	started := startParent(t, cmd, ns, deviceTopology(t, "eth2", "eth1"))

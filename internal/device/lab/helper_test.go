@@ -25,7 +25,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// The test binary plays all parts: it is the lab's child under lab.Verb, and a parent to be killed under "lab-parent".
+// The test binary plays all parts, the lab's child under lab.Verb, and a parent to be killed under "lab-parent".
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -50,8 +50,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// fake is an engine that says what it sees: a client that connects gets one line of JSON. It sends a frame on
-// its first port all the time, so that a lab which outlives its parent can be told by its traffic.
+// fake is an engine that reports what it sees. A client that connects gets one line of JSON.
 type fake struct{ view view }
 
 // view is what the engine's process sees of its namespace.
@@ -220,7 +219,7 @@ func parent() error {
 	select {}
 }
 
-// started is what parent says of its lab: where it is, and what could not be set up.
+// started is what parent reports of its lab, which is its address and what could not be set up.
 type started struct {
 	Address string
 	Key     credential.Key

@@ -76,8 +76,8 @@ func TestAnotherUserOfTheMachineDrivesNoLab(t *testing.T) {
 	}
 }
 
-// asNobody carries fn out with the rights of user 65534, in a thread of its own that ends with it: the raw
-// system call changes that thread alone.
+// asNobody runs fn with the rights of user 65534, in a thread of its own that ends with it, as the raw system
+// call changes that thread alone.
 func asNobody(t *testing.T, fn func() error) {
 	t.Helper()
 	finished := make(chan error, 1)
@@ -277,8 +277,8 @@ func TestALabThatCannotStartSaysWhy(t *testing.T) {
 	})
 }
 
-// TestFramesThatDoNotFitAnInterface: the MTU is compared before anything is sent, and the command mends it; so
-// does one for a loopback interface that is down.
+// The MTU is compared before anything is sent, and the command in the message mends it. So does the command for
+// a loopback interface that is down.
 func TestFramesThatDoNotFitAnInterface(t *testing.T) {
 	needRoot(t)
 	runtime.LockOSThread() // the namespace ends with the thread
@@ -400,8 +400,8 @@ func processes(t *testing.T, program string) []string {
 	})
 }
 
-// contains tells those of a list: the kernel gives a namespace's number to the next one, so holders that are
-// new hold something else.
+// contains says whether a list has an element. The kernel gives a namespace's number to the next one, so new
+// holders hold something else.
 func contains(list []string) func(string) bool {
 	return func(element string) bool { return slices.Contains(list, element) }
 }

@@ -23,7 +23,7 @@ func inMode(m plan.Mode) func(*plan.Plan) {
 	}
 }
 
-// TestRealDevicesOfALab: each takes from the TTL what its routers do.
+// Each device takes from the TTL what its routers do.
 func TestRealDevicesOfALab(t *testing.T) {
 	modes := []plan.Mode{{Router: &plan.RouterMode{Routes: 100}}, {XDP: &plan.XDPMode{}},
 		{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}}}
@@ -47,7 +47,8 @@ func TestRealDevicesOfALab(t *testing.T) {
 	}
 }
 
-// TestGatewaysStayOffTheProcessorThatSends: one way, where there is a second one. Of one processor alone all have it.
+// A lab of one direction has its gateways on all processors but the first, and on a machine with one processor
+// on that one.
 func TestGatewaysStayOffTheProcessorThatSends(t *testing.T) {
 	processors, err := machine.OwnProcessors()
 	if err != nil {
@@ -92,8 +93,7 @@ func TestALabEndsWithItsDevice(t *testing.T) {
 	}
 }
 
-// TestALabThatIsStoppedDoesNotBlameItsDevice: a signal to the lab's process is no fault of the gateways, which
-// end with it.
+// A signal to the lab's process is no fault of the gateways, which end with it.
 func TestALabThatIsStoppedDoesNotBlameItsDevice(t *testing.T) {
 	l := start(t, topologyOf(t, planOf([]string{"west", "east"},
 		inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestADeviceThatDoesNotReadItsOrderIsEnded: its order is larger than a pipe holds, and it closes its end and lives on.
+// The device's order is larger than a pipe holds, and the device closes its end and lives on.
 func TestADeviceThatDoesNotReadItsOrderIsEnded(t *testing.T) {
 	deaf := exec.Command("sh", "-c", "echo 'no time for orders' >&2; exec sleep 600 <&-")
 	_, err := startDevice(t.Context(), nil, "a deaf router", "ready", deaf, bytes.Repeat([]byte("x"), 1<<20))

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 )
 
-// TestTestpmdNeedsASecondProcessor: its thread never sleeps.
+// testpmd's thread never sleeps.
 func TestTestpmdNeedsASecondProcessor(t *testing.T) {
 	var processors unix.CPUSet
 	processors.Set(3)
@@ -24,7 +24,7 @@ func TestTestpmdNeedsASecondProcessor(t *testing.T) {
 	}
 }
 
-// TestTestpmdPairsPortsByDirections: its first two ports are a pair, and the next two, whatever the order of the links.
+// testpmd's first two ports are a pair, and the next two, whatever the order of the links.
 func TestTestpmdPairsPortsByDirections(t *testing.T) {
 	link := func(name string, n byte) forwarder.Link {
 		return forwarder.Link{Interface: name, GeneratorMAC: forwarder.MAC{2, 0, 0, 0, 0, n}}
@@ -101,7 +101,7 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 	})
 }
 
-// TestAMissingTestpmdNamesItsPackage in the words of who looks for it: a machine, or an image.
+// The message names the machine, or the image, that lacks the program.
 func TestAMissingTestpmdNamesItsPackage(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := StartTestpmd(t.Context(), nil, forwarder.Spec{}, "the image")

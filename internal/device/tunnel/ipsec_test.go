@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// TestWhatCharonIsToldOfATunnel: it has a child for each family that both gateways have networks of.
+// A tunnel has a child for each family that both gateways have networks of.
 func TestWhatCharonIsToldOfATunnel(t *testing.T) {
 	prefixes := func(texts ...string) (parsed []netip.Prefix) {
 		for _, p := range texts {

@@ -41,8 +41,7 @@ func meet(ctx context.Context, e GatewayInPod, token string) (<-chan met, <-chan
 	return results, reports
 }
 
-// TestGatewaysMeet: each ends up with a key of its own, the other's public one, and a secret that both have,
-// and that no other two have.
+// Each gateway ends up with a key of its own, the other's public key, and a secret that only these two gateways share.
 func TestGatewaysMeet(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -73,7 +72,7 @@ func secretOf(ctx context.Context, t *testing.T) string {
 	return a.gateway.Secret
 }
 
-// TestAStrangerOnTheCableIsNotMet: the gateway says who isn't there, and waits for the right one.
+// The gateway reports the stranger, and waits for the right gateway.
 func TestAStrangerOnTheCableIsNotMet(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -96,7 +95,7 @@ func TestAStrangerOnTheCableIsNotMet(t *testing.T) {
 	}
 }
 
-// TestASilentStrangerHoldsNobodyUp: the right gateway is met at once, though somebody who says nothing came first.
+// The right gateway is met at once, although a silent stranger came first.
 func TestASilentStrangerHoldsNobodyUp(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -115,8 +114,7 @@ func TestASilentStrangerHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestWhatIsRepeatedIsNotMet: who repeats what a gateway said, in another conversation or in this one, doesn't
-// have its token.
+// A peer that repeats a gateway's words, from another conversation or from this one, doesn't have its token.
 func TestWhatIsRepeatedIsNotMet(t *testing.T) {
 	first, second := ends(plan.TunnelWireGuard)
 	old := second.helloOf(strings.Repeat("ab", 32), second.Local.Addr(), "token")
@@ -160,7 +158,7 @@ func TestWhatIsRepeatedIsNotMet(t *testing.T) {
 	}
 }
 
-// TestALongHelloIsNotHeardOut: nobody on the cable fills a gateway's memory.
+// No peer on the cable fills a gateway's memory.
 func TestALongHelloIsNotHeardOut(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

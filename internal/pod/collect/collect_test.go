@@ -71,7 +71,7 @@ func missing(t *testing.T, a observe.Answer, want string) {
 	}
 }
 
-// Nobody knows when between question and answer a number was taken: the answer tells how far they are apart.
+// A number was taken at some moment between question and answer. The answer says how far they are apart.
 func TestAnAnswerTellsHowLongItTook(t *testing.T) {
 	const slow = 50 * time.Millisecond
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

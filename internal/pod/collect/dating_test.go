@@ -147,8 +147,8 @@ func TestACounterThatIsKeptForTooLongIsNoNumber(t *testing.T) {
 	}
 }
 
-// Whatever an agent keeps for however long, however its counter grows: where there is a number, the truth is
-// within what it is unsure by.
+// However long an agent keeps a number, and however its counter grows, the truth is within the uncertainty of
+// each number.
 func TestNoCounterIsSurerThanItIsKnown(t *testing.T) {
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 60))

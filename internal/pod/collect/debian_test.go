@@ -14,8 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// snmpd starts net-snmp's agent, of Debian's package, on a port of this machine's until the test ends; the
-// community lab may read, and whoever these lines of its configuration let read.
+// snmpd starts net-snmp's agent, of Debian's package, on a port of this machine's until the test ends. The
+// community lab may read, and the users that these lines of its configuration let read.
 func snmpd(t *testing.T, lines ...string) (address string) {
 	t.Helper()
 	program, err := exec.LookPath("snmpd")

@@ -54,7 +54,7 @@ func TestAnswersThatWereMadeToFillACollectorsMemoryAreRefused(t *testing.T) {
 	}
 }
 
-// Each sensor has the name of all others: naming them must not take the square of their number, or its cube.
+// All sensors have one name. Naming them must not take the square of their number, or its cube.
 func TestAControllerWithThousandsOfSensorsOfOneNameIsAnswered(t *testing.T) {
 	temperatures := sensors{name: "temperature"}
 	reading := 20.0
@@ -76,8 +76,8 @@ func TestAControllerWithThousandsOfSensorsOfOneNameIsAnswered(t *testing.T) {
 	}
 }
 
-// An agent tells a number as text: one of a million digits, by its length or its exponent, takes seconds to
-// compute with.
+// An agent may send a number as text. A number of a million digits, by its length or its exponent, takes
+// seconds to compute with.
 func TestANumberOfAMillionDigitsIsNone(t *testing.T) {
 	for text, want := range map[string]string{
 		"54.5": "109/2", "-3": "-3", "1e3": "1000", "+0.25": "1/4", ".5": "1/2", "": "", ".": "", "1e999999": "",

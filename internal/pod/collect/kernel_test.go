@@ -67,7 +67,7 @@ func inOwnNamespace(t *testing.T) bool {
 	return false
 }
 
-// kernel is what the kernel's counters of the loopback interface were over time: column N of /proc/net/dev.
+// kernel is what the kernel's counters of the loopback interface were over time, by the column of /proc/net/dev.
 type kernel struct {
 	moments  []time.Duration
 	counters [][]float64

@@ -25,7 +25,7 @@ const (
 		`{"metric":{"instance":"dut","sensor":"temp2"},"value":[1764118800.5,"1764118793.25"]}]}}`
 )
 
-// server answers queries as they stand; others with an error of Prometheus' own.
+// server answers known queries as given, and others with an error of Prometheus' own.
 func server(t *testing.T, answers map[string]string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,8 +64,7 @@ func TestPrometheusTellsASeriesAndHowOldItIs(t *testing.T) {
 	}
 }
 
-// A server that says of one of its samples that it is of an infinite time: that one is no number, and the
-// others reach whoever asks the collector, in JSON.
+// A sample with an infinite time is no number. The other samples reach the collector's clients, in JSON.
 func TestASampleOfAnInfiniteTimeKeepsNoOtherFromTheRunner(t *testing.T) {
 	const q = "temperature"
 	vector := func(first, second string) string {
@@ -127,7 +126,7 @@ func TestWhoIsNotThereIsMissing(t *testing.T) {
 	missing(t, answered(t, query(s.URL, "up"), ""), s.URL+": dial: ")
 }
 
-// Each of these is somebody else than url says.
+// Each of these is another server than url says.
 func TestAnotherServerThanAPrometheusIsNamed(t *testing.T) {
 	plain, secured := httptest.NewServer(nil), httptest.NewTLSServer(nil)
 	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
@@ -196,7 +195,7 @@ func TestCredentialsAreShownAndNamedWhereTheyAreRefused(t *testing.T) {
 		"prom/username")
 }
 
-// Who is asked may send the asker elsewhere: credentials don't follow.
+// A server may redirect the collector. The credentials don't follow.
 func TestNoRedirectionIsFollowed(t *testing.T) {
 	asked := false
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))

@@ -25,7 +25,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod/collect"
 )
 
-// rackServer is a controller's tree with Power and Thermal, which most have; blade is of one that has subsystems alone.
+// rackServer is a controller's tree with Power and Thermal, as most have. blade is the tree of a controller
+// with subsystems alone.
 var (
 	rackServer = map[string]string{
 		"/redfish/v1/Chassis": `{"Members": [{"@odata.id": "/redfish/v1/Chassis/1U"}], "Members@odata.count": 1}`,
@@ -142,7 +143,8 @@ func TestAControllerWithSubsystemsAlone(t *testing.T) {
 	}
 }
 
-// Some chassis refer to a resource that they don't have: the others' numbers are there, and why this one's aren't.
+// Some chassis refer to a resource that they don't have. The answer has the other resources' numbers, and says
+// why this one's are missing.
 func TestAnAbsentResourceLosesNoOther(t *testing.T) {
 	remove := func(original map[string]string, paths ...string) map[string]string {
 		tree := maps.Clone(original)

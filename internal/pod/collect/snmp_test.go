@@ -69,7 +69,7 @@ func TestAnAgentTellsANumberOfAnyType(t *testing.T) {
 		".1.3.6.1.2.1.2.2.1.16.4": {Type: gosnmp.Counter32, Value: uint32(7)},
 		".1.3.6.1.1.7.0":          {Type: gosnmp.OctetString, Value: "1e999"},
 	})
-	// What no float64 has to the last bit is told from 0 on.
+	// A counter that no float64 holds exactly is counted from 0 on.
 	for oid, c := range map[string]struct {
 		scale string
 		want  float64

@@ -98,8 +98,6 @@ func TestOnlyObservedNodesArePolled(t *testing.T) {
 			"its pod was refused"},
 		"the device is no pod": {plan.OfNode, plan.Sites{}, false,
 			"no pod of linerate runs on the device's node"},
-		"an older operator's runner's": {plan.OfDUT, plan.Sites{Device: &plan.Device{Node: "n"}}, false,
-			"no pod of linerate runs on the device's node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())

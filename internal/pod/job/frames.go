@@ -232,9 +232,9 @@ func (r reached) warnings() (words []string) {
 }
 
 // describe adds to the Report where the generators ran, and what lies behind their ports.
-func (generators reached) describe(r *report.Report) {
-	for i := range r.Generators {
-		entry, g := &r.Generators[i], generators[i]
+func (r reached) describe(document *report.Report) {
+	for i := range document.Generators {
+		entry, g := &document.Generators[i], r[i]
 		entry.Pod, entry.Node, entry.Containers = g.site.Pod, g.site.Node, g.site.Containers
 		if m := g.devices.Machine; m.Kernel != "" { // TRex itself reports only its machine's processors
 			entry.Processors, entry.Kernel, entry.Hypervisor, entry.Tuning, entry.Allowed = m.Processors, m.Kernel,
@@ -250,8 +250,8 @@ func (generators reached) describe(r *report.Report) {
 			}
 		}
 		for _, n := range g.devices.Notices {
-			r.Notes = append(r.Notes, report.Note{At: plan.Duration(r.Finished.Sub(r.Started)), Message: "generator " +
-				entry.Name + ": " + n.Notable})
+			document.Notes = append(document.Notes, report.Note{
+				At: plan.Duration(document.Finished.Sub(document.Started)), Message: "generator " + entry.Name + ": " + n.Notable})
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// TestEveryPlanIsReached: a Plan that is made and that no runner can carry out would be found out in the pod.
+// A Plan that compiles and that no runner can carry out would be found out only in the pod.
 func TestEveryPlanIsReached(t *testing.T) {
 	for _, s := range compile.Senders() {
 		if err := CheckSender(s); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestWhatARealTRexSaysAtItsEnd: v3.08 said this when it was started wrongly, or got no CPU.
+// TRex v3.08 printed these lines when it was started wrongly, or got no CPU.
 func TestWhatARealTRexSaysAtItsEnd(t *testing.T) {
 	stack := slices.Repeat([]string{"??:0"}, 15)
 	for _, c := range []struct {

@@ -45,7 +45,7 @@ func TestHeartbeatFromAnythingThatTalksTCP(t *testing.T) {
 	}
 }
 
-// Who reaches the launcher and isn't the runner could keep traffic alive whose runner is dead.
+// A stranger that reaches the launcher could otherwise keep the traffic of a dead runner alive.
 func TestAStrangersBeatsKeepNoTrafficAlive(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -137,7 +137,7 @@ func TestHeartbeatOverTheNetwork(t *testing.T) {
 // quickTiming is for tests.
 var quickTiming = heartbeatTiming{5 * time.Millisecond, 5 * time.Millisecond, 300 * time.Millisecond}
 
-// launcher greets with a Report, counts beats, and cuts each connection after so many of them (0: never).
+// launcher greets with a Report, counts beats, and cuts each connection after cutAfter of them, never at 0.
 type launcher struct {
 	listener net.Listener
 	started  atomic.Int64 // unix seconds

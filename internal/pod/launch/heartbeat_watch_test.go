@@ -137,7 +137,7 @@ func TestStopTraffic(t *testing.T) {
 	}
 }
 
-// What is paused may go on at any time, and a recording is played in a state of its own: neither is left to the
+// Paused traffic may go on at any time, and a recording is played in a state of its own. Neither is left to the
 // next runner.
 func TestPortsThatArePausedOrPlayARecordingAreStopped(t *testing.T) {
 	for _, state := range []string{"PAUSE", "PCAP_TX"} {

@@ -20,7 +20,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
-// playVariable makes the test binary play _t-rex-64 instead of running tests; its value is the play's name and
+// playVariable makes the test binary play _t-rex-64 instead of running tests. Its value is the play's name and
 // argument.
 const playVariable = "LINERATE_PLAY_TREX"
 

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// fakePod is a pod's file tree, as the kernel would show it: two NUMA nodes of eight logical CPUs, four
+// fakePod is a pod's file tree, as the kernel would show it, with two NUMA nodes of eight logical CPUs and four
 // physical cores each.
 type fakePod struct {
 	tree        fstest.MapFS

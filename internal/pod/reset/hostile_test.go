@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod/reset"
 )
 
-// Who poses as a device that is reset fills no memory: neither by an answer that never ends nor by one that
-// becomes a thousand times as much.
+// A program that poses as a device's pod fills no memory, neither by an endless answer nor by one that decodes
+// to a thousand times its size.
 func TestAnAnswerToAResetThatWasMadeToFillMemoryIsRefused(t *testing.T) {
 	answers := intaketest.Bombs(60<<10, `{"version":"x","did":[`, `]}`)
 	answers["endless"] = ""

@@ -100,7 +100,7 @@ func TestWhyAResetFailedIsTold(t *testing.T) {
 	}
 }
 
-// A device's pod is its author's: what it says goes into the Report, and onto a terminal.
+// A device's pod belongs to the test's author. What it answers goes into the Report, and onto a terminal.
 func TestWhatADeviceSaysIsBounded(t *testing.T) {
 	long := "\x1b[1m" + strings.Repeat("é", 300) + "\n"
 	want := "[1m" + strings.Repeat("é", 253) + "…"

@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/credential"
 )
 
-// Who poses as a device's machine is asked eight times a second: neither an answer that never ends fills memory
-// nor one that becomes a hundred times as much.
+// A program that poses as a device's machine is asked eight times a second. An endless answer fills no memory,
+// and neither does one that decodes to a hundred times its size.
 func TestVitalSignsThatWereMadeToFillMemoryAreRefused(t *testing.T) {
 	answers := intaketest.Bombs(mostAnswer-1<<10, `{"version":"`+Version+`","signs":[`, `]}`)
 	answers["endless"] = ""

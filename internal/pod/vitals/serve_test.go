@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod/vitals"
 )
 
-// TestVitalSignsAreNotServedAtAllAddresses: a link's own address is one of them, and answers from it leave by the link.
+// A link's own address is one of all addresses, and answers from it would leave by the link.
 func TestVitalSignsAreNotServedAtAllAddresses(t *testing.T) {
 	for _, address := range []string{"", ":0", "0.0.0.0", "0.0.0.0:0", "::", "[::]:0"} {
 		l, err := vitals.Listen(t.Context(), address, nil)

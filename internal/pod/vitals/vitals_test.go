@@ -106,8 +106,8 @@ func TestACollectorAnswersWhoHasTheAttemptsKey(t *testing.T) {
 	}
 }
 
-// More callers than are served at a time, none of whom has the key, keep the runner out of nothing: they never
-// get to where callers are counted.
+// Strangers without the key, more than are served at a time, don't keep the runner out, as they never get to
+// where callers are counted.
 func TestIdleStrangersBlockNoReset(t *testing.T) {
 	key := credential.New()
 	address := serve(t, &Server{Mute: true, Verifier: key.Verifier(),
@@ -124,7 +124,7 @@ func TestIdleStrangersBlockNoReset(t *testing.T) {
 	}
 }
 
-// However many ask, the machine is looked at ten times a second at most, and what is told says when it was read.
+// However many clients ask, the machine is read at most ten times a second, and each answer says when it was read.
 func TestAMachineIsLookedAtTenTimesASecondAtMost(t *testing.T) {
 	looked := 0
 	s := &Server{Limits: func() ([]Limit, error) { looked++; return nil, nil }}
@@ -308,7 +308,7 @@ func TestWhatIsNotToldIsMissingAndWhatWasToldStays(t *testing.T) {
 	}
 }
 
-// An answer that takes a while to come is heard all the same; the next question waits for it, and nobody else does.
+// A late answer is accepted all the same. Only the next question waits for it.
 func TestALateAnswerIsHeard(t *testing.T) {
 	var asked atomic.Int64
 	m := &nodeStandIn{answer: func(w http.ResponseWriter) {
@@ -328,7 +328,7 @@ func TestALateAnswerIsHeard(t *testing.T) {
 	})
 }
 
-// Vital signs are told to whoever names their types, and no others: each costs the machine something.
+// An answer has only the vital signs whose types the question names, as each costs the machine something.
 func TestVitalSignsAreToldToWhoAsksForThem(t *testing.T) {
 	var wanted atomic.Pointer[[]string]
 	wanted.Store(&[]string{})
