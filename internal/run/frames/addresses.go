@@ -39,8 +39,8 @@ func (r *resolver) address(ctx context.Context) error {
 				return err
 			}
 			if mac == "" {
-				return fmt.Errorf("link %s: the server's port %d has no destination MAC: give it dest_mac or default_gw in the "+
-					"server's configuration file (port_info)",
+				return fmt.Errorf("link %s: the server's port %d has no destination MAC: give it dest_mac or "+
+					"default_gw in the server's configuration file (port_info)",
 					planned.Link, r.topology.index(g, planned.Link))
 			}
 			r.nextHops[g][planned.Link] = mac
@@ -80,8 +80,8 @@ func (r *resolver) addressing(g int, port plan.GeneratorPort) (engine.Addressing
 		a.NextHopMAC = engine.MAC(strings.ToLower(link.DUT.MAC))
 	}
 	if a.NextHopMAC == "" && len(a.NextHop) == 0 {
-		return a, fmt.Errorf("link %s: neither address nor MAC of the device is known: set dut.address or dut.macAddress",
-			port.Link)
+		return a, fmt.Errorf("link %s: neither address nor MAC of the device is known: set dut.address or "+
+			"dut.macAddress", port.Link)
 	}
 	return a, nil
 }
@@ -138,8 +138,8 @@ func (r *resolver) elsewhere(ctx context.Context, g int, planned plan.GeneratorP
 		untagged := expected
 		untagged.VLAN = 0
 		if r.answers(ctx, g, planned, untagged) {
-			return fmt.Sprintf("it answers without a VLAN tag, and the link has vlan: %d: remove vlan, or give the device's "+
-				"port this VLAN, tagged", planned.VLAN)
+			return fmt.Sprintf("it answers without a VLAN tag, and the link has vlan: %d: remove vlan, or give the "+
+				"device's port this VLAN, tagged", planned.VLAN)
 		}
 	}
 	for _, candidate := range r.journal.Plan.Generators[g].Ports {
@@ -151,14 +151,14 @@ func (r *resolver) elsewhere(ctx context.Context, g int, planned plan.GeneratorP
 			continue
 		}
 		if r.answers(ctx, g, planned, theirs) {
-			return fmt.Sprintf("%s, the device's address on link %s, answers here: the generator's ports or their cables "+
-				"are swapped; give --ports in the other order, or swap the cables", hops(theirs), candidate.Link)
+			return fmt.Sprintf("%s, the device's address on link %s, answers here: the generator's ports or their "+
+				"cables are swapped; give --ports in the other order, or swap the cables", hops(theirs), candidate.Link)
 		}
 		if expected.VLAN != candidate.VLAN {
 			expected.VLAN = candidate.VLAN
 			if r.answers(ctx, g, planned, expected) {
-				return fmt.Sprintf("it answers in VLAN %d, that of link %s: correct links[].vlan, or the device's ports",
-					candidate.VLAN, candidate.Link)
+				return fmt.Sprintf("it answers in VLAN %d, that of link %s: correct links[].vlan, or the device's "+
+					"ports", candidate.VLAN, candidate.Link)
 			}
 			expected.VLAN = planned.VLAN
 		}
@@ -177,8 +177,10 @@ func (r *resolver) swapped(arrivals []path.Arrival) string {
 		}
 		capturedOn, link := r.topology.linkOf(s), r.topology.linkWith(asked)
 		if capturedOn != "" && link != "" && capturedOn != link {
-			return fmt.Sprintf("the device asks on link %s for %s, the generator's address on link %s: the generator's "+
-				"ports or their cables are swapped; give --ports in the other order, or swap the cables", capturedOn, asked, link)
+			return fmt.Sprintf("the device asks on link %s for %s, the generator's address on link %s: the "+
+				"generator's ports or their cables are swapped; give --ports in the other order, or swap the cables",
+				capturedOn,
+				asked, link)
 		}
 	}
 	return ""
@@ -202,8 +204,8 @@ func (e *unanswered) Error() string {
 	}
 	return message + ". If the device is a bridge, set dut.forwarding: L2; if it has another address, " +
 		"links[].dut.address; if its port is tagged, links[].vlan. " +
-		"A switch with spanning tree forwards nothing for 30 to 50 s after its port comes up: dut.readyDelay: 60s waits " +
-		"for it"
+		"A switch with spanning tree forwards nothing for 30 to 50 s after its port comes up: dut.readyDelay: 60s " +
+		"waits for it"
 }
 
 // Unwrap gives the kind.

@@ -40,7 +40,7 @@ func tagged(vlans ...uint16) option {
 	}
 }
 
-// TestWhoAnswersInstead: where nobody answers for the next hop, what is asked next tells swapped ports from a VLAN that one side doesn't have.
+// Where nobody answers for the next hop, further questions tell swapped ports from a VLAN that one side doesn't have.
 func TestWhoAnswersInstead(t *testing.T) {
 	west, east := netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("198.18.1.1")
 	for name, c := range map[string]struct {
@@ -48,8 +48,14 @@ func TestWhoAnswersInstead(t *testing.T) {
 		answers func(port int, hop netip.Addr, vlan uint16) bool
 		message string
 	}{
-		"nobody":        {[]uint16{0, 0}, func(int, netip.Addr, uint16) bool { return false }, "on link west. If the device is a bridge, set dut.forwarding: L2; if it has another address, links[].dut.address"},
-		"swapped ports": {[]uint16{0, 0}, func(port int, hop netip.Addr, _ uint16) bool { return hop == [...]netip.Addr{east, west}[port] }, "198.18.1.1, the device's address on link east, answers here: the generator's ports or their cables are swapped"},
+		"nobody": {[]uint16{0, 0}, func(int, netip.Addr, uint16) bool { return false },
+			"on link west. If the device is a bridge, set dut.forwarding: L2; if it has another address, " +
+				"links[].dut.address"},
+		"swapped ports": {[]uint16{0, 0}, func(port int, hop netip.Addr,
+			_ uint16) bool {
+			return hop == [...]netip.Addr{east, west}[port]
+		}, "198.18.1.1, the device's address on link east, answers here: the generator's ports or their cables are " +
+			"swapped"},
 		"no tag": {[]uint16{100, 200}, func(port int, hop netip.Addr, vlan uint16) bool {
 			return vlan == 0 && hop == [...]netip.Addr{west, east}[port]
 		}, "it answers without a VLAN tag, and the link has vlan: 100"},
@@ -68,7 +74,7 @@ func TestWhoAnswersInstead(t *testing.T) {
 	}
 }
 
-// TestADeviceThatIsNotReadyYet: addresses and paths are tried again until readyDelay is over, and no longer.
+// Addresses and paths are tried again until readyDelay is over, and no longer.
 func TestADeviceThatIsNotReadyYet(t *testing.T) {
 	silent := func(silence time.Duration) option {
 		return func(s *scenario) {

@@ -32,8 +32,7 @@ const listening = time.Second
 // counts how much loss it may hide.
 func (b *background) measure(ctx context.Context) error {
 	b.journal.Update(func(p *runner.Progress) {
-		p.Phase, p.Message = runner.Listening,
-			"listening for background traffic"
+		p.Phase, p.Message = runner.Listening, "listening for background traffic"
 	})
 	began := time.Since(b.journal.Started)
 	first, err := b.counters.read(ctx)
@@ -43,7 +42,7 @@ func (b *background) measure(ctx context.Context) error {
 	if err := b.linksUp(first); err != nil {
 		return err
 	}
-	b.observers.observe(first, runner.Limits{})
+	b.observers.Observe(first, runner.Limits{})
 	if err := b.observers.keepSilence(ctx); err != nil {
 		return err
 	}
@@ -51,7 +50,7 @@ func (b *background) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.observers.observe(latest, runner.Limits{})
+	b.observers.Observe(latest, runner.Limits{})
 	b.observers.idle(began, false)
 	for g := range b.topology.names {
 		for _, planned := range b.journal.Plan.Generators[g].Ports {
@@ -70,10 +69,11 @@ func (b *background) noteStrays(readings []engine.Reading) {
 	for g, reading := range readings {
 		for _, c := range reading.Ports {
 			if !c.CountsStrays {
-				b.journal.Note("generator %s counts ARP, neighbour discovery and the hellos of routing and link protocols "+
-					"among what came back: each such frame hides one that was lost. "+
-					"Where none may be lost, give the device fixed neighbours (ip neigh replace … nud permanent) and turn these "+
-					"protocols off on the links under test, or use the software engine, which counts them apart", b.topology.names[g])
+				b.journal.Note("generator %s counts ARP, neighbour discovery and the hellos of routing and link "+
+					"protocols among what came back: each such frame hides one that was lost. "+
+					"Where none may be lost, give the device fixed neighbours (ip neigh replace … nud permanent) and "+
+					"turn these protocols off on the links under test, or use the software engine, which counts them "+
+					"apart", b.topology.names[g])
 				break
 			}
 		}
@@ -84,8 +84,8 @@ func (b *background) noteStrays(readings []engine.Reading) {
 func (b *background) tooLoud() error {
 	for i, d := range b.setup.Directions {
 		if allowed := b.rates.full[i].Mul(b.judge.goal().MaxLossRatio); d.Background > allowed {
-			return fmt.Errorf("background traffic of %s on %s can hide more loss than the limit allows at any load up to "+
-				"the target (%s of %s): "+
+			return fmt.Errorf("background traffic of %s on %s can hide more loss than the limit allows at any load up "+
+				"to the target (%s of %s): "+
 				"keep other traffic off the link%s", d.Background.FormatSI(), d.To, b.judge.goal().MaxLossRatio,
 				b.rates.full[i].FormatSI(), b.journal.Plan.Advice(", or raise %s", procedure.MaxLossRatio))
 		}
@@ -96,11 +96,12 @@ func (b *background) tooLoud() error {
 // heard reports the background traffic of one port, and adds it to the direction that comes back there.
 func (b *background) heard(g int, link string, first, latest engine.Reading) {
 	port := b.topology.index(g, link)
-	took := latest.Instant - first.Instant
+	took := latest.At - first.At
 	received := latest.Ports[port].Received.Sub(first.Ports[port].Received)
 	rate := units.PacketRateOver(received.Packets, int64(took))
-	b.journal.Report.Silence = append(b.journal.Report.Silence, report.Silence{Link: link, Generator: b.topology.names[g],
-		Received: received, Duration: plan.Duration(took),
+	b.journal.Report.Silence = append(b.journal.Report.Silence, report.Silence{Link: link,
+		Generator: b.topology.names[g],
+		Received:  received, Duration: plan.Duration(took),
 		PacketsPerSecond: rate.Whole()})
 	if received.Packets > 0 {
 		b.journal.Note("background traffic on %s of generator %s: %s", link, b.topology.names[g], rate.FormatSI())
@@ -116,8 +117,8 @@ func (b *background) linksUp(readings []engine.Reading) error {
 	for g := range b.topology.names {
 		for _, planned := range b.journal.Plan.Generators[g].Ports {
 			if port := b.topology.index(g, planned.Link); !readings[g].Ports[port].LinkUp {
-				return fmt.Errorf("link %s: port %d of generator %s has no link: check the cable, and that the device's port is up",
-					planned.Link, port, b.topology.names[g])
+				return fmt.Errorf("link %s: port %d of generator %s has no link: check the cable, and that the "+
+					"device's port is up", planned.Link, port, b.topology.names[g])
 			}
 		}
 	}

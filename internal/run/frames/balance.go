@@ -103,7 +103,8 @@ func (b *balance) notSent(frames []int64, first, latest []engine.Reading) string
 // background traffic, as a foreign frame may then be counted in place of a lost one.
 func (b *balance) allReturned(first, latest []engine.Reading) bool {
 	for _, d := range b.setup.Directions {
-		if t := between(d, first, latest); d.Background+d.Strays > 0 || t.Returned.Packets+t.ReceiveErrors != t.Sent.Packets {
+		if t := between(d, first, latest); d.Background+d.Strays > 0 || t.Returned.Packets+
+			t.ReceiveErrors != t.Sent.Packets {
 			return false
 		}
 	}

@@ -53,9 +53,9 @@ const (
 	mostInAStream = math.MaxUint32
 )
 
-// measure sends an exact number of frames in each direction, as finite streams, which end by themselves. When the run is
-// cut short, measure returns what was read until then as an Invalid window, with the error, or nil if nothing was
-// read.
+// measure sends an exact number of frames in each direction, as finite streams, which end by themselves. When
+// the run is cut short, measure returns what was read until then as an Invalid window, with the error, or nil
+// if nothing was read.
 //
 //	 load │ rest │ counters stand still       all are sent    they stand still again
 //	             │      │ start                     │                │
@@ -85,9 +85,10 @@ func (b *bursts) measure(ctx context.Context, step procedure.Step) (*report.Wind
 		}
 	}
 	keep(first)
-	b.observers.observe(first, limited)
+	b.observers.Observe(first, limited)
 	opened := time.Now()
-	if err := b.traffic.start(ctx, b.topology.burstLoads(b.demand.rates, step.Frames), step.Judge+burstStart); err != nil {
+	if err := b.traffic.start(ctx, b.topology.burstLoads(b.demand.rates, step.Frames), step.Judge+
+		burstStart); err != nil {
 		return nil, err
 	}
 	if err := b.untilSent(ctx, step, first, time.Now().Add(step.Judge+burstStart), keep); err != nil {
@@ -103,7 +104,7 @@ func (b *bursts) measure(ctx context.Context, step procedure.Step) (*report.Wind
 		return b.judge.cutShort(span, opened, step, err), err
 	}
 	keep(rest.readings)
-	b.observers.observe(rest.readings, rest.limited)
+	b.observers.Observe(rest.readings, rest.limited)
 	b.samples.add(rest.readings, time.Since(opened))
 	span.Limited = limitsBetween(limited.Limiters, rest.limited.Limiters)
 	counted := b.setup.Window(span)
@@ -111,8 +112,8 @@ func (b *bursts) measure(ctx context.Context, step procedure.Step) (*report.Wind
 	case moving != "":
 		counted = counted.Void(moving)
 	case !rest.stable:
-		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the burst: frames of it may "+
-			"still be in flight, or something else sends", drainBound))
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the burst: frames of it "+
+			"may still be in flight, or something else sends", drainBound))
 	case fault != "":
 		counted = counted.Void(fault)
 	}
@@ -168,8 +169,8 @@ func finiteStreams(streams []stream.Stream, frames int64, rate units.PacketRate)
 			continue
 		}
 		if s.Mode.Rate.Type != "pps" {
-			return nil, fmt.Errorf("a stream has its rate in %s, so its share of a burst's frames is unknown: give the "+
-				"rates of all streams in packets per second (pps)", s.Mode.Rate.Type)
+			return nil, fmt.Errorf("a stream has its rate in %s, so its share of a burst's frames is unknown: give "+
+				"the rates of all streams in packets per second (pps)", s.Mode.Rate.Type)
 		}
 		s.FlowStats = stream.Flow{}
 		totalRate += s.Mode.Rate.Value

@@ -14,7 +14,8 @@ import (
 
 const ms = time.Millisecond
 
-// restless is how a generator on a busy node stands still: about so often, for so long at the longest; none: never.
+// restless is how a generator on a busy node stands still, about once in a period, for a duration between shortest
+// and longest. A period of 0 means never.
 type restless struct {
 	period, shortest, longest time.Duration
 	faster                    float64
@@ -35,7 +36,7 @@ func (r restless) stalls(rnd *rand.Rand) []sim.Standstill {
 	return stalls
 }
 
-// restlessly lets generators stall about so often, for so long; counters are read as often as in real runs.
+// restlessly lets generators stall about once in a period. Counters are read as often as in real runs.
 func restlessly(period, shortest, longest time.Duration) option {
 	return func(s *scenario) {
 		s.frames.PaceEvery = 0
@@ -44,7 +45,8 @@ func restlessly(period, shortest, longest time.Duration) option {
 	}
 }
 
-// bursty is a scene of a device with buffers for so long, and generators that stall. Counters are read as often as in real runs.
+// bursty is a scene of a device with buffers for so long, and generators that stall. Counters are read as often
+// as in real runs.
 func bursty(rnd *rand.Rand, buffers time.Duration, r restless) *scenario {
 	limit := units.PacketRate(2000+rnd.IntN(50_000)) * units.PacketPerSecond
 	mute := rnd.IntN(2) == 0
@@ -58,14 +60,15 @@ func bursty(rnd *rand.Rand, buffers time.Duration, r restless) *scenario {
 		}))
 }
 
-// neverBelowTheTruth: the limit is where it is said to be, or nobody says that it is the limit.
+// neverBelowTheTruth checks that the limit is where the Report claims it, or that the Report claims none.
 func neverBelowTheTruth(t *testing.T, seed uint64, s *scenario, rep *report.Report) {
 	t.Helper()
 	limit := s.world.Directions[0].Device.Limit.PerSecond()
 	for _, m := range rep.Result.Directions {
 		minimum := limit*(1-rep.Result.Resolution.Float()-0.002) - 1
 		if got := float64(m.Received.PacketsPerSecond); rep.Result.Saturated && got < minimum {
-			t.Fatalf("seed %d: %.0f pps is called the limit, within %s %%; it is %.0f\n%s", seed, got, rep.Result.Resolution.Percent(), limit, trace(rep))
+			t.Fatalf("seed %d: %.0f pps is called the limit, within %s %%; it is %.0f\n%s", seed, got,
+				rep.Result.Resolution.Percent(), limit, trace(rep))
 		}
 	}
 }
@@ -88,7 +91,8 @@ func TestPropertyABurstyGeneratorIsNeverAWeakDevice(t *testing.T) {
 	}
 }
 
-// A TRex that stood still for 18 ms between two readings 20 ms apart seemed to send evenly, and what it then sent at once was more than 10 ms of buffers hold: 8 of 3451 frames were called the device's loss.
+// A TRex that stood still for 18 ms between two readings 20 ms apart seemed to send evenly, and the frames that it
+// then sent at once were more than 10 ms of buffers hold. Eight of 3451 frames were called the device's loss.
 func TestAShortStallIsNotTheLossOfADeviceWithShortBuffers(t *testing.T) {
 	tier.Plain(t)
 	for seed := uint64(4); seed < 8; seed++ {
@@ -100,7 +104,8 @@ func TestAShortStallIsNotTheLossOfADeviceWithShortBuffers(t *testing.T) {
 		for _, w := range rep.Windows {
 			for _, d := range w.Directions {
 				if d.Quality == report.Lossy && float64(d.Intended.PacketsPerSecond) < 0.9*limit {
-					t.Errorf("seed %d: window %d is Lossy at %d packets/s, and the device forwards %.0f: %s", seed, w.Number, d.Intended.PacketsPerSecond, limit, d.Reason)
+					t.Errorf("seed %d: window %d is Lossy at %d packets/s, and the device forwards %.0f: %s", seed,
+						w.Number, d.Intended.PacketsPerSecond, limit, d.Reason)
 				}
 			}
 		}
@@ -139,12 +144,14 @@ func TestHowOftenCountersAreRead(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := scene(replicas(test.generators), onGenerator(func(g *sim.Generator) { g.Paced = test.paced }), func(s *scenario) { s.frames.PaceEvery = 0 })
+			s := scene(replicas(test.generators), onGenerator(func(g *sim.Generator) { g.Paced = test.paced }),
+				func(s *scenario) { s.frames.PaceEvery = 0 })
 			rep := s.run(t)
 			for g := range test.generators {
 				perSecond := float64(s.final.Generator(g).Readings()) / rep.Finished.Sub(rep.Started).Seconds()
 				if perSecond < test.fewest || perSecond > test.highest {
-					t.Errorf("generator %d was read %.1f times a second; want %.0f to %.0f", g, perSecond, test.fewest, test.highest)
+					t.Errorf("generator %d was read %.1f times a second; want %.0f to %.0f", g, perSecond, test.fewest,
+						test.highest)
 				}
 			}
 			if limit := int(rep.Finished.Sub(rep.Started).Seconds() * 2); len(rep.Samples) > limit {

@@ -23,12 +23,14 @@ func later(limits ...sim.LaterLimit) option {
 func alternating(period, slow time.Duration, limit, slowLimit units.PacketRate) option {
 	var limits []sim.LaterLimit
 	for start := period; start < forever/4; start += period {
-		limits = append(limits, sim.LaterLimit{Begin: start, Limit: slowLimit}, sim.LaterLimit{Begin: start + slow, Limit: limit})
+		limits = append(limits, sim.LaterLimit{Begin: start, Limit: slowLimit}, sim.LaterLimit{Begin: start + slow,
+			Limit: limit})
 	}
 	return later(limits...)
 }
 
-// TestADeviceThatChangesWhileItIsMeasured: the result says in a sentence that the device carried a load at one time and not at another, and no figure that it contradicts stands without the time that it was shown for.
+// The result says in a sentence that the device carried a load at one time and not at another, and no figure that it
+// contradicts stands without the time that it was shown for.
 func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 	tier.Plain(t)
 	for name, c := range map[string]struct {
@@ -38,17 +40,38 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 		message   string
 		limited   bool // the figure is limited in time
 	}{
-		"a hold of a device that becomes slower":                     {constantLoad("8kpps"), later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
-		"a hold of a device that becomes slower late in a window":    {constantLoad("8kpps"), later(sim.LaterLimit{Begin: 43 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
-		"a hold of a device that becomes faster":                     {constantLoad("12kpps"), later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 16 * kpps}), report.Faster, "the device carried more later", true},
-		"a hold of a device that is slow now and then":               {constantLoad("8kpps"), alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps), report.NowAndThen, "at one time and not at another", true},
-		"an overload of a device that becomes slower":                {constantLoad("12500pps"), later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "carried 10.00 Kpps of 12.50 Kpps", true},
-		"all that can be offered, as a device becomes slower":        {maximumOfferedLoad(3), later(sim.LaterLimit{Begin: 12 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
-		"all that can be offered, to a device that is slow at times": {maximumOfferedLoad(3), alternating(4*time.Second, 2*time.Second, 10*kpps, 5*kpps), report.NowAndThen, "at one time and not at another", true},
-		"a hold that a bucket carries for a while":                   {constantLoad("12kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up", true},
-		"a ramp of a device that becomes slower at its top":          {onRamp(func(*plan.Ramp) {}), later(sim.LaterLimit{Begin: 27 * time.Second, Limit: 7 * kpps}), report.Slower, "the device carried less later", false},
-		"a ramp of a policer":                                        {target("40kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up, 50,000 frames", false},
-		"a curve of a policer":                                       {frameLoss, onDevice(func(d *sim.Device) { d.Burst = 2 * time.Second }), report.LoadBefore, "as a policer does whose bucket holds 20,000 frames", true},
+		"a hold of a device that becomes slower": {constantLoad("8kpps"),
+			later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 6 * kpps}), report.Slower,
+			"the device carried less later", true},
+		"a hold of a device that becomes slower late in a window": {constantLoad("8kpps"),
+			later(sim.LaterLimit{Begin: 43 * time.Second, Limit: 6 * kpps}), report.Slower,
+			"the device carried less later", true},
+		"a hold of a device that becomes faster": {constantLoad("12kpps"),
+			later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 16 * kpps}), report.Faster,
+			"the device carried more later", true},
+		"a hold of a device that is slow now and then": {constantLoad("8kpps"),
+			alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps), report.NowAndThen,
+			"at one time and not at another", true},
+		"an overload of a device that becomes slower": {constantLoad("12500pps"),
+			later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 6 * kpps}), report.Slower,
+			"carried 10.00 Kpps of 12.50 Kpps", true},
+		"all that can be offered, as a device becomes slower": {maximumOfferedLoad(3),
+			later(sim.LaterLimit{Begin: 12 * time.Second, Limit: 6 * kpps}), report.Slower,
+			"the device carried less later", true},
+		"all that can be offered, to a device that is slow at times": {maximumOfferedLoad(3), alternating(4*time.Second,
+			2*time.Second, 10*kpps, 5*kpps), report.NowAndThen, "at one time and not at another", true},
+		"a hold that a bucket carries for a while": {constantLoad("12kpps"),
+			onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up",
+			true},
+		"a ramp of a device that becomes slower at its top": {onRamp(func(*plan.Ramp) {}),
+			later(sim.LaterLimit{Begin: 27 * time.Second, Limit: 7 * kpps}), report.Slower,
+			"the device carried less later", false},
+		"a ramp of a policer": {target("40kpps"),
+			onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower,
+			"it spent what it had saved up, 50,000 frames", false},
+		"a curve of a policer": {frameLoss,
+			onDevice(func(d *sim.Device) { d.Burst = 2 * time.Second }), report.LoadBefore,
+			"as a policer does whose bucket holds 20,000 frames", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := scene(c.procedure, c.device).run(t)
@@ -65,7 +88,8 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 	}
 }
 
-// TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses: where traffic without a pause loses nothing of an overload, it can't tell what a device carries that has nothing saved up.
+// Where traffic without a pause loses nothing of an overload, nothing shows what a device carries whose bucket is
+// empty.
 func TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses(t *testing.T) {
 	tier.Plain(t)
 	atLeast := criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: "5000"})
@@ -80,7 +104,8 @@ func TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses(t *testing.T) {
 	}
 }
 
-// TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes, whichever procedure asks: one that becomes slower in the middle, is slow every other two seconds, or becomes so in one direction only. A BackToBack's rate is of its first trial alone.
+// The device becomes slower in the middle, is slow every other two seconds, or becomes slow in one direction only, in
+// each procedure. A BackToBack's rate is of its first trial alone.
 func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
 	tier.Plain(t)
 	atLeast := criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: "7700"})
@@ -89,7 +114,7 @@ func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
 			continue
 		}
 		start, end := healthy(t, procedure)
-		slower := []sim.LaterLimit{{Begin: (start + end) / 2, Limit: 5 * kpps}}
+		slower := []sim.LaterLimit{{From: (start + end) / 2, Limit: 5 * kpps}}
 		for kind, device := range map[string]option{
 			"slower from the middle":       later(slower...),
 			"slower in one direction":      func(s *scenario) { s.world.Directions[0].Device.Later = slower },
@@ -105,7 +130,8 @@ func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
 	}
 }
 
-// TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts: a device that was slow for a while, as a goal's load was held, carried as much as another goal's load was. The first goal claims no limit below that.
+// A device that was slow while one goal's load was held carried as much as another goal's load. The first goal claims
+// no limit below that.
 func TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts(t *testing.T) {
 	tier.Plain(t)
 	search := searching(plan.ClassifySequential, 1, 5)
@@ -122,8 +148,10 @@ func TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts(t *testing.T) {
 		for _, g := range r.Result.Goals {
 			answer, _ := r.ForGoal(g.Name)
 			for _, f := range figures.OfAnswer(answer, figures.PacketsPerSecond) {
-				if limit := map[bool]float64{true: 20_000, false: 10_000}[f.Direction == report.AllDirections]; f.High != "" && f.High.Float() < 0.99*limit {
-					t.Errorf("slow as load %d of %d is held: %s claims %s to %s of %s: %s", n+1, len(confirmations), g.Name, f.Low, f.High, f.Direction, g.Result.Message)
+				if limit := map[bool]float64{true: 20_000,
+					false: 10_000}[f.Direction == report.AllDirections]; f.High != "" && f.High.Float() < 0.99*limit {
+					t.Errorf("slow as load %d of %d is held: %s claims %s to %s of %s: %s", n+1, len(confirmations),
+						g.Name, f.Low, f.High, f.Direction, g.Result.Message)
 				}
 			}
 		}
@@ -140,7 +168,8 @@ func lastTrialEnds(r *report.Report) (ends time.Duration) {
 	return ends
 }
 
-// TestADeviceThatStaysTheSameContradictsNothing: neither a limit nor a queue, neither loss of any load nor a device that loses more of less load, is a device that changes.
+// Neither a limit nor a queue, neither loss of any load nor a device that loses more of less load, is a device that
+// changes.
 func TestADeviceThatStaysTheSameContradictsNothing(t *testing.T) {
 	tier.Plain(t)
 	for name, device := range map[string]option{
@@ -167,7 +196,7 @@ func TestADeviceThatStaysTheSameContradictsNothing(t *testing.T) {
 	}
 }
 
-// TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile: the mean of a hold whose device became slower, or spent its bucket, is more than the device carries now.
+// The mean of a hold whose device became slower, or spent its bucket, is more than the device carries now.
 func TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile(t *testing.T) {
 	atLeast := func(n string) option {
 		return criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: n})
@@ -177,12 +206,18 @@ func TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile(t *testing.T) {
 		device, demand option
 		want           report.Outcome
 	}{
-		"it became slower than that":      {slower, atLeast("6500"), report.Undecided},
-		"even later it carries that":      {slower, atLeast("5900"), report.Passed},
-		"it never carried that":           {slower, atLeast("8500"), report.DidFail},
-		"it is slower than that at times": {alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps), atLeast("7500"), report.Undecided},
-		"overloaded, it became slower":    {func(s *scenario) { s.plan.Procedure.ConstantLoad.Rate = unitstest.Rate("12500pps"); slower(s) }, atLeast("6500"), report.Undecided},
-		"it became faster":                {later(sim.LaterLimit{Begin: 0, Limit: 7 * kpps}, sim.LaterLimit{Begin: 15 * time.Second, Limit: 12 * kpps}), atLeast("6500"), report.Passed},
+		"it became slower than that": {slower, atLeast("6500"), report.Undecided},
+		"even later it carries that": {slower, atLeast("5900"), report.Passed},
+		"it never carried that":      {slower, atLeast("8500"), report.DidFail},
+		"it is slower than that at times": {alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps),
+			atLeast("7500"), report.Undecided},
+		"overloaded, it became slower": {func(s *scenario) {
+			s.plan.Procedure.ConstantLoad.Rate = unitstest.Rate(
+				"12500pps")
+			slower(s)
+		}, atLeast("6500"), report.Undecided},
+		"it became faster": {later(sim.LaterLimit{Begin: 0, Limit: 7 * kpps},
+			sim.LaterLimit{Begin: 15 * time.Second, Limit: 12 * kpps}), atLeast("6500"), report.Passed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := scene(constantLoad("8kpps"), c.device, c.demand).run(t); r.Verdict.Outcome != c.want {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -29,14 +28,9 @@ type counters struct {
 // readEdge reads every generator, with all counters of its ports, and at the same time the Reference's limits where
 // they can be read.
 func (c *counters) readEdge(ctx context.Context) ([]engine.Reading, runner.Limits, error) {
-	var limited runner.Limits
-	var asking sync.WaitGroup
-	if c.limited != nil {
-		asking.Go(func() { limited = c.journal.AskLimits(ctx, c.limited) })
-	}
+	limits := c.journal.AskLimits(ctx, c.limited)
 	readings, err := c.readAll(ctx)
-	asking.Wait()
-	return readings, limited, err
+	return readings, limits(), err
 }
 
 // limitsBetween is what limits counted between two readings, or nil where one of the readings is unknown.

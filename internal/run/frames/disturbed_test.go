@@ -15,8 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// neighbour computes on the device's processor between two moments since the world began: so long a share of that time the device's thread waits for it, and
-// loses what comes meanwhile, at any load.
+// neighbour computes on the device's processor between two moments since the world began. For that share of the time
+// the device's thread waits for the processor, and loses the frames that come meanwhile, at any load.
 type neighbour struct {
 	start, end time.Duration
 	share      float64
@@ -35,8 +35,9 @@ func (n neighbour) read(context.Context) (machine.Reading, error) {
 	elapsed := time.Since(epoch)
 	return machine.Reading{At: elapsed,
 		Processors: []machine.Processor{{Number: 1, Busy: elapsed}},
-		Threads:    []machine.Thread{{ID: 12, Name: "napi/east-12", Role: machine.Carries, Processor: 1, Waited: n.ran(elapsed)}},
-		Processes:  []machine.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: n.ran(elapsed)}},
+		Threads: []machine.Thread{{ID: 12, Name: "napi/east-12", Role: machine.Carries, Processor: 1,
+			Waited: n.ran(elapsed)}},
+		Processes: []machine.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: n.ran(elapsed)}},
 	}, nil
 }
 
@@ -63,7 +64,8 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 		for _, w := range rep.Windows {
 			if w.LostToDisturbance() {
 				voided++
-				if want := "thread napi/east-12 (12), which carries frames, waited"; !strings.Contains(w.Reason, want) || !strings.Contains(w.Reason, "which sh (process 4711) had for") {
+				if want := "thread napi/east-12 (12), which carries frames, waited"; !strings.Contains(w.Reason,
+					want) || !strings.Contains(w.Reason, "which sh (process 4711) had for") {
 					t.Errorf("window %d: %s", w.Number, w.Reason)
 				}
 			}
@@ -77,7 +79,8 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 		if rep.Result.Saturated || rep.Result.Reason != report.MachineLimited || !rep.Result.Measured {
 			t.Errorf("%+v\n%s", rep.Result, trace(rep))
 		}
-		for _, want := range []string{"others had processors of this machine that the test needed", "napi/east-12", "sh (process 4711)"} {
+		for _, want := range []string{"others had processors of this machine that the test needed", "napi/east-12",
+			"sh (process 4711)"} {
 			if !strings.Contains(rep.Result.Message, want) {
 				t.Errorf("the result says %q, and nothing of %q", rep.Result.Message, want)
 			}
@@ -96,11 +99,13 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 	})
 }
 
-// Without readings the same devices are called weak: what the readings are for.
+// Without readings the same devices are called weak, which is why the machine is read.
 func TestWithoutReadingsADisturbedDeviceLooksWeak(t *testing.T) {
-	rep := scene(disturbedBy(neighbour{12 * time.Second, time.Hour, 0.3}), func(s *scenario) { s.frames.Machine = nil }).run(t)
+	rep := scene(disturbedBy(neighbour{12 * time.Second, time.Hour, 0.3}),
+		func(s *scenario) { s.frames.Machine = nil }).run(t)
 	if lowest := rep.LowestLossy(); lowest == nil || lowest.Load > units.One/4 {
-		t.Errorf("%+v: no window is called Lossy at half the limit or less, so these scenes prove nothing\n%s", rep.Result, trace(rep))
+		t.Errorf("%+v: no window is called Lossy at half the limit or less, so these scenes prove nothing\n%s",
+			rep.Result, trace(rep))
 	}
 }
 
@@ -121,8 +126,9 @@ func TestPropertyADisturbedDeviceIsNeverCalledWeaker(t *testing.T) {
 	}
 }
 
-// starved is a flood on a machine short of processors. The generator, which can send 40 kpps, waits for a third of the time; while it has a processor, a neighbour has the device's for a share of the time. So the
-// device waits less, and loses less of what is sent, than it would if frames left evenly.
+// starved is a flood on a machine short of processors. The generator, which can send 40 kpps, waits for a third of
+// the time. While it has a processor, a neighbour has the device's for a share of the time. So the device waits less,
+// and loses less of what is sent, than it would if frames left evenly.
 func starved(share float64, options ...option) *scenario {
 	const sends, waits = 200 * time.Millisecond, 100 * time.Millisecond
 	n := neighbour{end: time.Hour, share: share * 2 / 3}
@@ -131,7 +137,8 @@ func starved(share float64, options ...option) *scenario {
 		for moment := sends; moment < time.Minute; moment += sends + waits {
 			g.Stalls = append(g.Stalls, sim.Standstill{Offset: moment, Duration: waits})
 		}
-	}), onDevice(func(d *sim.Device) { d.Trouble.Loss = units.Ratio(0.9 * share * float64(units.One)) })}, options...)...)
+	}), onDevice(func(d *sim.Device) { d.Trouble.Loss = units.Ratio(0.9 * share * float64(units.One)) })},
+		options...)...)
 }
 
 // What comes back of a flood whose sender waited, as the device did, is no limit of either.
@@ -144,10 +151,14 @@ func TestAFloodOfAStarvedMachineIsNoLimit(t *testing.T) {
 		saysNot  string
 	}{
 		"all loss may come from that": {starved(0.3, unlimited), report.NotMeasured,
-			[]string{"1 trial could not be judged, however often repeated", "napi/east-12 (12), which carries frames, waited", "and what sends waited 1.75s", "up to"}, "no limit of the device"},
+			[]string{"1 trial could not be judged, however often repeated",
+				"napi/east-12 (12), which carries frames, waited", "and what sends waited 1.75s", "up to"},
+			"no limit of the device"},
 		"the device loses more besides": {starved(0.1), report.MaximumOffered,
-			[]string{"and neither is a limit, as what sends and what forwards waited for processors", "napi/east-12", "and what sends waited 1.75s", "so that the device may have forwarded more"}, "no limit of the device"},
-		"the sender alone waited": {starved(0, unlimited), report.GeneratorLimited, []string{"and the generators' limit is no limit of the device"}, "neither"},
+			[]string{"and neither is a limit, as what sends and what forwards waited for processors", "napi/east-12",
+				"and what sends waited 1.75s", "so that the device may have forwarded more"}, "no limit of the device"},
+		"the sender alone waited": {starved(0, unlimited), report.GeneratorLimited,
+			[]string{"and the generators' limit is no limit of the device"}, "neither"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
@@ -161,8 +172,12 @@ func TestAFloodOfAStarvedMachineIsNoLimit(t *testing.T) {
 			}
 			for _, w := range r.Windows {
 				for _, d := range w.Directions {
-					if even := d.Sent.Packets - d.Sent.Packets*2/3; w.Phase == report.Trial && c.reason == report.NotMeasured && (d.DisturbedFrames < d.Sent.Packets-d.Returned.Packets || d.DisturbedFrames > even) {
-						t.Errorf("window %d, %s: %d of %d frames did not come back, and %d may have been lost for a disturbance", w.Number, d.Name(), d.Sent.Packets-d.Returned.Packets, d.Sent.Packets, d.DisturbedFrames)
+					if even := d.Sent.Packets - d.Sent.Packets*2/3; w.Phase == report.Trial &&
+						c.reason == report.NotMeasured && (d.DisturbedFrames < d.Sent.Packets-d.Returned.Packets ||
+						d.DisturbedFrames > even) {
+						t.Errorf("window %d, %s: %d of %d frames did not come back, and %d may have been lost for a "+
+							"disturbance", w.Number, d.Name(), d.Sent.Packets-d.Returned.Packets, d.Sent.Packets,
+							d.DisturbedFrames)
 					}
 				}
 			}
@@ -182,7 +197,7 @@ func TestReadingsOfACalmMachineChangeNothing(t *testing.T) {
 	}
 }
 
-// A machine is asked before and after windows, never within one: an answer costs the device something.
+// A machine is asked before and after windows, never within one, because an answer costs the device something.
 func TestAMachineIsReadOutsideOfWindows(t *testing.T) {
 	var asked []time.Time
 	rep := scene(func(s *scenario) {
@@ -198,7 +213,8 @@ func TestAMachineIsReadOutsideOfWindows(t *testing.T) {
 		opened := rep.Started.Add(w.Start.Std())
 		for _, at := range asked {
 			if at.After(opened) && at.Before(opened.Add(w.Duration.Std())) {
-				t.Errorf("window %d began at %s, and the machine was asked %s later, within its %s", w.Number, w.Start.Std(), at.Sub(opened), w.Duration.Std())
+				t.Errorf("window %d began at %s, and the machine was asked %s later, within its %s", w.Number,
+					w.Start.Std(), at.Sub(opened), w.Duration.Std())
 			}
 		}
 	}

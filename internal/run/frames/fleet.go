@@ -41,7 +41,7 @@ func (b *barrier) wait() {
 // The bounds of calls to a generator.
 const (
 	callTimeout    = 15 * time.Second // a call that changes something, before traffic flows
-	updateTimeout  = 5 * time.Second  // a change of load. The others aren't read meanwhile, and wait ten seconds at most
+	updateTimeout  = 5 * time.Second  // a change of load, during which others wait ten seconds at most
 	resolveTimeout = 20 * time.Second // addressing, which waits for answers of neighbours
 	stopTimeout    = 5 * time.Second  // stopping and releasing, also after the run's context has ended
 )
@@ -67,9 +67,4 @@ func (f *fleet) callAll(ctx context.Context, timeout time.Duration, action strin
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-// afterwards is a context for cleaning up, which goes on for a bounded time after ctx has ended.
-func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 }

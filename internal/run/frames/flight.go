@@ -64,8 +64,8 @@ func (f *flight) refuseLong(ctx context.Context, step procedure.Step, rates []un
 		came[i] -= lost
 	}
 	if flight := longest(came, rates); flight > step.Settle {
-		return fmt.Errorf("frames take %s or more through the device, and each load settles for %s: what is on its way "+
-			"at a change of load would count as lost%s",
+		return fmt.Errorf("frames take %s or more through the device, and each load settles for %s: what is on its "+
+			"way at a change of load would count as lost%s",
 			flight.Round(10*time.Millisecond), step.Settle, f.journal.Plan.Advice(fmt.Sprintf(". Set %%s to %s or more",
 				(2*flight).Round(100*time.Millisecond)), "procedure.ramp.settle"))
 	}

@@ -108,8 +108,8 @@ func (r *driver) Prepare(ctx context.Context, journal *runner.Journal) error {
 		return context.Cause(ctx)
 	}
 	if journal.Plan.Procedure.Reset != nil && r.opts.Reset == nil {
-		return errors.New("the plan says to reset the device before each trial, and this run has no way to do it: use " +
-			"the same linerate for operator and runner")
+		return errors.New("the plan says to reset the device before each trial, and this run has no way to do it: " +
+			"use the same linerate for operator and runner")
 	}
 	if err := r.matchGenerators(); err != nil {
 		return err
@@ -146,13 +146,13 @@ func (r *driver) assemble() {
 	r.rates = &rates{journal: j, topology: t, line: map[string]units.BitRate{}}
 	r.prover = &prover{journal: j, topology: t, fleet: r.fleet, resolver: r.resolver, frames: r.opts.Numbered}
 	r.judge = &judge{journal: j, setup: r.setup}
-	r.links = &links{journal: j, topology: t}
+	r.links = &links{Links: runner.Links{Journal: j}, topology: t}
 	r.totals = &totals{journal: j, setup: r.setup, demand: r.demand}
 	r.silence = &silence{journal: j, setup: r.setup, totals: r.totals}
 	r.counters = &counters{journal: j, topology: t, fleet: r.fleet, links: r.links, silence: r.silence,
 		limited: r.opts.Limited}
-	r.observers = &observers{journal: j, topology: t, counters: r.counters, setup: r.setup,
-		whereabouts: r.opts.Whereabouts}
+	r.observers = &observers{Observers: runner.Observers{Journal: j, Whereabouts: r.opts.Whereabouts}, topology: t,
+		counters: r.counters, setup: r.setup}
 	r.background = &background{journal: j, topology: t, counters: r.counters, observers: r.observers, rates: r.rates,
 		setup: r.setup, judge: r.judge}
 	r.samples = &samples{journal: j, topology: t, setup: r.setup, demand: r.demand, rates: r.rates, totals: r.totals,
@@ -171,26 +171,27 @@ func (r *driver) assemble() {
 	r.holds = &holds{journal: j, topology: t, demand: r.demand, setup: r.setup, counters: r.counters, pace: pace,
 		observers: r.observers, samples: r.samples, totals: r.totals, timing: timing,
 		machine: r.machine, judge: r.judge}
-	r.trials = &trials{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance, counters: r.counters,
-		pace: pace, observers: r.observers, samples: r.samples, totals: r.totals,
-		timing: timing, machine: r.machine, flight: r.flight, fleet: r.fleet, traffic: r.traffic, standstill: r.standstill,
-		resetter: r.resetter, judge: r.judge}
-	r.bursts = &bursts{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance, counters: r.counters,
+	r.trials = &trials{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance,
+		counters: r.counters,
+		pace:     pace, observers: r.observers, samples: r.samples, totals: r.totals,
+		timing: timing, machine: r.machine, flight: r.flight, fleet: r.fleet, traffic: r.traffic,
+		standstill: r.standstill,
+		resetter:   r.resetter, judge: r.judge}
+	r.bursts = &bursts{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance,
+		counters:  r.counters,
 		observers: r.observers, samples: r.samples, machine: r.machine,
 		fleet: r.fleet, traffic: r.traffic, standstill: r.standstill, resetter: r.resetter, judge: r.judge}
 }
 
 // readFirst takes the readings from which totals are counted.
 func (r *driver) readFirst(ctx context.Context) error {
-	r.links.forget()
+	r.links.Forget()
 	readings, limited, err := r.counters.readEdge(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.machine.Begin(ctx); err != nil {
-		r.journal.Note("disturbances of this machine can't be read: %v", err)
-	}
-	r.observers.observe(readings, limited)
+	r.journal.WatchMachine(ctx, r.machine)
+	r.observers.Observe(readings, limited)
 	r.totals.limited = limited.Limiters
 	r.totals.baseline, r.totals.latest, r.samples.thefts = readings, readings, thefts(readings)
 	r.silence.begin(readings)
@@ -201,7 +202,7 @@ func (r *driver) readFirst(ctx context.Context) error {
 func (r *driver) Measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	previous := r.demand.rates
 	r.demand.step, r.demand.rates, r.resetter.latest = step, step.Intended(r.rates.full, r.rates.warmups), nil
-	r.observers.whereabouts.Wanted.Judge(true)
+	r.observers.Whereabouts.Wanted.Judge(true)
 	r.journal.Update(func(p *runner.Progress) {
 		p.Load, p.IntendedPacketsPerSecond = r.demand.share(), sum(r.demand.rates).Whole()
 	})
@@ -244,7 +245,7 @@ func (r *driver) Stop(ctx context.Context) error {
 	if !r.journal.Driving {
 		return nil
 	}
-	stopping, cancel := afterwards(ctx)
+	stopping, cancel := runner.Afterwards(ctx, stopTimeout)
 	defer cancel()
 	err := r.fleet.stopAll(stopping)
 	if err != nil {
@@ -258,14 +259,13 @@ func (r *driver) Stop(ctx context.Context) error {
 	r.journal.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
 	r.drain(ctx)
 	r.observers.observeIdle(ctx)
-	r.observers.log.Complete(r.journal.Report.Windows)
-	r.journal.Report.Observations = r.observers.log.Observations()
+	r.observers.Complete()
 	return err
 }
 
 // drain waits until the counters stand still, and writes the totals.
 func (r *driver) drain(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainBound+readTimeout)
+	ctx, cancel := runner.Afterwards(ctx, drainBound+readTimeout)
 	defer cancel()
 	rest, err := r.standstill.await(ctx, stillOnce, nil)
 	if err != nil {
@@ -274,7 +274,7 @@ func (r *driver) drain(ctx context.Context) {
 		return
 	}
 	r.links.unwatched = true
-	r.observers.observe(rest.readings, rest.limited)
+	r.observers.Observe(rest.readings, rest.limited)
 	r.totals.write(rest.readings, rest.limited.Limiters, rest.stable)
 	r.readNumbers(ctx)
 }
@@ -282,10 +282,11 @@ func (r *driver) drain(ctx context.Context) {
 // readNumbers reports what became of frames with sequence numbers, where the profile has latency streams.
 func (r *driver) readNumbers(ctx context.Context) {
 	byGenerator := make([]map[uint32]engine.LatencyStats, len(r.topology.names))
-	err := r.fleet.callAll(ctx, callTimeout, "read the sequence numbers of", func(ctx context.Context, g int) (err error) {
-		byGenerator[g], err = r.fleet.engines[g].Latency(ctx)
-		return err
-	})
+	err := r.fleet.callAll(ctx, callTimeout, "read the sequence numbers of",
+		func(ctx context.Context, g int) (err error) {
+			byGenerator[g], err = r.fleet.engines[g].Latency(ctx)
+			return err
+		})
 	if err != nil {
 		r.journal.Note("whether frames came twice is not known: %v", err)
 		return
@@ -293,9 +294,10 @@ func (r *driver) readNumbers(ctx context.Context) {
 	for g, stats := range byGenerator {
 		for _, id := range slices.Sorted(maps.Keys(stats)) {
 			s := stats[id]
-			r.journal.Report.Numbered = append(r.journal.Report.Numbered, report.Numbered{Generator: r.topology.names[g],
-				FlowID: id, Sent: s.Sent, Received: s.Received, Missing: s.Dropped, Twice: s.Duplicate,
-				OutOfOrder: s.OutOfOrder})
+			r.journal.Report.Numbered = append(r.journal.Report.Numbered,
+				report.Numbered{Generator: r.topology.names[g],
+					FlowID: id, Sent: s.Sent, Received: s.Received, Missing: s.Dropped, Twice: s.Duplicate,
+					OutOfOrder: s.OutOfOrder})
 		}
 	}
 }
@@ -305,7 +307,7 @@ func (r *driver) Release(ctx context.Context) {
 	if r.claimed == nil {
 		return
 	}
-	ctx, cancel := afterwards(ctx)
+	ctx, cancel := runner.Afterwards(ctx, stopTimeout)
 	defer cancel()
 	err := r.fleet.callAll(ctx, stopTimeout, "release the ports of", func(ctx context.Context, g int) error {
 		if !r.claimed[g] {
@@ -331,7 +333,7 @@ func (r *driver) unsent(ctx context.Context, cause error) (*report.Window, error
 	if _, refused := errors.AsType[*orderError](cause); !refused {
 		return nil, cause
 	}
-	previous, opened := maps.Clone(r.links.latest), time.Now()
+	previous, opened := maps.Clone(r.links.Latest), time.Now()
 	first, err := r.counters.read(ctx)
 	if err != nil {
 		return nil, cause
@@ -348,7 +350,7 @@ func (r *driver) unsent(ctx context.Context, cause error) (*report.Window, error
 	if err != nil {
 		return nil, err
 	}
-	r.observers.observe(rest.readings, rest.limited)
+	r.observers.Observe(rest.readings, rest.limited)
 	r.samples.add(rest.readings, time.Since(opened))
 	span := measure.Span{Intended: r.demand.rates, Readings: measure.Pairwise(first, rest.readings)}
 	w := measure.Judge(r.setup.Window(span).Void(fmt.Sprintf("the link %s was down, and no traffic could be started",

@@ -64,7 +64,7 @@ func (h *holds) measure(ctx context.Context, step procedure.Step) (*report.Windo
 			return err
 		}
 		h.samples.add(readings, time.Since(begin))
-		h.observers.observe(readings, limited)
+		h.observers.Observe(readings, limited)
 		if moment.Before(edge) {
 			return nil
 		}
@@ -96,7 +96,7 @@ func (h *holds) measure(ctx context.Context, step procedure.Step) (*report.Windo
 	span.Disturbance = h.machine.ReadAfter(ctx)
 	w := measure.Judge(h.setup.Window(span), h.judge.goal())
 	w.Start = plan.Duration(opened.Sub(h.journal.Started))
-	h.observers.readAfterwards(ctx)
+	h.observers.readAfterWindow(ctx)
 	h.observers.addTo(&w, 0)
 	return &w, nil
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// withPause is a scene of windows of a second at 8 kpps, before a device that keeps frames from a moment on, for so long.
+// withPause is a scene of windows of a second at 8 kpps, before a device that keeps frames from a moment on,
+// for so long.
 func withPause(start, lasts time.Duration, options ...option) *scenario {
 	return scene(append(options, constantLoad("8kpps"), func(s *scenario) {
 		s.plan.Procedure.ConstantLoad.Duration, s.plan.Procedure.ConstantLoad.Window = seconds(6), seconds(1)
@@ -22,7 +23,8 @@ func withPause(start, lasts time.Duration, options ...option) *scenario {
 	})...)
 }
 
-// A device that keeps frames for a few milliseconds as a window ends has lost none of them, and the window that is looked at again says so.
+// A device that keeps frames for a few milliseconds as a window ends has lost none of them, and the window that
+// is looked at again says so.
 func TestFramesThatAreKeptAsAWindowEndsAreNotLost(t *testing.T) {
 	tier.Plain(t)
 	extended := 0
@@ -42,7 +44,8 @@ func TestFramesThatAreKeptAsAWindowEndsAreNotLost(t *testing.T) {
 	}
 }
 
-// What doesn't come back a moment later is lost, and a window that lost more than a moment may keep is not looked at again.
+// What doesn't come back a moment later is lost, and a window that lost more than a moment may keep is not
+// looked at again.
 func TestALossIsStillLostAMomentLater(t *testing.T) {
 	for name, c := range map[string]struct {
 		loss units.Ratio
@@ -56,7 +59,8 @@ func TestALossIsStillLostAMomentLater(t *testing.T) {
 				if w.Phase == report.WarmUp {
 					continue
 				}
-				if deviation := (w.Duration.Std() - c.took).Abs(); w.Quality != report.Lossy || deviation > 10*time.Millisecond {
+				if deviation := (w.Duration.Std() - c.took).Abs(); w.Quality != report.Lossy ||
+					deviation > 10*time.Millisecond {
 					t.Errorf("window %d lasted %s and is %s: %s", w.Number, w.Duration.Std(), w.Quality, w.Reason)
 				}
 			}

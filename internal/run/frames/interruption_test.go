@@ -47,7 +47,8 @@ func mute(start, end time.Duration, directions ...int) option {
 	}
 }
 
-// modest are criteria that the device meets easily as long as it is there, and that figures of a part of the run would meet, too.
+// modest are criteria that the device meets easily as long as it is there, and that figures of a part of the
+// run would meet, too.
 func modest(s *scenario) {
 	criterion(plan.Criterion{Name: "some", Metric: "PacketsPerSecond", Direction: "Each", Min: "1"})(s)
 	criterion(plan.Criterion{Name: "few lost", Metric: "LossRatio", Direction: "Each", Max: "0.6"})(s)
@@ -67,15 +68,42 @@ func healthy(t *testing.T, procedure option) (start, end time.Duration) {
 func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 	tier.Plain(t)
 	ways := map[string]func(moment time.Duration) option{
-		"its ports go down for good":                   func(moment time.Duration) option { return cut(moment, forever, 0, 1) },
-		"its ports go down for three seconds":          func(moment time.Duration) option { return cut(moment, moment+3*time.Second, 0, 1) },
-		"it loses one end":                             func(moment time.Duration) option { return cut(moment, forever, 1) },
-		"it loses one end for four seconds":            func(moment time.Duration) option { return cut(moment, moment+4*time.Second, 0) },
-		"it renegotiates a link":                       func(moment time.Duration) option { return cut(moment, moment+1200*time.Millisecond, 1) },
-		"a link blinks between two readings":           func(moment time.Duration) option { return cut(moment, moment+100*time.Microsecond, 0) },
-		"it forwards nothing more, with its links up":  func(moment time.Duration) option { return mute(moment, forever, 0, 1) },
-		"it restarts behind a switch, in four seconds": func(moment time.Duration) option { return mute(moment, moment+4*time.Second, 0, 1) },
-		"it forwards nothing more in one direction":    func(moment time.Duration) option { return mute(moment, forever, 0) },
+		"its ports go down for good": func(moment time.Duration) option {
+			return cut(moment, forever,
+				0, 1)
+		},
+		"its ports go down for three seconds": func(moment time.Duration) option {
+			return cut(moment, moment+
+				3*time.Second, 0, 1)
+		},
+		"it loses one end": func(moment time.Duration) option {
+			return cut(moment, forever,
+				1)
+		},
+		"it loses one end for four seconds": func(moment time.Duration) option {
+			return cut(moment, moment+
+				4*time.Second, 0)
+		},
+		"it renegotiates a link": func(moment time.Duration) option {
+			return cut(moment, moment+
+				1200*time.Millisecond, 1)
+		},
+		"a link blinks between two readings": func(moment time.Duration) option {
+			return cut(moment, moment+
+				100*time.Microsecond, 0)
+		},
+		"it forwards nothing more, with its links up": func(moment time.Duration) option {
+			return mute(moment, forever,
+				0, 1)
+		},
+		"it restarts behind a switch, in four seconds": func(moment time.Duration) option {
+			return mute(moment, moment+
+				4*time.Second, 0, 1)
+		},
+		"it forwards nothing more in one direction": func(moment time.Duration) option {
+			return mute(moment, forever,
+				0)
+		},
 	}
 	moments := []int64{50, 15, 85} // in percent of the traffic's time
 	for name, procedure := range eachProcedure {
@@ -91,17 +119,22 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 					if r.Verdict.Outcome == report.Passed {
 						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", way, moment, r.Result.Message, r.Verdict, trace(r))
 					}
-					if i := slices.IndexFunc(r.Result.Curve, func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
+					if i := slices.IndexFunc(r.Result.Curve,
+						func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
 						t.Errorf("%s after %s: a load's figure is confirmed: %+v", way, moment, r.Result.Curve[i])
 					}
 					if i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
 						t.Errorf("%s after %s: a figure is confirmed: %+v", way, moment, r.Figures[i])
 					}
 					if res := r.Result; r.Ending == report.Completed && (res.NotHeld == "" || res.Saturated) {
-						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", way, moment, res.Reason, res.NotHeld, res.Saturated, res.Message, trace(r))
+						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", way, moment, res.Reason, res.NotHeld,
+							res.Saturated, res.Message, trace(r))
 					}
-					if shown := slices.ContainsFunc(r.Figures, func(f report.Figure) bool { return f.ShownFor > 0 }); r.Result.NotHeld != "" && (shown || r.Result.ShownFor > 0 || strings.Contains(r.Result.Message, "is shown for")) {
-						t.Errorf("%s after %s: what was not held is shown for %s: %s", way, moment, r.Result.ShownFor.Std(), r.Result.Message)
+					if shown := slices.ContainsFunc(r.Figures,
+						func(f report.Figure) bool { return f.ShownFor > 0 }); r.Result.NotHeld != "" &&
+						(shown || r.Result.ShownFor > 0 || strings.Contains(r.Result.Message, "is shown for")) {
+						t.Errorf("%s after %s: what was not held is shown for %s: %s", way, moment,
+							r.Result.ShownFor.Std(), r.Result.Message)
 					}
 				}
 			}
@@ -109,12 +142,13 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 	}
 }
 
-// TestADeviceThatForwardsNothingForLittleMoreThanASecond: readings once a second may have frames before and after such a silence on both sides of it.
+// Readings once a second may have frames before and after such a silence on both sides of it.
 func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
 	tier.Plain(t)
 	paced := onGenerator(func(g *sim.Generator) { g.Paced = true })
 	for _, name := range []string{"ConstantLoad", "Ramp", "FrameLoss"} {
-		for kind, of := range map[string]option{"generators whose pace is watched": func(*scenario) {}, "generators that keep their pace": paced} {
+		for kind, of := range map[string]option{"generators whose pace is watched": func(*scenario) {},
+			"generators that keep their pace": paced} {
 			start, end := healthy(t, eachProcedure[name])
 			for tenths := range 10 {
 				moment := (start+end)/2 + time.Duration(tenths)*100*time.Millisecond
@@ -125,14 +159,16 @@ func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
 					continue // it was silent where nothing was sent, or no window was
 				}
 				if r.Verdict.Outcome == report.Passed || r.Result.NotHeld == "" {
-					t.Errorf("%s, %s, after %s: %s, %q: %s", name, kind, moment, r.Verdict.Outcome, r.Result.NotHeld, r.Result.Message)
+					t.Errorf("%s, %s, after %s: %s, %q: %s", name, kind, moment, r.Verdict.Outcome, r.Result.NotHeld,
+						r.Result.Message)
 				}
 			}
 		}
 	}
 }
 
-// TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure: wherever it is away, in the middle of a load or a trial, at its end, over a pause, or for a few whole bursts, the run was not held; unless next to nothing was sent meanwhile.
+// Whether the device is away in the middle of a load or a trial, at its end, over a pause, or for a few whole bursts,
+// the run was not held, unless next to nothing was sent meanwhile.
 func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
 	tier.Plain(t)
 	paced := onGenerator(func(g *sim.Generator) { g.Paced = true })
@@ -150,8 +186,11 @@ func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
 				}
 				outages++
 				confirmed := slices.ContainsFunc(r.Figures, func(f report.Figure) bool { return f.Confirmed })
-				if r.Verdict.Outcome == report.Passed || r.Ending == report.Completed && (r.Result.NotHeld == "" || r.Result.Saturated) || confirmed {
-					t.Errorf("away for %s after %s: %s, %s, %q, saturated %v, a figure is confirmed: %v: %s", long, moment, r.Verdict.Outcome, r.Result.Reason, r.Result.NotHeld, r.Result.Saturated, confirmed, r.Result.Message)
+				if r.Verdict.Outcome == report.Passed || r.Ending == report.Completed && (r.Result.NotHeld == "" ||
+					r.Result.Saturated) || confirmed {
+					t.Errorf("away for %s after %s: %s, %s, %q, saturated %v, a figure is confirmed: %v: %s", long,
+						moment, r.Verdict.Outcome, r.Result.Reason, r.Result.NotHeld, r.Result.Saturated, confirmed,
+						r.Result.Message)
 				}
 			}
 			if outages == 0 {
@@ -161,8 +200,10 @@ func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
 	}
 }
 
-// A generator begins 0.2 s after it is asked to, as the software engine does. The first reading then had nothing sent, and the second was a second later: frames seemed to be under way for that long, and a device that was away
-// for 1.5 s from the end of a trial on was given a limit. So was one that was away for a second, as the lost frames of the trial before the pause did not count.
+// A generator begins 0.2 s after it is asked to, as the software engine does. The first reading then had nothing
+// sent, and the second was a second later. Frames seemed to be under way for that long, and a device that was away
+// for 1.5 s from the end of a trial on was given a limit. So was one that was away for a second, as the lost frames
+// of the trial before the pause did not count.
 func TestADeviceThatIsAwayIsSeenThoughItsGeneratorBeginsLater(t *testing.T) {
 	tier.Plain(t)
 	late := onGenerator(func(g *sim.Generator) { g.Paced, g.StartTakes = true, 200*time.Millisecond })
@@ -171,14 +212,16 @@ func TestADeviceThatIsAwayIsSeenThoughItsGeneratorBeginsLater(t *testing.T) {
 	outages := 0
 	for n := range tier.Times(6, 100) {
 		for _, away := range []time.Duration{time.Second, 1500 * time.Millisecond} {
-			moment := start + 2600*time.Millisecond + time.Duration(n)*30*time.Millisecond // the highest load is over, of which nothing may come back
+			// the highest load is over, of which nothing may come back
+			moment := start + 2600*time.Millisecond + time.Duration(n)*30*time.Millisecond
 			r := scene(search, late, mute(moment, moment+away, 0, 1)).run(t)
 			if sentMeanwhile(r, moment, moment+away) < 50*time.Millisecond {
 				continue
 			}
 			outages++
 			if r.Result.NotHeld == "" || r.Result.Saturated {
-				t.Errorf("away for %s after %s: %s, %q: %s", away, moment, r.Result.Reason, r.Result.NotHeld, r.Result.Message)
+				t.Errorf("away for %s after %s: %s, %q: %s", away, moment, r.Result.Reason, r.Result.NotHeld,
+					r.Result.Message)
 			}
 		}
 	}
@@ -202,9 +245,10 @@ func wholeTrial(r *report.Report, start, end time.Duration) bool {
 	})
 }
 
-// TestALoadThatAMuteDeviceLostFailsItsDemand: a hold counts all that was lost of its load, so a demand for less loss fails, and isn't left open.
+// A hold counts all that was lost of its load, so a demand for less loss fails, and isn't left open.
 func TestALoadThatAMuteDeviceLostFailsItsDemand(t *testing.T) {
-	nothingLost := criterion(plan.Criterion{Name: "nothing is lost", Metric: "LossRatio", Direction: "Each", Max: "0.001"})
+	nothingLost := criterion(plan.Criterion{Name: "nothing is lost", Metric: "LossRatio", Direction: "Each",
+		Max: "0.001"})
 	start, end := healthy(t, constantLoad("8kpps"))
 	for name, until := range map[string]time.Duration{"for good": forever, "for three seconds": 3 * time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -217,7 +261,8 @@ func TestALoadThatAMuteDeviceLostFailsItsDemand(t *testing.T) {
 	}
 }
 
-// TestASearchGoesOnInLargeStepsAfterADeviceWasAway: what came back meanwhile is no limit from which to step up by widths: 1,129 trials it took so.
+// The frames that came back meanwhile show no limit from which to step up by widths. A search took 1,129 trials that
+// way.
 func TestASearchGoesOnInLargeStepsAfterADeviceWasAway(t *testing.T) {
 	search := searching(plan.ClassifySequential, 1, 5)
 	start, end := healthy(t, search)

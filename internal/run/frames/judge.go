@@ -1,7 +1,6 @@
 package frames
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -33,8 +32,7 @@ func (j *judge) cutShort(span measure.Span, opened time.Time, step procedure.Ste
 	}
 	span.Planned, span.Sending, span.Stopped = 0, 0, nil
 	counted := j.setup.Window(span)
-	counted = counted.Void(fmt.Sprintf("cut short after %s of %s: %v", counted.Duration().Round(time.Millisecond),
-		step.Judge, cause))
+	counted = counted.Void(runner.CutShort(counted.Duration(), step.Judge, cause))
 	w := measure.Judge(counted, j.goal())
 	w.Start = plan.Duration(opened.Sub(j.journal.Started))
 	return &w

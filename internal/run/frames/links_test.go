@@ -30,11 +30,14 @@ func TestALinkThatChangedItsStateDuringTheRunIsInTheReport(t *testing.T) {
 					t.Errorf("%s changed %d times", p.Link, p.LinkChanges)
 				}
 			}
-			if lines := trace(r); strings.Count(lines, "the link of west (generator g0) changed its state 2 times, and is up now") != 1 {
+			if lines := trace(r); strings.Count(lines,
+				"the link of west (generator g0) changed its state 2 times, and is up now") != 1 {
 				t.Errorf("the trace says\n%s", lines)
 			}
 			var text strings.Builder
-			if err := render.Text(&text, r); err != nil || !strings.Contains(text.String(), "the link of east (generator g0) changed its state 2 times during the run") {
+			if err := render.Text(&text, r); err != nil ||
+				!strings.Contains(text.String(),
+					"the link of east (generator g0) changed its state 2 times during the run") {
 				t.Errorf("%v\n%s", err, text.String())
 			}
 		})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
@@ -16,35 +15,33 @@ import (
 
 // observers passes readings to the Plan's observers, and their values to windows.
 type observers struct {
-	journal     *runner.Journal
-	topology    *topology
-	counters    *counters
-	setup       *measure.Setup
-	whereabouts observe.Whereabouts
-	log         *observe.Log
+	runner.Observers
+	topology *topology
+	counters *counters
+	setup    *measure.Setup
 }
 
 // observeIdle lets observers read the idle machines after the traffic, for as long as before it. It doesn't keep a
 // person waiting who interrupts the run.
 func (o *observers) observeIdle(ctx context.Context) {
-	if len(o.journal.Plan.Observers) == 0 || ctx.Err() != nil {
+	if len(o.Journal.Plan.Observers) == 0 || ctx.Err() != nil {
 		return
 	}
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, listening+2*readTimeout)
 	defer cancel()
-	o.whereabouts.Wanted.Judge(false)
-	began := time.Since(o.journal.Started)
+	o.Whereabouts.Wanted.Judge(false)
+	began := time.Since(o.Journal.Started)
 	for i := range 2 {
 		if i > 0 && o.keepSilence(ctx) != nil {
 			return
 		}
 		readings, limited, err := o.counters.readEdge(ctx)
 		if err != nil {
-			o.journal.Log.Debug("observers' idle values after the traffic could not be read", "error", err)
+			o.Journal.Log.Debug("observers' idle values after the traffic could not be read", "error", err)
 			return
 		}
-		o.observe(readings, limited)
+		o.Observe(readings, limited)
 	}
 	o.awaitReadings(whole, began)
 	o.idle(began, true)
@@ -52,7 +49,7 @@ func (o *observers) observeIdle(ctx context.Context) {
 
 // awaitReadings waits for readings from the network of the time after the traffic, if the run has time left.
 func (o *observers) awaitReadings(ctx context.Context, began time.Duration) {
-	end := o.journal.Started.Add(began + o.journal.Plan.IdleTime())
+	end := o.Journal.Started.Add(began + o.Journal.Plan.IdleTime())
 	if deadline, bounded := ctx.Deadline(); bounded && deadline.Before(end.Add(listening)) {
 		return
 	}
@@ -60,29 +57,21 @@ func (o *observers) awaitReadings(ctx context.Context, began time.Duration) {
 	}
 }
 
-// observe passes the latest readings to the Plan's observers.
-func (o *observers) observe(readings []engine.Reading, limits runner.Limits) {
-	m := o.whereabouts.Moment(time.Since(o.journal.Started))
-	m.Readings, m.Limited, m.Asked, m.Answered = readings, limits.Limiters, limits.Asked, limits.Answered
-	o.log.Add(m)
-	o.journal.Hear(o.log.Unread())
+// read reads the generators' counters for observers.
+func (o *observers) read(ctx context.Context) error {
+	readings, err := o.counters.read(ctx)
+	if err == nil {
+		o.Observe(readings, runner.Limits{})
+	}
+	return err
 }
 
-// readAfterwards reads for observers, right after a window while its load is still held, what would disturb the
-// device within the window. What can't be read is missing.
-func (o *observers) readAfterwards(ctx context.Context) {
-	if !o.whereabouts.Wanted.Intrusive() {
-		return
+// readAfterWindow reads for observers, right after a window while its load is still held, what would disturb the device
+// within the window. What can't be read is missing.
+func (o *observers) readAfterWindow(ctx context.Context) {
+	if err := o.ReadAfterWindow(ctx, o.read); err != nil {
+		o.Journal.Log.Debug("observers' values after a window could not be read", "error", err)
 	}
-	o.whereabouts.Wanted.Judge(false)
-	defer o.whereabouts.Wanted.Judge(true)
-	o.whereabouts.RefreshDevice(ctx)
-	readings, err := o.counters.read(ctx)
-	if err != nil {
-		o.journal.Log.Debug("observers' values after a window could not be read", "error", err)
-		return
-	}
-	o.observe(readings, runner.Limits{})
 }
 
 // hearings is how many times in a silence the latest values of the device's node are taken, as they may be older than
@@ -96,9 +85,9 @@ func (o *observers) keepSilence(ctx context.Context) error {
 		if err := bounded.Pause(ctx, listening/hearings); err != nil {
 			return err
 		}
-		if m := o.whereabouts.Moment(time.Since(o.journal.Started)); m.Device != nil || m.Collected != nil {
-			o.log.Add(m)
-			o.journal.Hear(o.log.Unread())
+		if m := o.Whereabouts.Moment(time.Since(o.Journal.Started)); m.Device != nil || m.Collected != nil {
+			o.Log.Add(m)
+			o.Journal.Hear(o.Log.Unread())
 		}
 	}
 	return nil
@@ -106,8 +95,8 @@ func (o *observers) keepSilence(ctx context.Context) error {
 
 // newLog starts the log of the Plan's observers.
 func (o *observers) newLog() *observe.Log {
-	return observe.NewLog(o.journal.Plan.Observers, observe.Setup{Generators: o.setup.Generators,
-		Links: o.topology.linksOfPorts(), Directions: o.journal.Plan.Directions, Whereabouts: o.whereabouts})
+	return observe.NewLog(o.Journal.Plan.Observers, observe.Setup{Generators: o.setup.Generators,
+		Links: o.topology.linksOfPorts(), Directions: o.Journal.Plan.Directions, Whereabouts: o.Whereabouts})
 }
 
 // aged is how old a value may be. Generators read their processors every 100 ms at most. The silence begins that much
@@ -116,26 +105,23 @@ const aged = 150 * time.Millisecond
 
 // idle records what observers read without traffic since a moment, either before the traffic or after it.
 func (o *observers) idle(began time.Duration, afterTraffic bool) {
-	o.log.Idle(began-aged, time.Since(o.journal.Started), afterTraffic)
+	o.Log.Idle(began-aged, time.Since(o.Journal.Started), afterTraffic)
 }
 
 // readAtRest reads the counters of the device's interfaces for observers once the generators' counters stand still,
 // and returns since when they do. Machines answer with values that they read a moment before, which may be from a
 // time when frames were still in flight. What can't be read is missing.
 func (o *observers) readAtRest(ctx context.Context, drained rest) (restSince time.Duration) {
-	restSince = drained.stillSince.Sub(o.journal.Started)
+	restSince = drained.stillSince.Sub(o.Journal.Started)
 	ofDevice := func(o plan.Observer) bool { return o.Of == plan.OfDUT && o.Type == plan.ObserveInterfaces }
-	if !slices.ContainsFunc(o.journal.Plan.Observers, ofDevice) || bounded.PauseUntil(ctx,
+	if !slices.ContainsFunc(o.Journal.Plan.Observers, ofDevice) || bounded.PauseUntil(ctx,
 		drained.stillSince.Add(aged)) != nil {
 		return restSince
 	}
-	o.whereabouts.RefreshDevice(ctx)
-	readings, err := o.counters.read(ctx)
-	if err != nil {
-		o.journal.Log.Debug("what the device's interfaces counted could not be read after a trial", "error", err)
-		return restSince
+	o.Whereabouts.RefreshDevice(ctx)
+	if err := o.read(ctx); err != nil {
+		o.Journal.Log.Debug("what the device's interfaces counted could not be read after a trial", "error", err)
 	}
-	o.observe(readings, runner.Limits{})
 	return restSince
 }
 
@@ -144,9 +130,9 @@ func (o *observers) readAtRest(ctx context.Context, drained rest) (restSince tim
 func (o *observers) addTo(w *report.Window, restSince time.Duration) {
 	start := w.Start.Std()
 	if end := start + w.Duration.Std(); restSince > 0 {
-		w.Observed = o.log.Trial(start, end, restSince)
+		w.Observed = o.Log.Trial(start, end, restSince)
 	} else {
-		w.Observed = o.log.Window(start, end)
+		w.Observed = o.Log.Window(start, end)
 	}
 	w.Observed = append(w.Observed, observe.Derived(w)...)
 }

@@ -22,13 +22,14 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/sim"
 )
 
-// busy is a generator on a machine with one processor, which is busy for a fifth of the time, and for half of it while frames flow.
+// busy is a generator on a machine with one processor, which is busy for a fifth of the time, and for half of
+// it while frames flow.
 type busy struct {
 	engine.Engine
 	start, end *time.Time // frames flow
 }
 
-// Stop ends it: a curve's last trial has ended by then.
+// Stop ends the time in which frames flow, because a curve's last trial has ended by then.
 func (b busy) Stop(ctx context.Context, ports []int) error {
 	*b.end = time.Now()
 	return b.Engine.Stop(ctx, ports)
@@ -62,11 +63,13 @@ func TestObserversAreInTheReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(procedure, func(s *scenario) {
-				s.plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}, {Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}
+				s.plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors},
+					{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}
 			})
 			var rep *report.Report
 			synctest.Test(t, func(t *testing.T) {
-				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
+				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time),
+					new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
 				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
 			})
 			if len(rep.Observations) != 2 || len(rep.Windows) == 0 {
@@ -76,8 +79,10 @@ func TestObserversAreInTheReport(t *testing.T) {
 				t.Errorf("of a limit that nobody can ask: %+v, want why it is missing", limit)
 			}
 			sign := rep.Observations[0].Series[0]
-			if sign.Name != "busy" || sign.IdleBefore == nil || math.Abs(*sign.IdleBefore-0.2) > 0.01 || len(sign.Samples) < len(rep.Windows) {
-				t.Errorf("%s was %v idle before, with %d samples; want busy, 0.2, and some a window", sign.Name, sign.IdleBefore, len(sign.Samples))
+			if sign.Name != "busy" || sign.IdleBefore == nil || math.Abs(*sign.IdleBefore-0.2) > 0.01 ||
+				len(sign.Samples) < len(rep.Windows) {
+				t.Errorf("%s was %v idle before, with %d samples; want busy, 0.2, and some a window", sign.Name,
+					sign.IdleBefore, len(sign.Samples))
 			}
 			if sign.IdleAfter == nil || math.Abs(*sign.IdleAfter-0.2) > 0.01 {
 				t.Errorf("%s was %v after the traffic, want 0.2", sign.Name, sign.IdleAfter)
@@ -91,7 +96,8 @@ func TestObserversAreInTheReport(t *testing.T) {
 	}
 }
 
-// Who is asked over the network tells every few seconds: a load that is held for long enough has a number of it, and one that isn't says why.
+// A source on the network answers every few seconds. A load that is held for long enough has its number, and a
+// shorter one the reason why it has none.
 func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 	for name, c := range map[string]struct {
 		period  time.Duration
@@ -102,17 +108,21 @@ func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(constantLoad("8kpps"), func(s *scenario) {
-				s.plan.Observers = []plan.Observer{{Name: "power", Of: plan.OfLab, Type: plan.ObserveSNMP, Every: plan.Duration(c.period), SNMP: &plan.SNMPObject{Unit: plan.Watts}}}
+				s.plan.Observers = []plan.Observer{{Name: "power", Of: plan.OfLab, Type: plan.ObserveSNMP,
+					Every: plan.Duration(c.period), SNMP: &plan.SNMPObject{Unit: plan.Watts}}}
 			})
 			var rep *report.Report
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				s.frames.Collector = func() observe.Collected {
 					elapsed := time.Since(began)
-					return observe.Collected{Clock: time.Hour + elapsed, Answers: []observe.Answer{{Observer: "power", At: time.Hour + elapsed.Truncate(c.period),
-						Numbers: []observe.Number{{Name: "value", Part: "outlet 4", Unit: plan.Watts, Kind: report.Gauge, Value: 240}}}}}
+					return observe.Collected{Clock: time.Hour + elapsed,
+						Answers: []observe.Answer{{Observer: "power", At: time.Hour + elapsed.Truncate(c.period),
+							Numbers: []observe.Number{{Name: "value", Part: "outlet 4", Unit: plan.Watts,
+								Kind: report.Gauge, Value: 240}}}}}
 				}
-				gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
+				gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0),
+					PortOfLink: map[string]int{"west": 0, "east": 1}}}
 				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
 			})
 			sign := rep.Observations[0].Series[0]
@@ -148,10 +158,11 @@ func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 	}
 }
 
-// asked is the device's node as somebody follows it who asks it now and then: its one processor is busy for three tenths of the time. It answers within a time, while it is there.
+// asked is the device's node as a caller follows it who asks now and then. Its one processor is busy for three tenths
+// of the time. It answers within a time, while it is there.
 type asked struct {
 	begin          time.Time
-	late, lifetime time.Duration // until 0: it is never there
+	late, lifetime time.Duration // with lifetime 0 it is never there
 }
 
 func (a asked) reading() observe.MachineReading {
@@ -167,7 +178,7 @@ func (a asked) reading() observe.MachineReading {
 		reading.Missing = "10.0.0.7:4504 did not answer: it has not answered yet"
 		return reading
 	}
-	reading.Age, reading.Clock, reading.At = time.Since(a.begin)-asked-a.late, uptime+asked, uptime+asked
+	reading.Age, reading.Clock, reading.Instant = time.Since(a.begin)-asked-a.late, uptime+asked, uptime+asked
 	reading.Processors = []machine.Processor{{Number: 7, Busy: asked * 3 / 10}}
 	return reading
 }
@@ -181,28 +192,35 @@ func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 		wants func(t *testing.T, o report.Observation, windows []report.Window)
 	}{
 		{"never there", asked{}, func(t *testing.T, o report.Observation, windows []report.Window) {
-			if len(o.Series) > 0 || o.Missing != "10.0.0.7:4504 did not answer: it has not answered yet" || windows[0].Observed[0].Missing != o.Missing {
+			if len(o.Series) > 0 || o.Missing != "10.0.0.7:4504 did not answer: it has not answered yet" ||
+				windows[0].Observed[0].Missing != o.Missing {
 				t.Errorf("%+v, in a window %+v", o, windows[0].Observed[0])
 			}
 		}},
 		{"answers", asked{lifetime: time.Hour}, isRead},
 		{"answers late", asked{lifetime: time.Hour, late: 350 * time.Millisecond}, isRead},
-		{"goes away", asked{lifetime: 8 * time.Second}, func(t *testing.T, o report.Observation, windows []report.Window) {
+		{"goes away", asked{lifetime: 8 * time.Second}, func(t *testing.T, o report.Observation,
+			windows []report.Window) {
 			latest := windows[len(windows)-1].Observed[0]
-			if len(o.Series) == 0 || len(o.Series[0].Samples) < 3 || latest.Mean != nil || latest.Missing != "it was not read within 400ms of the window's edges: 10.0.0.7:4504 did not answer: connection refused" {
+			if len(o.Series) == 0 || len(o.Series[0].Samples) < 3 || latest.Mean != nil ||
+				latest.Missing != "it was not read within 400ms of the window's edges: 10.0.0.7:4504 did not answer: "+
+					"connection refused" {
 				t.Errorf("%+v; the last window says %+v", o, latest)
 			}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := scene(func(s *scenario) {
-				s.plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}, {Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
+				s.plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors},
+					{Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
 			})
 			var rep *report.Report
 			synctest.Test(t, func(t *testing.T) {
 				c.node.begin = time.Now()
-				s.frames.Device, s.frames.Nodes, s.frames.DeviceNode = c.node.reading, map[string]string{"g0": "node-1"}, "node-2"
-				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
+				s.frames.Device, s.frames.Nodes, s.frames.DeviceNode = c.node.reading,
+					map[string]string{"g0": "node-1"}, "node-2"
+				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time),
+					new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
 				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
 			})
 			if rep.Ending != report.Completed || len(rep.Windows) < 3 || len(rep.Observations) != 2 {
@@ -249,7 +267,8 @@ func TestWithoutObserversNothingIsKept(t *testing.T) {
 	}
 }
 
-// warm is a generator on a machine that is at 40 degrees, and at 70 while frames flow. It tells so where somebody asks, and remembers when that was.
+// warm is a generator on a machine that is at 40 degrees, and at 70 while frames flow. It tells so where
+// somebody asks, and remembers when that was.
 type warm struct {
 	busy
 	wanted *observe.Wanted
@@ -265,12 +284,14 @@ func (w warm) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 			degrees = 70
 		}
 		*w.asked = append(*w.asked, time.Now())
-		reading.Signs = append(reading.Signs, signs.Reading{Type: of, At: reading.Instant, Values: []signs.Value{{Series: "highest", Number: degrees}}})
+		reading.Signs = append(reading.Signs, signs.Reading{Type: of, At: reading.Instant,
+			Values: []signs.Value{{Series: "highest", Number: degrees}}})
 	}
 	return reading, err
 }
 
-// What takes something from the device is read before the traffic, when a held window is over, and after the traffic: never within a window, nor in a trial.
+// Signs whose reading takes something from the device are read before the traffic, when a held window is over, and
+// after the traffic, and never within a window or a trial.
 func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 	for name, c := range map[string]struct {
 		procedure option
@@ -284,8 +305,11 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 			var asked []time.Time
 			synctest.Test(t, func(t *testing.T) {
 				s.frames.OneMachine, s.frames.Wanted = true, observe.Want(s.plan.Observers, true)
-				gen := warm{busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, s.frames.Wanted, &asked}
-				rep = runner.Run(t.Context(), &s.plan, frames.New([]frames.Generator{{Name: "g0", Engine: gen, PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames), s.options)
+				gen := warm{busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, s.frames.Wanted,
+					&asked}
+				rep = runner.Run(t.Context(), &s.plan,
+					frames.New([]frames.Generator{{Name: "g0", Engine: gen, PortOfLink: map[string]int{"west": 0,
+						"east": 1}}}, s.frames), s.options)
 			})
 			if rep.Ending != report.Completed || len(rep.Windows) == 0 || len(rep.Observations[0].Series) != 1 {
 				t.Fatalf("%s: %s, %d windows, %+v", rep.Ending, rep.Message, len(rep.Windows), rep.Observations)
@@ -297,12 +321,15 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 			for _, w := range rep.Windows {
 				opened := rep.Started.Add(w.Start.Std())
 				for _, at := range asked {
-					if at.After(opened.Add(time.Millisecond)) && at.Before(opened.Add(max(w.Duration.Std(), w.Took.Std())-time.Millisecond)) {
-						t.Errorf("window %d, from %s for %s: somebody asked at %s", w.Number, w.Start.Std(), w.Duration.Std(), at.Sub(rep.Started))
+					if at.After(opened.Add(time.Millisecond)) &&
+						at.Before(opened.Add(max(w.Duration.Std(), w.Took.Std())-time.Millisecond)) {
+						t.Errorf("window %d, from %s for %s: somebody asked at %s", w.Number, w.Start.Std(),
+							w.Duration.Std(), at.Sub(rep.Started))
 					}
 				}
 				got := w.Observed[0]
-				if c.isHeld && (got.Mean == nil || *got.Mean != 70) || !c.isHeld && (got.Mean != nil || got.Missing == "") {
+				if c.isHeld && (got.Mean == nil || *got.Mean != 70) || !c.isHeld &&
+					(got.Mean != nil || got.Missing == "") {
 					t.Errorf("window %d: %+v", w.Number, got)
 				}
 			}
@@ -310,11 +337,12 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 	}
 }
 
-// A wrong password is known by the first answer: the run says so before its first window, and once.
+// A wrong password is known by the first answer. The run notes it before its first window, and once.
 func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
 	const reason = "https://bmc.lab: 401 Unauthorized: it doesn't take what secret bmc has"
 	s := scene(constantLoad("8kpps"), func(s *scenario) {
-		s.plan.Observers = []plan.Observer{{Name: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish, Every: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}}
+		s.plan.Observers = []plan.Observer{{Name: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish,
+			Every: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}}
 	})
 	var rep *report.Report
 	var progress []runner.Progress
@@ -323,9 +351,11 @@ func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
 		began := time.Now()
 		s.frames.Collector = func() observe.Collected {
 			elapsed := time.Since(began)
-			return observe.Collected{Clock: elapsed + 1, Answers: []observe.Answer{{Observer: "box", At: elapsed.Truncate(time.Second) + 1, Missing: reason}}}
+			return observe.Collected{Clock: elapsed + 1,
+				Answers: []observe.Answer{{Observer: "box", At: elapsed.Truncate(time.Second) + 1, Missing: reason}}}
 		}
-		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
+		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0),
+			PortOfLink: map[string]int{"west": 0, "east": 1}}}
 		rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
 	})
 	var noted []report.Note
@@ -347,7 +377,8 @@ func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
 func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
 	const period = 200 * time.Millisecond
 	s := scene(constantLoad("8kpps"), func(s *scenario) {
-		s.plan.Observers = []plan.Observer{{Name: "vpp", Of: plan.OfDUT, Type: plan.ObserveVPP, Every: plan.Duration(period), VPP: &plan.VPPStats{Socket: "/run/vpp/stats.sock"}}}
+		s.plan.Observers = []plan.Observer{{Name: "vpp", Of: plan.OfDUT, Type: plan.ObserveVPP,
+			Every: plan.Duration(period), VPP: &plan.VPPStats{Socket: "/run/vpp/stats.sock"}}}
 	})
 	var rep *report.Report
 	synctest.Test(t, func(t *testing.T) {
@@ -358,17 +389,23 @@ func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
 			count := func(name, unit string, value float64) observe.Number {
 				return observe.Number{Name: name, Part: "ip4-lookup", Unit: unit, Kind: report.Counter, Value: value}
 			}
-			return observe.Collected{Clock: time.Hour + elapsed, Answers: []observe.Answer{{Observer: "vpp", At: time.Hour + elapsed.Truncate(period),
-				Numbers: []observe.Number{count("clocks", "clocks", 30*packets), count("vectors", "packets", packets), count("calls", "calls", packets/8)}}}}
+			return observe.Collected{Clock: time.Hour + elapsed,
+				Answers: []observe.Answer{{Observer: "vpp", At: time.Hour + elapsed.Truncate(period),
+					Numbers: []observe.Number{count("clocks", "clocks", 30*packets), count("vectors", "packets",
+						packets),
+						count("calls", "calls", packets/8)}}}}
 		}
-		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
+		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0),
+			PortOfLink: map[string]int{"west": 0, "east": 1}}}
 		rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
 	})
-	if clocks := rep.Result.ClocksPerPacket()[report.VPPNode{Observer: "vpp", Name: "ip4-lookup"}]; clocks < 29.99 || clocks > 30.01 {
+	if clocks := rep.Result.ClocksPerPacket()[report.VPPNode{Observer: "vpp", Name: "ip4-lookup"}]; clocks < 29.99 ||
+		clocks > 30.01 {
 		t.Errorf("%g clocks a packet, want 30: %+v", clocks, rep.Result.Observed)
 	}
 	i := slices.IndexFunc(rep.Result.Observed, func(o report.Observed) bool { return o.Series == plan.VectorsPerCall })
-	if i < 0 || rep.Result.Observed[i].Mean == nil || *rep.Result.Observed[i].Mean < 7.99 || *rep.Result.Observed[i].Mean > 8.01 {
+	if i < 0 || rep.Result.Observed[i].Mean == nil || *rep.Result.Observed[i].Mean < 7.99 ||
+		*rep.Result.Observed[i].Mean > 8.01 {
 		t.Errorf("%+v, want 8 packets a call", rep.Result.Observed)
 	}
 }
@@ -389,13 +426,14 @@ func (c cached) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 		for _, p := range reading.Ports {
 			sent += p.Sent.Packets
 		}
-		*c.cache = signs.Reading{Type: signs.Interfaces, At: reading.Instant, Values: []signs.Value{{Series: "received", Part: "west", Number: float64(sent)}}}
+		*c.cache = signs.Reading{Type: signs.Interfaces, At: reading.Instant,
+			Values: []signs.Value{{Series: "received", Part: "west", Number: float64(sent)}}}
 	}
 	reading.Signs = append(reading.Signs, *c.cache)
 	return reading, err
 }
 
-// A device's counters are told from a moment before: of a trial they are those of when all had come to rest.
+// A device's counters are of a moment before the answer. For a trial they are those of when all had come to rest.
 func TestADevicesInterfacesCountAWholeTrial(t *testing.T) {
 	s := scene(frameLoss, func(s *scenario) {
 		s.plan.Observers = []plan.Observer{{Name: "device", Of: plan.OfDUT, Type: plan.ObserveInterfaces}}
@@ -411,7 +449,9 @@ func TestADevicesInterfacesCountAWholeTrial(t *testing.T) {
 				_, _ = gen.Read(ctx, []int{0, 1})
 			}
 		}()
-		rep = runner.Run(t.Context(), &s.plan, frames.New([]frames.Generator{{Name: "g0", Engine: gen, PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames), s.options)
+		rep = runner.Run(t.Context(), &s.plan,
+			frames.New([]frames.Generator{{Name: "g0", Engine: gen, PortOfLink: map[string]int{"west": 0, "east": 1}}},
+				s.frames), s.options)
 	})
 	if rep.Ending != report.Completed || len(rep.Windows) == 0 {
 		t.Fatalf("%s: %s, %d windows", rep.Ending, rep.Message, len(rep.Windows))

@@ -46,14 +46,16 @@ func replicas(n int) option {
 // fault happens to generator g at a moment after traffic started.
 func fault(g int, kind sim.FaultKind, moment float64) option {
 	return func(s *scenario) {
-		s.world.Generators[g].Faults = append(s.world.Generators[g].Faults, sim.Fault{Kind: kind, Offset: time.Duration(moment * float64(time.Second))})
+		s.world.Generators[g].Faults = append(s.world.Generators[g].Faults,
+			sim.Fault{Kind: kind, Offset: time.Duration(moment * float64(time.Second))})
 	}
 }
 
 // trouble makes every direction lose a fifth between two moments.
 func trouble(start, end float64) option {
 	return onDevice(func(d *sim.Device) {
-		d.Trouble = sim.Trouble{Begin: time.Duration(start * float64(time.Second)), End: time.Duration(end * float64(time.Second)), Loss: units.One / 5}
+		d.Trouble = sim.Trouble{Begin: time.Duration(start * float64(time.Second)),
+			End: time.Duration(end * float64(time.Second)), Loss: units.One / 5}
 	})
 }
 
@@ -89,6 +91,7 @@ func interrupted(moment float64) option {
 func reference(packetsPerSecond int64) option {
 	return func(s *scenario) {
 		s.plan.DUT.Type = "Reference"
-		s.plan.DUT.Reference = &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: packetsPerSecond, Burst: plan.Duration(10 * time.Millisecond)}}
+		s.plan.DUT.Reference = &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: packetsPerSecond,
+			Burst: plan.Duration(10 * time.Millisecond)}}
 	}
 }

@@ -212,7 +212,7 @@ func (p *prover) capture(ctx context.Context, send func(context.Context, []engin
 }
 
 func (p *prover) endCaptures(ctx context.Context, captures []engine.Capture) error {
-	ctx, cancel := afterwards(ctx)
+	ctx, cancel := runner.Afterwards(ctx, stopTimeout)
 	defer cancel()
 	return p.fleet.callAll(ctx, stopTimeout, "end the capture on", func(ctx context.Context, g int) error {
 		if captures[g] == nil {
@@ -303,10 +303,11 @@ func (p *prover) see(ctx context.Context, captures []engine.Capture, arrivals []
 
 func (p *prover) fetch(ctx context.Context, captures []engine.Capture) ([]path.Arrival, error) {
 	got := make([][]engine.CapturedFrame, len(p.topology.names))
-	err := p.fleet.callAll(ctx, callTimeout, "fetch captured frames from", func(ctx context.Context, g int) (err error) {
-		got[g], err = captures[g].Fetch(ctx)
-		return err
-	})
+	err := p.fleet.callAll(ctx, callTimeout, "fetch captured frames from",
+		func(ctx context.Context, g int) (err error) {
+			got[g], err = captures[g].Fetch(ctx)
+			return err
+		})
 	var arrivals []path.Arrival
 	for g, frames := range got {
 		for _, f := range frames {
@@ -374,6 +375,7 @@ func (p *prover) teachRouter(ctx context.Context) error {
 		return nil
 	}
 	return p.teach(ctx, func(port engine.Port, planned plan.GeneratorPort) ([][]byte, error) {
-		return path.LearningOfRouter(port.MAC, planned.VLAN, planned.Addresses, p.topology.link(planned.Link).DUT.Addresses)
+		return path.LearningOfRouter(port.MAC, planned.VLAN, planned.Addresses,
+			p.topology.link(planned.Link).DUT.Addresses)
 	})
 }

@@ -13,24 +13,30 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
-// A policer passes more than its rate after a calm moment. Slow readings let a trial confirm, before which the bucket fills up; what is confirmed is the committed rate all the same.
+// A policer passes more than its rate after a calm moment. Slow readings let a trial confirm, before which the bucket
+// fills up. The confirmed rate is the committed rate all the same.
 func TestARampFindsTheCommittedRateOfAPolicer(t *testing.T) {
 	tier.Plain(t)
 	short := onRamp(func(r *plan.Ramp) {
-		r.RampDuration, r.StepDuration, r.Settle, r.ConfirmDuration = seconds(10), seconds(1), plan.Duration(300*time.Millisecond), seconds(5)
+		r.RampDuration, r.StepDuration, r.Settle, r.ConfirmDuration = seconds(10), seconds(1),
+			plan.Duration(300*time.Millisecond), seconds(5)
 	})
 	for name, settings := range map[string]option{"usual": func(*scenario) {}, "short": short} {
 		for _, depth := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
 			for _, reads := range []time.Duration{0, 8 * time.Millisecond} {
-				s := scene(settings, target("40kpps"), onDevice(func(d *sim.Device) { d.Limit, d.Burst = 12_200*kpps/1000, depth }), onGenerator(func(g *sim.Generator) { g.ReadTakes = reads }))
+				s := scene(settings, target("40kpps"),
+					onDevice(func(d *sim.Device) { d.Limit, d.Burst = 12_200*kpps/1000, depth }),
+					onGenerator(func(g *sim.Generator) { g.ReadTakes = reads }))
 				r := s.run(t)
 				if r.Ending != report.Completed || !r.Result.Saturated || !r.Result.Confirmed {
-					t.Errorf("%s settings, a bucket of %s, readings of %s: %s, %+v\n%s", name, depth, reads, r.Ending, r.Result, trace(r))
+					t.Errorf("%s settings, a bucket of %s, readings of %s: %s, %+v\n%s", name, depth, reads, r.Ending,
+						r.Result, trace(r))
 					continue
 				}
 				for _, d := range r.Result.Directions {
 					if got := float64(d.Received.PacketsPerSecond); !isNear(got, 12_200, 122) {
-						t.Errorf("%s settings, a bucket of %s, readings of %s: %s is %.0f packets/s, and the device forwards 12 200\n%s", name, depth, reads, d.Name(), got, trace(r))
+						t.Errorf("%s settings, a bucket of %s, readings of %s: %s is %.0f packets/s, and the device "+
+							"forwards 12 200\n%s", name, depth, reads, d.Name(), got, trace(r))
 					}
 				}
 			}
@@ -38,7 +44,8 @@ func TestARampFindsTheCommittedRateOfAPolicer(t *testing.T) {
 	}
 }
 
-// Trials follow pauses, in which the bucket fills up. The traffic that goes on after them shows what the policer forwards for as long as one likes.
+// Trials follow pauses, in which the bucket fills up. The traffic that goes on after them shows what the
+// policer forwards for as long as one likes.
 func TestTrialsOfAPolicerAreFollowedByTrafficWithoutAPause(t *testing.T) {
 	tier.Plain(t)
 	for name, c := range map[string]struct {
@@ -48,26 +55,31 @@ func TestTrialsOfAPolicerAreFollowedByTrafficWithoutAPause(t *testing.T) {
 		"a search by the standard": {searching(plan.ClassifyRFC9971, 1, 21), report.BurstsOnly},
 		"a faster search":          {searching(plan.ClassifySequential, 1, 21), report.BurstsOnly},
 		"the maximum offered load": {func(s *scenario) {
-			s.plan.Procedure = plan.Procedure{Type: plan.TypeMaximumOfferedLoad, MaxLossRatio: s.plan.Procedure.MaxLossRatio,
-				MaximumOfferedLoad: &plan.MaximumOfferedLoad{Rate: unitstest.Rate("40kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(10), Trials: 1}}
+			s.plan.Procedure = plan.Procedure{Type: plan.TypeMaximumOfferedLoad,
+				MaxLossRatio: s.plan.Procedure.MaxLossRatio,
+				MaximumOfferedLoad: &plan.MaximumOfferedLoad{Rate: unitstest.Rate("40kpps"), WarmupDuration: seconds(2),
+					TrialDuration: seconds(10), Trials: 1}}
 		}, report.MaximumOffered},
 	} {
 		for _, depth := range []time.Duration{time.Second, 5 * time.Second} {
 			r := scene(c.procedure, onDevice(func(d *sim.Device) { d.Limit, d.Burst = 12*kpps, depth })).run(t)
 			if r.Ending != report.Completed || r.Result.Reason != c.reason {
-				t.Errorf("%s, a bucket of %s: %s, %s: %s\n%s", name, depth, r.Ending, r.Result.Reason, r.Result.Message, trace(r))
+				t.Errorf("%s, a bucket of %s: %s, %s: %s\n%s", name, depth, r.Ending, r.Result.Reason, r.Result.Message,
+					trace(r))
 				continue
 			}
 			for _, d := range r.Result.Directions {
 				if got := float64(d.Received.PacketsPerSecond); !isNear(got, 12_000, 120) {
-					t.Errorf("%s, a bucket of %s: %s is %.0f packets/s, and the device forwards 12 000: %s", name, depth, d.Name(), got, r.Result.Message)
+					t.Errorf("%s, a bucket of %s: %s is %.0f packets/s, and the device forwards 12 000: %s", name,
+						depth, d.Name(), got, r.Result.Message)
 				}
 			}
 		}
 	}
 }
 
-// TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown: where a bucket carries the highest load of a run, nothing shows the committed rate. Each figure above it says for how long it was shown, and so does the criterion that it meets.
+// Where a bucket carries the highest load of a run, nothing shows the committed rate. Each figure above it says for
+// how long it was shown, and so does the criterion that it meets.
 func TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown(t *testing.T) {
 	tier.Plain(t)
 	const committed, depth = 10_000.0, 5 * time.Second
@@ -114,8 +126,10 @@ func TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown(t *testing.T) {
 				if f.Direction == report.AllDirections {
 					deviation = f.Low.Float()/committed/2 - 1
 				}
-				if deviation > 0.011 && (f.ShownFor == 0 || f.ShownFor.Std().Seconds() > depth.Seconds()/deviation*1.01) {
-					t.Errorf("%s up to %s, %s: %.1f %% above the committed rate, shown for %s: %s: %s", name, rate, f.Direction, 100*deviation, f.ShownFor.Std(), r.Result.Reason, r.Result.Message)
+				if deviation > 0.011 && (f.ShownFor == 0 ||
+					f.ShownFor.Std().Seconds() > depth.Seconds()/deviation*1.01) {
+					t.Errorf("%s up to %s, %s: %.1f %% above the committed rate, shown for %s: %s: %s", name, rate,
+						f.Direction, 100*deviation, f.ShownFor.Std(), r.Result.Reason, r.Result.Message)
 				}
 			}
 			for _, c := range r.Verdict.Criteria {

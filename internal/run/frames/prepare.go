@@ -17,8 +17,7 @@ import (
 // matchGenerators puts the generators into the Plan's order.
 func (r *driver) matchGenerators() error {
 	r.journal.Update(func(p *runner.Progress) {
-		p.Phase, p.Message = runner.Preparing,
-			"asking the generators what they are"
+		p.Phase, p.Message = runner.Preparing, "asking the generators what they are"
 	})
 	var gens []Generator
 	for _, planned := range r.journal.Plan.Generators {
@@ -41,7 +40,8 @@ func (r *driver) matchGenerators() error {
 	r.resolver = &resolver{}
 	for _, g := range gens {
 		r.topology.names, r.topology.ports = append(r.topology.names, g.Name), append(r.topology.ports, g.PortOfLink)
-		r.fleet.engines, r.resolver.knownHops = append(r.fleet.engines, g.Engine), append(r.resolver.knownHops, g.NextHopMAC)
+		r.fleet.engines, r.resolver.knownHops = append(r.fleet.engines, g.Engine), append(r.resolver.knownHops,
+			g.NextHopMAC)
 	}
 	return nil
 }
@@ -66,9 +66,11 @@ func (r *driver) describe(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			entry.Ports = append(entry.Ports, report.GeneratorPort{Link: planned.Link, Index: port.Index, Name: port.Name,
+			entry.Ports = append(entry.Ports, report.GeneratorPort{Link: planned.Link, Index: port.Index,
+				Name:   port.Name,
 				Driver: port.Driver, NIC: port.NIC, Firmware: port.Firmware,
-				Path: port.Path, MAC: string(port.MAC), FlowControl: port.FlowControl, ReceiveQueues: port.ReceiveQueues})
+				Path: port.Path, MAC: string(port.MAC), FlowControl: port.FlowControl,
+				ReceiveQueues: port.ReceiveQueues})
 		}
 		r.journal.Report.Generators = append(r.journal.Report.Generators, entry)
 		r.journal.Note("generator %s: %s at %s", entry.Name, entry.Product, entry.Server)
@@ -105,7 +107,8 @@ func (r *driver) reportClaimed() error {
 			if err != nil {
 				return err
 			}
-			reported.FlowControl, reported.ReceiveDrops, reported.PauseFrames = port.FlowControl, string(port.ReceiveDrops),
+			reported.FlowControl, reported.ReceiveDrops, reported.PauseFrames = port.FlowControl,
+				string(port.ReceiveDrops),
 				string(port.PauseFrames)
 		}
 	}
@@ -117,7 +120,7 @@ func (r *driver) prepareMeasure(context.Context) error {
 	*r.setup = measure.Setup{Limit: r.journal.Plan.DUT.KnownLimit(),
 		SharesKernel: r.journal.Plan.DUT.SharesGeneratorsKernel(),
 		Generators:   slices.Clone(r.topology.names)}
-	r.observers.log = r.observers.newLog()
+	r.observers.Log = r.observers.newLog()
 	for _, d := range r.journal.Plan.Directions {
 		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: r.rates.line[d.To],
 			Reshapes: r.journal.Plan.DUT.Forwarding == plan.AsConfigured}

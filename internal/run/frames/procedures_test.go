@@ -20,24 +20,28 @@ import (
 func constantLoad(rate string) option {
 	return func(s *scenario) {
 		s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad, MaxLossRatio: units.One / 1000,
-			ConstantLoad: &plan.ConstantLoad{Rate: unitstest.Rate(rate), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
+			ConstantLoad: &plan.ConstantLoad{Rate: unitstest.Rate(rate), WarmupDuration: seconds(3),
+				Duration: seconds(40), Window: seconds(10)}}
 	}
 }
 
 // frameLoss descends from 20 kpps in fifths, twice the limit of the scene's device.
 func frameLoss(s *scenario) {
 	s.plan.Procedure = plan.Procedure{Type: plan.TypeFrameLoss, MaxLossRatio: units.One / 1000,
-		FrameLoss: &plan.FrameLoss{From: unitstest.Rate("20kpps"), To: unitstest.Rate("4kpps"), Step: unitstest.Rate("4kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(5), StopAfterClean: 2}}
+		FrameLoss: &plan.FrameLoss{From: unitstest.Rate("20kpps"), To: unitstest.Rate("4kpps"),
+			Step: unitstest.Rate("4kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(5), StopAfterClean: 2}}
 }
 
 func maximumOfferedLoad(trials int) option {
 	return func(s *scenario) {
 		s.plan.Procedure = plan.Procedure{Type: plan.TypeMaximumOfferedLoad, MaxLossRatio: units.One / 1000,
-			MaximumOfferedLoad: &plan.MaximumOfferedLoad{Rate: unitstest.Rate("100%"), WarmupDuration: seconds(2), TrialDuration: seconds(5), Trials: trials}}
+			MaximumOfferedLoad: &plan.MaximumOfferedLoad{Rate: unitstest.Rate("100%"), WarmupDuration: seconds(2),
+				TrialDuration: seconds(5), Trials: trials}}
 	}
 }
 
-// isNear says whether a figure is what the device, whose limit the procedure doesn't know, makes of the load: to so many parts in a thousand.
+// isNear says whether a figure is what the device, whose limit the procedure doesn't know, makes of the load:
+// to so many parts in a thousand.
 func isNear(got, want, thousandths float64) bool {
 	return math.Abs(got-want) <= want*thousandths/1000
 }
@@ -49,9 +53,10 @@ func TestAConstantLoadIsJudgedWindowByWindow(t *testing.T) {
 		received float64 // of each direction
 		windows  int     // that count
 	}{
-		"below the device's limit":      {scene(constantLoad("8kpps")), report.ReachedTarget, 8000, 4},
-		"above it":                      {scene(constantLoad("12500pps")), report.LoadHeld, 10_000, 4},
-		"more than the generator sends": {scene(constantLoad("9kpps"), onGenerator(func(g *sim.Generator) { g.MaxRate = 5 * kpps })), report.GeneratorLimited, 5000, 4},
+		"below the device's limit": {scene(constantLoad("8kpps")), report.ReachedTarget, 8000, 4},
+		"above it":                 {scene(constantLoad("12500pps")), report.LoadHeld, 10_000, 4},
+		"more than the generator sends": {scene(constantLoad("9kpps"),
+			onGenerator(func(g *sim.Generator) { g.MaxRate = 5 * kpps })), report.GeneratorLimited, 5000, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
@@ -76,13 +81,16 @@ func TestAConstantLoadIsJudgedWindowByWindow(t *testing.T) {
 	}
 }
 
-// A trial is counted when all that will come back has come back: a device that holds frames for half a second loses none.
+// A trial is counted when all that will come back has come back. A device that holds frames for half a second loses
+// none.
 func TestTheCurveOfADevice(t *testing.T) {
 	for name, s := range map[string]*scenario{
-		"":                                scene(frameLoss),
-		"that delays what it forwards":    scene(frameLoss, onDevice(func(d *sim.Device) { d.Delay = 500 * time.Millisecond })),
-		"behind two generators":           scene(frameLoss, replicas(2)),
-		"behind a generator slow to read": scene(frameLoss, onGenerator(func(g *sim.Generator) { g.ReadTakes = 40 * time.Millisecond })),
+		"": scene(frameLoss),
+		"that delays what it forwards": scene(frameLoss,
+			onDevice(func(d *sim.Device) { d.Delay = 500 * time.Millisecond })),
+		"behind two generators": scene(frameLoss, replicas(2)),
+		"behind a generator slow to read": scene(frameLoss,
+			onGenerator(func(g *sim.Generator) { g.ReadTakes = 40 * time.Millisecond })),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := s.run(t)
@@ -97,10 +105,11 @@ func TestTheCurveOfADevice(t *testing.T) {
 				loads[f.Load] = true
 				want := max(0, 1-10_000/(20_000*f.Load.Float()))
 				if got := f.High.Float(); math.Abs(got-want) > 0.003 || f.Low != f.High {
-					t.Errorf("%s at %s: %s to %s is lost, want %.4f exactly", f.Direction, f.Load.Percent(), f.Low, f.High, want)
+					t.Errorf("%s at %s: %s to %s is lost, want %.4f exactly", f.Direction, f.Load.Percent(), f.Low,
+						f.High, want)
 				}
 			}
-			if len(loads) != 4 { // 20, 16, 12 kpps lose frames; so does none of 8 and 4
+			if len(loads) != 4 { // 20, 16, 12 kpps lose frames, and 8 and 4 none
 				if len(loads) != 5 {
 					t.Errorf("%d loads", len(loads))
 				}
@@ -108,7 +117,8 @@ func TestTheCurveOfADevice(t *testing.T) {
 			for _, w := range r.Windows {
 				for _, d := range w.Directions {
 					if d.EdgeFrames != 0 {
-						t.Errorf("window %d: %d frames on the wrong side of an edge of a drained trial", w.Number, d.EdgeFrames)
+						t.Errorf("window %d: %d frames on the wrong side of an edge of a drained trial", w.Number,
+							d.EdgeFrames)
 					}
 				}
 			}
@@ -123,8 +133,10 @@ func TestForwardingRateAtTheHighestOfferedLoad(t *testing.T) {
 		reason            report.Reason
 		offered, received float64
 	}{
-		"of a generator stronger than the device": {scene(maximumOfferedLoad(3), maxRate(40*kpps)), report.MaximumOffered, 40_000, 10_000},
-		"of one weaker than the device":           {scene(maximumOfferedLoad(1), maxRate(6*kpps)), report.GeneratorLimited, 6000, 6000},
+		"of a generator stronger than the device": {scene(maximumOfferedLoad(3), maxRate(40*kpps)),
+			report.MaximumOffered, 40_000, 10_000},
+		"of one weaker than the device": {scene(maximumOfferedLoad(1), maxRate(6*kpps)),
+			report.GeneratorLimited, 6000, 6000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
@@ -132,8 +144,10 @@ func TestForwardingRateAtTheHighestOfferedLoad(t *testing.T) {
 				t.Fatalf("%s, %+v", r.Ending, r.Result)
 			}
 			for _, d := range r.Result.Directions {
-				if !isNear(float64(d.Offered.PacketsPerSecond), c.offered, 1) || !isNear(float64(d.Received.PacketsPerSecond), c.received, 5) {
-					t.Errorf("%s→%s: %d of %d came back, want %.0f of %.0f", d.From, d.To, d.Received.PacketsPerSecond, d.Offered.PacketsPerSecond, c.received, c.offered)
+				if !isNear(float64(d.Offered.PacketsPerSecond), c.offered, 1) ||
+					!isNear(float64(d.Received.PacketsPerSecond), c.received, 5) {
+					t.Errorf("%s→%s: %d of %d came back, want %.0f of %.0f", d.From, d.To, d.Received.PacketsPerSecond,
+						d.Offered.PacketsPerSecond, c.received, c.offered)
 				}
 			}
 		})
@@ -156,7 +170,8 @@ func TestATrialEndsWithoutItsRunner(t *testing.T) {
 	}
 }
 
-// Counters that go on counting after a trial's end are somebody else's frames, or nobody knows whose: such a trial says nothing.
+// Counters that go on counting after a trial's end are foreign frames, or of unknown origin, so that such a trial
+// shows nothing.
 func TestATrialWhoseCountersDoNotStandStillIsInvalid(t *testing.T) {
 	r := scene(frameLoss, onDevice(func(d *sim.Device) { d.Delay = 4 * time.Second })).run(t)
 	for _, w := range r.Windows {
@@ -169,15 +184,18 @@ func TestATrialWhoseCountersDoNotStandStillIsInvalid(t *testing.T) {
 	}
 }
 
-// How long generators send if nobody attends to them is reported before the first frame, and is no longer than the run may take.
+// How long generators send if nobody attends to them is reported before the first frame, and is no longer than
+// the run may take.
 func TestUnattendedTrafficIsNoLongerThanTheRunMayTake(t *testing.T) {
 	for name, c := range map[string]struct {
 		scene   *scenario
 		message string
 	}{
 		"a ramp without a deadline": {scene(), "it ends by itself after 12m14s"},
-		"a ramp with one":           {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "it ends by itself after 1m3"},
-		"trials":                    {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "each trial is finite; even if the runner dies, its traffic ends by itself, after 10s at most"},
+		"a ramp with one": {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }),
+			"it ends by itself after 1m3"},
+		"trials": {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }),
+			"each trial is finite; even if the runner dies, its traffic ends by itself, after 10s at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var messages []string

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// draw is a random scene: a device with a limit of 1 to 60 kpps a direction, and a target of 1.2 to 20 times it.
+// draw is a random scene with a device with a limit of 1 to 60 kpps a direction, and a target of 1.2 to 20 times it.
 type draw struct {
 	limits  [2]units.PacketRate
 	burst   time.Duration
@@ -60,8 +60,10 @@ func TestPropertyWhatIsFoundIsTheLimit(t *testing.T) {
 		s := scene(d.options...)
 		rep := s.run(t)
 		symmetric := d.limits[0] == d.limits[1]
-		if symmetric && !rep.Result.Saturated || !rep.Result.Confirmed || !rep.Result.Directions[0].Limit.Saturated || rep.Result.Directions[0].Limit.Reason != report.LossAboveLimit {
-			t.Fatalf("seed %d, limits %s and %s, target %s: %+v\n%s", seed, d.limits[0], d.limits[1], d.target, rep.Result, trace(rep))
+		if symmetric && !rep.Result.Saturated || !rep.Result.Confirmed || !rep.Result.Directions[0].Limit.Saturated ||
+			rep.Result.Directions[0].Limit.Reason != report.LossAboveLimit {
+			t.Fatalf("seed %d, limits %s and %s, target %s: %+v\n%s", seed, d.limits[0], d.limits[1], d.target,
+				rep.Result, trace(rep))
 		}
 		boundedByItsOwnLoss(t, seed, d.limits, rep)
 		limit := d.limits[0].PerSecond() // the narrower direction's
@@ -80,35 +82,39 @@ func TestPropertyWhatIsFoundIsTheLimit(t *testing.T) {
 	}
 }
 
-// boundedByItsOwnLoss: what is claimed of a direction from above is true of that direction, however little the other one carries.
+// boundedByItsOwnLoss checks that an upper bound of a direction is true of that direction, however little the other
+// one carries.
 func boundedByItsOwnLoss(t *testing.T, seed uint64, limits [2]units.PacketRate, rep *report.Report) {
 	t.Helper()
 	for i, m := range rep.Result.Directions {
 		high := float64(m.Received.PacketsPerSecond) / (1 - m.Limit.Resolution.Float())
 		if m.Limit.Lossy > 0 && high < limits[i].PerSecond()-1 || m.Limit.Saturated && m.Limit.Lossy == 0 {
-			t.Fatalf("seed %d: %s→%s carries %s, and is said to carry at most %.0f: %+v\n%s", seed, m.From, m.To, limits[i], high, m.Limit, trace(rep))
+			t.Fatalf("seed %d: %s→%s carries %s, and is said to carry at most %.0f: %+v\n%s", seed, m.From, m.To,
+				limits[i], high, m.Limit, trace(rep))
 		}
 	}
 }
 
-// lossyAbove: the bracket contains the truth.
+// lossyAbove checks that the bracket contains the truth.
 func lossyAbove(t *testing.T, seed uint64, rep *report.Report, limit float64) {
 	t.Helper()
 	for _, w := range rep.Windows {
 		for _, m := range w.Directions {
 			if m.Quality == report.Lossy && float64(m.Offered.PacketsPerSecond) < limit-1 {
-				t.Fatalf("seed %d: window %d is Lossy at %d pps, below the limit of %.0f: %s", seed, w.Number, m.Offered.PacketsPerSecond, limit, m.Reason)
+				t.Fatalf("seed %d: window %d is Lossy at %d pps, below the limit of %.0f: %s", seed, w.Number,
+					m.Offered.PacketsPerSecond, limit, m.Reason)
 			}
 		}
 	}
 }
 
-// neverMoreThanTheTruth: what the totals say came back is what the device forwarded, exactly.
+// neverMoreThanTheTruth checks that the totals of returned frames are exactly what the device forwarded.
 func neverMoreThanTheTruth(t *testing.T, seed uint64, s *scenario, rep *report.Report) {
 	t.Helper()
 	for i, total := range rep.Totals {
 		truth := s.forwarded[i]
-		if diff := truth - total.Returned.Packets - total.ReceiveErrors; !total.Drained || diff < 0 || diff > int64(len(s.world.Generators)) {
+		if diff := truth - total.Returned.Packets - total.ReceiveErrors; !total.Drained || diff < 0 ||
+			diff > int64(len(s.world.Generators)) {
 			t.Fatalf("seed %d: totals %+v, the device forwarded %d", seed, total, truth)
 		}
 	}
@@ -126,7 +132,8 @@ func TestPropertyAThrottledGeneratorIsNeverAWeakDevice(t *testing.T) {
 			t.Fatalf("seed %d, limit %s, generator %s: %+v\n%s", seed, d.limits[0], maxRate, rep.Result, trace(rep))
 		}
 		for _, m := range rep.Result.Directions {
-			if got := float64(m.Received.PacketsPerSecond); got < maxRate.PerSecond()*0.98-1 || got > maxRate.PerSecond()*1.002+1 {
+			if got := float64(m.Received.PacketsPerSecond); got < maxRate.PerSecond()*0.98-1 ||
+				got > maxRate.PerSecond()*1.002+1 {
 				t.Fatalf("seed %d, generator %s: lower bound %.0f\n%s", seed, maxRate, got, trace(rep))
 			}
 		}
@@ -166,8 +173,10 @@ func TestPropertyAnInterruptionAtAnyMomentLeavesAReportAndNothingElse(t *testing
 		if rep.Ending != report.Interrupted && rep.Ending != report.Completed {
 			t.Fatalf("interrupted after %.2f s: %s %s", moment, rep.Ending, rep.Message)
 		}
-		if rep.Result.Reason == "" || rep.Finished.Before(rep.Started) || rep.Finished.Sub(rep.Started) > time.Duration((moment+6)*float64(time.Second)) {
-			t.Fatalf("interrupted after %.2f s: ended at %s with %+v", moment, rep.Finished.Sub(rep.Started), rep.Result)
+		if rep.Result.Reason == "" || rep.Finished.Before(rep.Started) ||
+			rep.Finished.Sub(rep.Started) > time.Duration((moment+6)*float64(time.Second)) {
+			t.Fatalf("interrupted after %.2f s: ended at %s with %+v", moment, rep.Finished.Sub(rep.Started),
+				rep.Result)
 		}
 		if rep.Ending == report.Interrupted && rep.Result.Confirmed {
 			t.Fatalf("interrupted after %.2f s and yet confirmed", moment)
@@ -184,8 +193,10 @@ func TestPropertyALostGeneratorAtAnyMomentVoidsNoEarlierWindow(t *testing.T) {
 			t.Fatalf("lost after %.2f s: %s %+v", moment, rep.Ending, rep.Result)
 		}
 		for i, w := range rep.Windows {
-			if w.Quality != report.Invalid && (w.Load != whole.Windows[i].Load || w.Quality != whole.Windows[i].Quality) {
-				t.Fatalf("lost after %.2f s: window %d is %s (%s), without the loss it is %s", moment, w.Number, w.Quality, w.Reason, whole.Windows[i].Quality)
+			if w.Quality != report.Invalid && (w.Load != whole.Windows[i].Load ||
+				w.Quality != whole.Windows[i].Quality) {
+				t.Fatalf("lost after %.2f s: window %d is %s (%s), without the loss it is %s", moment, w.Number,
+					w.Quality, w.Reason, whole.Windows[i].Quality)
 			}
 		}
 	}

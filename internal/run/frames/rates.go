@@ -27,8 +27,9 @@ func (r *rates) resolve(context.Context) error {
 		rate, source := r.lineRate(l)
 		if rate > 0 {
 			r.line[l.Name] = rate
-			r.journal.Report.LineRates = append(r.journal.Report.LineRates, report.LineRate{Link: l.Name, BitsPerSecond: rate,
-				Source: source})
+			r.journal.Report.LineRates = append(r.journal.Report.LineRates, report.LineRate{Link: l.Name,
+				BitsPerSecond: rate,
+				Source:        source})
 		}
 	}
 	for _, d := range r.journal.Plan.Directions {
@@ -86,8 +87,8 @@ func (r *rates) packetRate(rate procedure.Rate, d plan.Direction) (units.PacketR
 		return 0, fmt.Errorf("%s for %s→%s: %w", r.journal.Plan.NameOf(rate.Field), d.From, d.To, err)
 	}
 	if lineLimit := units.LinePacketRate(d.Mix, line); line > 0 && v > lineLimit {
-		return 0, fmt.Errorf("%s for %s→%s: %s is %s, more than link %s carries (%s of this traffic at %s): ask for at "+
-			"most 100%%",
+		return 0, fmt.Errorf("%s for %s→%s: %s is %s, more than link %s carries (%s of this traffic at %s): ask for "+
+			"at most 100%%",
 			r.journal.Plan.NameOf(rate.Field), d.From, d.To, rate, v.FormatSI(), slower, lineLimit.FormatSI(), line)
 	}
 	return v, nil

@@ -21,15 +21,18 @@ func TestAReportHoldsTheWholeRun(t *testing.T) {
 	s := scene(replicas(2), hold(5))
 	s.options.Producer = "linerate test"
 	rep := s.run(t)
-	if rep.Version != report.Version || rep.Producer != "linerate test" || rep.Plan != &s.plan || !rep.Finished.After(rep.Started) {
+	if rep.Version != report.Version || rep.Producer != "linerate test" || rep.Plan != &s.plan ||
+		!rep.Finished.After(rep.Started) {
 		t.Errorf("%s by %s, plan %p, %s to %s", rep.Version, rep.Producer, rep.Plan, rep.Started, rep.Finished)
 	}
 	g := rep.Generators[1]
-	want := report.GeneratorPort{Link: "east", Index: 1, Name: "east", Driver: "sim", MAC: "02:00:00:00:01:01", NextHopMAC: "02:00:00:00:dd:01", FlowControl: "off"}
+	want := report.GeneratorPort{Link: "east", Index: 1, Name: "east", Driver: "sim", MAC: "02:00:00:00:01:01",
+		NextHopMAC: "02:00:00:00:dd:01", FlowControl: "off"}
 	if len(rep.Generators) != 2 || g.Name != "g1" || g.Product != "simulated generator" || g.Ports[1] != want {
 		t.Errorf("generators %+v", rep.Generators)
 	}
-	if len(rep.LineRates) != 2 || rep.LineRates[0] != (report.LineRate{Link: "west", BitsPerSecond: 10 * units.Gbps, Source: "port"}) {
+	if len(rep.LineRates) != 2 || rep.LineRates[0] != (report.LineRate{Link: "west", BitsPerSecond: 10 * units.Gbps,
+		Source: "port"}) {
 		t.Errorf("line rates %+v", rep.LineRates)
 	}
 	if len(rep.Silence) != 4 || rep.Silence[0].Duration != plan.Duration(time.Second) {
@@ -55,7 +58,8 @@ func (p pausing) Describe(ctx context.Context) (engine.Description, error) {
 func TestFlowControlIsReportedAsItIsWhileTrafficFlows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := scene(hold(5))
-		g := frames.Generator{Name: "g0", Engine: pausing{sim.New(s.world).Generator(0)}, PortOfLink: map[string]int{"west": 0, "east": 1}}
+		g := frames.Generator{Name: "g0", Engine: pausing{sim.New(s.world).Generator(0)},
+			PortOfLink: map[string]int{"west": 0, "east": 1}}
 		rep := runner.Run(t.Context(), &s.plan, frames.New([]frames.Generator{g}, s.frames), s.options)
 		for _, port := range rep.Generators[0].Ports {
 			if port.FlowControl != "off" {
@@ -75,11 +79,13 @@ func TestSamplesAreRawAndAboutOneASecond(t *testing.T) {
 		if gap := s.At - previous.At; gap > plan.Duration(1300*time.Millisecond) {
 			t.Errorf("sample %d comes %s after the one before: generators stop without a heartbeat", i, gap.Std())
 		}
-		if s.Directions[0].Sent.Packets < previous.Directions[0].Sent.Packets || s.Directions[0].Returned.Packets > s.Directions[0].Sent.Packets {
+		if s.Directions[0].Sent.Packets < previous.Directions[0].Sent.Packets ||
+			s.Directions[0].Returned.Packets > s.Directions[0].Sent.Packets {
 			t.Errorf("sample %d: %+v after %+v", i, s, previous)
 		}
 	}
-	if latest := rep.Samples[len(rep.Samples)-1]; rep.Totals[0].Sent.Packets < latest.Directions[0].Sent.Packets || len(rep.Samples) < 18 {
+	if latest := rep.Samples[len(rep.Samples)-1]; rep.Totals[0].Sent.Packets < latest.Directions[0].Sent.Packets ||
+		len(rep.Samples) < 18 {
 		t.Errorf("%d samples, the last %+v, totals %+v", len(rep.Samples), latest, rep.Totals)
 	}
 }
@@ -99,7 +105,8 @@ func TestStraysAreReportedAndHideNothing(t *testing.T) {
 func TestAWindowThatIsCutShortIsKeptAsInvalid(t *testing.T) {
 	rep := scene(interrupted(55), onRamp(func(r *plan.Ramp) { r.ConfirmDuration = seconds(60) })).run(t)
 	latest := rep.Windows[len(rep.Windows)-1]
-	if latest.Phase != report.Confirm || latest.Quality != report.Invalid || latest.Directions[0].Quality != report.Invalid || latest.Directions[0].Sent.Packets == 0 {
+	if latest.Phase != report.Confirm || latest.Quality != report.Invalid ||
+		latest.Directions[0].Quality != report.Invalid || latest.Directions[0].Sent.Packets == 0 {
 		t.Errorf("the last window: %+v", latest)
 	}
 	if rep.Result.Window == latest.Number || rep.Result.Confirmed {
@@ -119,7 +126,8 @@ func TestProgressNeverGoesBack(t *testing.T) {
 			t.Errorf("from %d %% to %d %%", updates[i-1].Percent, p.Percent)
 		}
 	}
-	for _, phase := range []report.Phase{runner.Preparing, runner.Proving, runner.Listening, report.WarmUp, report.Ramping, report.Hold, report.Refine, report.Confirm, runner.Draining, runner.Ended} {
+	for _, phase := range []report.Phase{runner.Preparing, runner.Proving, runner.Listening, report.WarmUp,
+		report.Ramping, report.Hold, report.Refine, report.Confirm, runner.Draining, runner.Ended} {
 		if !phases[phase] {
 			t.Errorf("%s is not told", phase)
 		}
@@ -128,7 +136,8 @@ func TestProgressNeverGoesBack(t *testing.T) {
 		t.Errorf("at the end %+v", latest)
 	}
 	middle := updates[len(updates)/3]
-	if middle.IntendedPacketsPerSecond == 0 || middle.OfferedPacketsPerSecond == 0 || middle.ReceivedPacketsPerSecond == 0 || middle.Steps != 20 {
+	if middle.IntendedPacketsPerSecond == 0 || middle.OfferedPacketsPerSecond == 0 ||
+		middle.ReceivedPacketsPerSecond == 0 || middle.Steps != 20 {
 		t.Errorf("in the middle %+v", middle)
 	}
 }
@@ -169,7 +178,8 @@ func TestReplicasSendTheirSharesAndStartTogether(t *testing.T) {
 
 func TestCriteriaMakeTheVerdict(t *testing.T) {
 	rep := scene(criterion(plan.Criterion{Name: "enough", Metric: "PacketsPerSecond", Direction: "Each", Min: "9900"}),
-		criterion(plan.Criterion{Name: "too much", Metric: "PacketsPerSecond", Direction: "Total", Min: "30000"})).run(t)
+		criterion(plan.Criterion{Name: "too much", Metric: "PacketsPerSecond", Direction: "Total",
+			Min: "30000"})).run(t)
 	if rep.Verdict.Outcome != report.DidFail || rep.Verdict.Criteria[0].Outcome != report.Passed {
 		t.Errorf("%+v", rep.Verdict)
 	}
@@ -185,7 +195,9 @@ func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
 		s := scene()
 		change(s)
 		p := s.plan
-		rep := runner.Run(t.Context(), &p, frames.New([]frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}, frames.Options{}), runner.Options{})
+		rep := runner.Run(t.Context(), &p, frames.New([]frames.Generator{{Name: "g0",
+			Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}},
+			frames.Options{}), runner.Options{})
 		if rep.Ending != report.Failed || !strings.Contains(rep.Message, says) || rep.Result.Message == "" {
 			t.Errorf("%s: %q; want …%s…", rep.Ending, rep.Message, says)
 		}
@@ -194,8 +206,10 @@ func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
 
 func TestFramesThatCameTwiceAreInTheReport(t *testing.T) {
 	s := scene(replicas(2), hold(5))
-	s.world.Generators[1].Numbered = map[uint32]engine.LatencyStats{9: {Sent: 500, Received: 500, Duplicate: 5, Dropped: 5, OutOfOrder: 1}, 3: {Sent: 10, Received: 10}}
-	want := []report.Numbered{{Generator: "g1", FlowID: 3, Sent: 10, Received: 10}, {Generator: "g1", FlowID: 9, Sent: 500, Received: 500, Missing: 5, Twice: 5, OutOfOrder: 1}}
+	s.world.Generators[1].Numbered = map[uint32]engine.LatencyStats{9: {Sent: 500, Received: 500, Duplicate: 5,
+		Dropped: 5, OutOfOrder: 1}, 3: {Sent: 10, Received: 10}}
+	want := []report.Numbered{{Generator: "g1", FlowID: 3, Sent: 10, Received: 10}, {Generator: "g1", FlowID: 9,
+		Sent: 500, Received: 500, Missing: 5, Twice: 5, OutOfOrder: 1}}
 	if got := s.run(t).Numbered; !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

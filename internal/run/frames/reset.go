@@ -25,7 +25,8 @@ type resetter struct {
 	totals     *totals
 
 	device func(context.Context) (action string, err error) // empties the device's tables, or nil if it isn't possible
-	latest *report.Reset                                    // the device's reset before this step, or nil if there was none
+	// the device's reset before this step, or nil if there was none
+	latest *report.Reset
 }
 
 // comeToRest ends the load that was held until now, and resets the device if the Plan says so. moving is the reason
@@ -47,8 +48,8 @@ func (r *resetter) comeToRest(ctx context.Context) (moving string, err error) {
 		return fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was "+
 			"held until then may be among those that came back, or something else sends", drainBound), nil
 	case !rested:
-		return fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be "+
-			"among those that came back, or something else sends", drainBound), nil
+		return fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may "+
+			"be among those that came back, or something else sends", drainBound), nil
 	}
 	return "", nil
 }
@@ -84,22 +85,24 @@ func (r *resetter) reset(ctx context.Context) (stands bool, err error) {
 	r.links.unwatched = true
 	action, err := r.device(bounded)
 	if err != nil {
-		return false, fmt.Errorf("reset the device before window %d: %w; without a reset the trial would depend on the "+
-			"one before: correct procedure.reset, or remove it", window, err)
+		return false, fmt.Errorf("reset the device before window %d: %w; without a reset the trial would depend on "+
+			"the one before: correct procedure.reset, or remove it", window, err)
 	}
 	reset := &report.Reset{Did: action, Took: plan.Duration(time.Since(began))}
 	began = time.Now()
 	if err := r.prover.relearn(ctx, began.Add(timeout)); err != nil {
 		if wrong, ok := errors.AsType[*runner.PathError](err); ok {
-			wrong.Check.Message = fmt.Sprintf("%s after the device's reset before window %d (%s): %s", timeout, window, action,
+			wrong.Check.Message = fmt.Sprintf("%s after the device's reset before window %d (%s): %s", timeout, window,
+				action,
 				wrong.Check.Message)
 			return false, wrong
 		}
-		return false, fmt.Errorf("wait until the device forwards again after its reset before window %d: %w", window, err)
+		return false, fmt.Errorf("wait until the device forwards again after its reset before window %d: %w", window,
+			err)
 	}
 	reset.Forwards = plan.Duration(time.Since(began))
 	r.latest = reset
-	r.links.forget()
+	r.links.Forget()
 	r.links.unwatched = false
 	rest, err := r.standstill.await(ctx, stillOnce, nil)
 	if err != nil {

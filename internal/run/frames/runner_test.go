@@ -33,10 +33,10 @@ type scenario struct {
 	options runner.Options
 	frames  frames.Options
 	ctx     func(context.Context) context.Context
-	// driver and engine stand between, where they are set: before the run's driver, and before a generator's engine.
+	// driver and engine, where they are set, wrap the run's driver and a generator's engine.
 	driver func(runner.Driver, *sim.World) runner.Driver
 	engine func(g int, e engine.Engine) engine.Engine
-	// reset makes what resets the world's device; nil: nobody can.
+	// reset makes what resets the world's device. It is nil where nobody can.
 	reset func(*sim.World) func(context.Context) (string, error)
 	// final is the world afterwards, gone the generators that can't be reached then.
 	final     *sim.World
@@ -47,7 +47,8 @@ type scenario struct {
 
 type option func(*scenario)
 
-// scene is IMIX both ways through a device that forwards 10 kpps a direction, asked for up to 20 kpps in 20 steps of 2 s.
+// scene is IMIX both ways through a device that forwards 10 kpps a direction, asked for up to 20 kpps in 20
+// steps of 2 s.
 func scene(options ...option) *scenario {
 	imix := units.Traffic{Packets: 48, Bytes: 17368}
 	device := sim.Device{Limit: 10 * kpps, Burst: 10 * time.Millisecond}
@@ -57,17 +58,21 @@ func scene(options ...option) *scenario {
 			DUT:        plan.DUT{Type: "Device", Forwarding: plan.L3},
 			Directions: []plan.Direction{{From: "west", To: "east", Mix: imix}, {From: "east", To: "west", Mix: imix}},
 			Procedure: plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
-				WarmupRate: unitstest.Rate("1kpps"), WarmupDuration: seconds(3), TargetRate: unitstest.Rate("20kpps"), RampDuration: seconds(40), StepDuration: seconds(2),
-				Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: seconds(10), StopAtSaturation: true,
+				WarmupRate: unitstest.Rate("1kpps"), WarmupDuration: seconds(3), TargetRate: unitstest.Rate("20kpps"),
+				RampDuration: seconds(40), StepDuration: seconds(2),
+				Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: seconds(10),
+				StopAtSaturation: true,
 			}},
 		},
 		world: sim.Config{
-			Now:        time.Now,
-			Links:      []sim.Link{{Name: "west", Speed: 10 * units.Gbps}, {Name: "east", Speed: 10 * units.Gbps}},
-			Directions: []sim.Direction{{From: 0, To: 1, Mix: imix, Device: device}, {From: 1, To: 0, Mix: imix, Device: device}},
+			Now:   time.Now,
+			Links: []sim.Link{{Name: "west", Speed: 10 * units.Gbps}, {Name: "east", Speed: 10 * units.Gbps}},
+			Directions: []sim.Direction{{From: 0, To: 1, Mix: imix, Device: device}, {From: 1, To: 0, Mix: imix,
+				Device: device}},
 			Generators: []sim.Generator{{}},
 		},
-		frames: frames.Options{PaceEvery: 250 * time.Millisecond, Numbered: 100}, // the world's time and frames are cheap, ours aren't
+		// the world's time and frames are cheap, ours aren't
+		frames: frames.Options{PaceEvery: 250 * time.Millisecond, Numbered: 100},
 		ctx:    func(ctx context.Context) context.Context { return ctx },
 		driver: func(d runner.Driver, _ *sim.World) runner.Driver { return d },
 		engine: func(_ int, e engine.Engine) engine.Engine { return e },
@@ -85,13 +90,16 @@ func scene(options ...option) *scenario {
 	return s
 }
 
-// replica is generator g of n: its own addresses and an equal share.
+// replica is generator g of n, with its own addresses and an equal share.
 func replica(g, n int) plan.Generator {
 	generator := plan.Generator{Name: "g" + string(rune('0'+g))}
 	for i, link := range []string{"west", "east"} {
 		generator.Ports = append(generator.Ports, plan.GeneratorPort{Link: link, Share: 1, ShareOf: int64(n),
 			Addresses: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(i), byte(2 + g)}), 24)},
-			Streams:   []stream.Stream{{Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1, Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: append(udp(byte(16+32*i)), make([]byte, 1454)...)}, VM: stream.VM{Instructions: anySize}}},
+			Streams: []stream.Stream{{Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1,
+				Mode:   stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}},
+				Packet: stream.Packet{Binary: append(udp(byte(16+32*i)), make([]byte, 1454)...)},
+				VM:     stream.VM{Instructions: anySize}}},
 		})
 	}
 	return generator
@@ -100,12 +108,14 @@ func replica(g, n int) plan.Generator {
 // udp is a 60-byte UDP frame between 16/8 and 48/8.
 // anySize makes frames of all lengths of one stream, as the simulated mixes have them.
 var anySize = []stream.Instruction{
-	{Type: "flow_var", Name: "size", Size: 2, Op: "inc", InitValue: 60, MinValue: 60, MaxValue: 1514, Step: 1}, {Type: "trim_pkt_size", Name: "size"},
+	{Type: "flow_var", Name: "size", Size: 2, Op: "inc", InitValue: 60, MinValue: 60, MaxValue: 1514, Step: 1},
+	{Type: "trim_pkt_size", Name: "size"},
 }
 
 func udp(source byte) []byte {
 	f := make([]byte, 60)
-	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, source, 0, 0, 1, 64 - source, 0, 0, 1, 4, 1, 0, 12, 0, 26})
+	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, source, 0, 0, 1, 64 - source, 0, 0, 1, 4,
+		1, 0, 12, 0, 26})
 	binary.BigEndian.PutUint16(f[24:], ^stream.FoldChecksum(stream.SumWords(f[14:34])))
 	return f
 }
@@ -124,7 +134,8 @@ func (s *scenario) run(t *testing.T) *report.Report {
 			for _, p := range s.plan.Generators[g].Ports {
 				ports[p.Link] = map[string]int{"west": 0, "east": 1}[p.Link]
 			}
-			gens = append(gens, frames.Generator{Name: s.plan.Generators[g].Name, Engine: s.engine(g, world.Generator(g)), PortOfLink: ports})
+			gens = append(gens, frames.Generator{Name: s.plan.Generators[g].Name,
+				Engine: s.engine(g, world.Generator(g)), PortOfLink: ports})
 		}
 		if s.reset != nil {
 			s.frames.Reset = s.reset(world)
@@ -142,7 +153,8 @@ func (s *scenario) run(t *testing.T) *report.Report {
 	return rep
 }
 
-// verified recomputes the Report from its raw counters, as a file brings it back. That trials were ended which the procedure doesn't end is some tests' doing.
+// verified recomputes the Report from its raw counters, as a file brings it back. That trials were ended which
+// the procedure doesn't end is some tests' doing.
 func verified(t *testing.T, rep *report.Report) {
 	t.Helper()
 	document, err := json.Marshal(rep)
@@ -160,7 +172,8 @@ func verified(t *testing.T, rep *report.Report) {
 	}
 }
 
-// judgedAnew holds each window against itself: judged once more by the Plan's goal it is what it was, and what was clean stays clean at twice the limit.
+// judgedAnew judges each window once more. By the Plan's goal its quality stays the same, and a clean window stays
+// clean at twice the limit.
 func judgedAnew(t *testing.T, limit units.Ratio, rep *report.Report) {
 	t.Helper()
 	for _, w := range rep.Windows {
@@ -173,12 +186,15 @@ func judgedAnew(t *testing.T, limit units.Ratio, rep *report.Report) {
 			limit = min(limit, w.Decided.Above)
 		}
 		if judged := measure.Judge(counted, measure.Goal{MaxLossRatio: limit}); !reflect.DeepEqual(judged, w) {
-			t.Fatalf("window %d is %s: %s; judged once more it is %s: %s", w.Number, w.Quality, w.Reason, judged.Quality, judged.Reason)
+			t.Fatalf("window %d is %s: %s; judged once more it is %s: %s", w.Number, w.Quality, w.Reason,
+				judged.Quality, judged.Reason)
 		}
 		for i, m := range measure.Judge(counted, measure.Goal{MaxLossRatio: 2 * limit}).Directions {
 			original := w.Directions[i].Quality
-			if clean := original == report.Good || original == report.Short; clean && m.Quality != original || m.Quality == report.Lossy && original != report.Lossy {
-				t.Fatalf("window %d, %s→%s is %s at the limit, and %s at twice that: %s", w.Number, m.From, m.To, original, m.Quality, m.Reason)
+			if clean := original == report.Good || original == report.Short; clean && m.Quality != original ||
+				m.Quality == report.Lossy && original != report.Lossy {
+				t.Fatalf("window %d, %s→%s is %s at the limit, and %s at twice that: %s", w.Number, m.From, m.To,
+					original, m.Quality, m.Reason)
 			}
 		}
 	}
@@ -198,7 +214,7 @@ func stored(t *testing.T, w report.Window) report.Window {
 	return decoded
 }
 
-// everything the world must look like after any run: whatever happened, nothing is left running that can be reached, and no port held.
+// everything checks the world after any run. Nothing that can be reached is left running, and no port is claimed.
 func (s *scenario) tidy(t *testing.T, except ...int) {
 	t.Helper()
 	for g := range s.world.Generators {
@@ -206,7 +222,8 @@ func (s *scenario) tidy(t *testing.T, except ...int) {
 			continue
 		}
 		if s.final.Generator(g).Running() || s.final.Generator(g).Claimed() {
-			t.Errorf("generator %d: running %v, claimed %v after the run", g, s.final.Generator(g).Running(), s.final.Generator(g).Claimed())
+			t.Errorf("generator %d: running %v, claimed %v after the run", g, s.final.Generator(g).Running(),
+				s.final.Generator(g).Claimed())
 		}
 	}
 }

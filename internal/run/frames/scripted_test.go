@@ -1,6 +1,7 @@
 package frames_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"net/netip"
 	"strings"
@@ -20,10 +21,11 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
-// scripted is a run over a scripted TRex, whose schedule is that of recordings of a real one, and a router that forwards limit packets per second each way.
+// scripted is a run over a scripted TRex, whose schedule is that of recordings of a real one, and a router that
+// forwards limit packets per second each way.
 type scripted struct {
 	limit, holds float64
-	capacity     float64 // of the server, all ports together; 0: any
+	capacity     float64 // of the server, all ports together, or 0 for any
 	procedure    plan.Procedure
 	// server is the scripted server afterwards.
 	server *trextest.Server
@@ -32,7 +34,8 @@ type scripted struct {
 func (s *scripted) run(t *testing.T) (rep *report.Report) {
 	t.Helper()
 	frame := units.Traffic{Packets: 1, Bytes: 64}
-	p := plan.Plan{Version: plan.Version, Test: plan.Test{Name: "scripted", Loadtest: "64"}, Engine: "TRex", DUT: plan.DUT{Type: "Device", Forwarding: plan.L3}, Procedure: s.procedure,
+	p := plan.Plan{Version: plan.Version, Test: plan.Test{Name: "scripted", Loadtest: "64"}, Engine: "TRex",
+		DUT: plan.DUT{Type: "Device", Forwarding: plan.L3}, Procedure: s.procedure,
 		Directions: []plan.Direction{{From: "west", To: "east", Mix: frame}, {From: "east", To: "west", Mix: frame}}}
 	g := plan.Generator{Name: "trex"}
 	for i, link := range []string{"west", "east"} {
@@ -40,8 +43,10 @@ func (s *scripted) run(t *testing.T) (rep *report.Report) {
 			return netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(i), host}), 24)
 		}
 		p.Links = append(p.Links, plan.Link{Name: link, DUT: plan.DUTEnd{Addresses: []netip.Prefix{address(1)}}})
-		g.Ports = append(g.Ports, plan.GeneratorPort{Link: link, Share: 1, ShareOf: 1, Addresses: []netip.Prefix{address(2)}, Streams: []stream.Stream{{Enabled: true, SelfStart: true, CoreID: -1,
-			NextStreamID: -1, Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: udp(byte(16 + 32*i))}}}})
+		g.Ports = append(g.Ports, plan.GeneratorPort{Link: link, Share: 1, ShareOf: 1,
+			Addresses: []netip.Prefix{address(2)}, Streams: []stream.Stream{{Enabled: true, SelfStart: true, CoreID: -1,
+				NextStreamID: -1, Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}},
+				Packet: stream.Packet{Binary: udp(byte(16 + 32*i))}}}})
 	}
 	p.Generators = []plan.Generator{g}
 	synctest.Test(t, func(t *testing.T) {
@@ -57,7 +62,8 @@ func (s *scripted) run(t *testing.T) (rep *report.Report) {
 			t.Fatal(err)
 		}
 		defer func() { _ = e.Close() }()
-		driver := frames.New([]frames.Generator{{Name: "trex", Engine: e, PortOfLink: map[string]int{"west": 0, "east": 1}}}, frames.Options{PaceEvery: 50 * time.Millisecond, Numbered: 20})
+		driver := frames.New([]frames.Generator{{Name: "trex", Engine: e, PortOfLink: map[string]int{"west": 0,
+			"east": 1}}}, frames.Options{PaceEvery: 50 * time.Millisecond, Numbered: 20})
 		rep = runner.Run(t.Context(), &p, driver, runner.Options{})
 		if sending := trex.Sending(); len(sending) > 0 {
 			t.Errorf("ports %v send after the run", sending)
@@ -79,7 +85,8 @@ func hidden(t *testing.T, low, high float64) float64 {
 	return limit
 }
 
-// A TRex counts the duration of a trial from the request, and the second port ends later than the first. All the same each trial sends what it was asked for, and its rates are the device's.
+// A TRex counts the duration of a trial from the request, and the second port ends later than the first. All
+// the same each trial sends what it was asked for, and its rates are the device's.
 func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 	checkNear := func(t *testing.T, figure string, got, want float64) {
 		t.Helper()
@@ -94,11 +101,14 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 				if d.Burst != nil || w.HasEdges() || w.Decided != nil {
 					continue
 				}
-				if asked := float64(d.Intended.PacketsPerSecond) * w.Duration.Std().Seconds(); float64(d.Sent.Packets) < asked-1 {
-					t.Errorf("window %d, %s: %d frames of the %.0f asked for", w.Number, d.Name(), d.Sent.Packets, asked)
+				intended := float64(d.Intended.PacketsPerSecond)
+				if asked := intended * w.Duration.Std().Seconds(); float64(d.Sent.Packets) < asked-1 {
+					t.Errorf("window %d, %s: %d frames of the %.0f asked for", w.Number, d.Name(), d.Sent.Packets,
+						asked)
 				}
-				if deviation := float64(d.Offered.PacketsPerSecond)/float64(d.Intended.PacketsPerSecond) - 1; deviation < -0.002 || deviation > 0.002 {
-					t.Errorf("window %d, %s: %d packets/s offered of %d", w.Number, d.Name(), d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)
+				if deviation := float64(d.Offered.PacketsPerSecond)/intended - 1; math.Abs(deviation) > 0.002 {
+					t.Errorf("window %d, %s: %d packets/s offered of %d", w.Number, d.Name(),
+						d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)
 				}
 			}
 		}
@@ -106,10 +116,13 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 	t.Run("Search", func(t *testing.T) {
 		s := scripted{limit: hidden(t, 5_000, 30_000)}
 		goal := func(name string, loss units.Ratio) plan.Goal {
-			return plan.Goal{Name: name, LossRatio: loss, FinalTrialDuration: seconds(1), DurationSum: seconds(11), ExceedRatio: units.One / 2, Width: units.One / 200}
+			return plan.Goal{Name: name, LossRatio: loss, FinalTrialDuration: seconds(1), DurationSum: seconds(11),
+				ExceedRatio: units.One / 2, Width: units.One / 200}
 		}
-		s.procedure = plan.Procedure{Type: plan.TypeSearch, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: unitstest.Rate("80pps"), MaxRate: unitstest.Rate("40kpps"),
-			WarmupDuration: seconds(1), Goals: []plan.Goal{goal("NDR", 0), goal("PDR", units.One/200)}}}
+		s.procedure = plan.Procedure{Type: plan.TypeSearch,
+			Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: unitstest.Rate("80pps"),
+				MaxRate:        unitstest.Rate("40kpps"),
+				WarmupDuration: seconds(1), Goals: []plan.Goal{goal("NDR", 0), goal("PDR", units.One/200)}}}
 		rep := s.run(t)
 		whole(t, rep)
 		for i, loss := range []float64{0, 0.005} {
@@ -122,8 +135,10 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 	})
 	t.Run("FrameLoss", func(t *testing.T) {
 		s := scripted{limit: hidden(t, 5_000, 30_000)}
-		s.procedure = plan.Procedure{Type: plan.TypeFrameLoss, FrameLoss: &plan.FrameLoss{From: unitstest.Rate("40kpps"), To: unitstest.Rate("4kpps"), Step: unitstest.Rate("4kpps"),
-			WarmupDuration: seconds(1), TrialDuration: seconds(1), StopAfterClean: 2}}
+		s.procedure = plan.Procedure{Type: plan.TypeFrameLoss,
+			FrameLoss: &plan.FrameLoss{From: unitstest.Rate("40kpps"), To: unitstest.Rate("4kpps"),
+				Step:           unitstest.Rate("4kpps"),
+				WarmupDuration: seconds(1), TrialDuration: seconds(1), StopAfterClean: 2}}
 		rep := s.run(t)
 		whole(t, rep)
 		lossy := 0
@@ -142,8 +157,10 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 	})
 	t.Run("BackToBack", func(t *testing.T) {
 		s := scripted{limit: hidden(t, 5_000, 15_000), holds: 900}
-		s.procedure = plan.Procedure{Type: plan.TypeBackToBack, BackToBack: &plan.BackToBack{Rate: unitstest.Rate("20kpps"), WarmupDuration: seconds(1), TrialDuration: seconds(2), Longest: seconds(2),
-			Resolution: units.One / 100, Repetitions: 3}}
+		s.procedure = plan.Procedure{Type: plan.TypeBackToBack,
+			BackToBack: &plan.BackToBack{Rate: unitstest.Rate("20kpps"), WarmupDuration: seconds(1),
+				TrialDuration: seconds(2), Longest: seconds(2),
+				Resolution: units.One / 100, Repetitions: 3}}
 		rep := s.run(t)
 		whole(t, rep)
 		for _, w := range rep.Windows {
@@ -166,8 +183,10 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 	})
 	t.Run("Ramp whose limit is confirmed by a trial", func(t *testing.T) {
 		s := scripted{limit: hidden(t, 5_000, 15_000)}
-		s.procedure = plan.Procedure{Type: "Ramp", Ramp: plan.Ramp{WarmupRate: unitstest.Rate("1kpps"), WarmupDuration: seconds(2), TargetRate: unitstest.Rate("20kpps"), RampDuration: seconds(40),
-			StepDuration: seconds(2), Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: seconds(4), StopAtSaturation: true}}
+		s.procedure = plan.Procedure{Type: "Ramp", Ramp: plan.Ramp{WarmupRate: unitstest.Rate("1kpps"),
+			WarmupDuration: seconds(2), TargetRate: unitstest.Rate("20kpps"), RampDuration: seconds(40),
+			StepDuration: seconds(2), Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200,
+			ConfirmDuration: seconds(4), StopAtSaturation: true}}
 		rep := s.run(t)
 		whole(t, rep)
 		if !rep.Result.Confirmed || !rep.Result.Saturated {
@@ -179,7 +198,8 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 	})
 }
 
-// Asked for more than it can send, a TRex sends its whole schedule late. Its ports are stopped when the trial's time is over, what it reaches is reported, and the search goes on below that.
+// Asked for more than it can send, a TRex sends its whole schedule late. Its ports are stopped when the trial's
+// time is over, what it reaches is reported, and the search goes on below that.
 func TestATRexThatIsAskedForMoreThanItCanSend(t *testing.T) {
 	for name, c := range map[string]struct{ capacity, limit float64 }{
 		"and a device that is slower": {60_000, 12_345},
@@ -187,8 +207,11 @@ func TestATRexThatIsAskedForMoreThanItCanSend(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scripted{limit: c.limit, capacity: c.capacity}
-			s.procedure = plan.Procedure{Type: plan.TypeSearch, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: unitstest.Rate("80pps"), MaxRate: unitstest.Rate("1.488mpps"),
-				WarmupDuration: seconds(1), Goals: []plan.Goal{{Name: "NDR", FinalTrialDuration: seconds(1), DurationSum: seconds(5), ExceedRatio: units.One / 2, Width: units.One / 200}}}}
+			s.procedure = plan.Procedure{Type: plan.TypeSearch,
+				Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: unitstest.Rate("80pps"),
+					MaxRate:        unitstest.Rate("1.488mpps"),
+					WarmupDuration: seconds(1), Goals: []plan.Goal{{Name: "NDR", FinalTrialDuration: seconds(1),
+						DurationSum: seconds(5), ExceedRatio: units.One / 2, Width: units.One / 200}}}}
 			rep := s.run(t)
 			g := rep.Result.Goals[0]
 			want, reason := 2*c.limit, report.LossAboveLimit
@@ -201,7 +224,8 @@ func TestATRexThatIsAskedForMoreThanItCanSend(t *testing.T) {
 			if got := float64(g.Lower.Intended.PacketsPerSecond); got < want*0.99 || got > want*1.02 {
 				t.Errorf("%.0f packets/s, want %.0f: %s", got, want, rep.Result.Message)
 			}
-			if words := trace(rep); !strings.Contains(words, "after 3m25s at most, or later where the generator can't keep up with the load") {
+			if words := trace(rep); !strings.Contains(words,
+				"after 3m25s at most, or later where the generator can't keep up with the load") {
 				t.Errorf("it promises more than a TRex keeps:\n%s", words)
 			}
 			late := 0
@@ -211,8 +235,10 @@ func TestATRexThatIsAskedForMoreThanItCanSend(t *testing.T) {
 						continue
 					}
 					late++
-					if deviation := float64(d.Offered.PacketsPerSecond)/(c.capacity/2) - 1; deviation < -0.01 || deviation > 0.01 || w.Quality == report.Good {
-						t.Errorf("window %d is %s: %d packets/s offered, it can send %.0f", w.Number, w.Quality, d.Offered.PacketsPerSecond, c.capacity/2)
+					if deviation := float64(d.Offered.PacketsPerSecond)/(c.capacity/2) - 1; deviation < -0.01 ||
+						deviation > 0.01 || w.Quality == report.Good {
+						t.Errorf("window %d is %s: %d packets/s offered, it can send %.0f", w.Number, w.Quality,
+							d.Offered.PacketsPerSecond, c.capacity/2)
 					}
 				}
 				if w.Took.Std() > 3*time.Second {

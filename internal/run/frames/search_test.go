@@ -1,6 +1,7 @@
 package frames_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -17,27 +18,33 @@ import (
 func searching(classification string, trial, sum float64) option {
 	return func(s *scenario) {
 		goal := func(name string, loss units.Ratio) plan.Goal {
-			return plan.Goal{Name: name, LossRatio: loss, FinalTrialDuration: seconds(trial), DurationSum: seconds(sum), ExceedRatio: units.One / 2, Width: units.One / 200}
+			return plan.Goal{Name: name, LossRatio: loss, FinalTrialDuration: seconds(trial), DurationSum: seconds(sum),
+				ExceedRatio: units.One / 2, Width: units.One / 200}
 		}
-		s.plan.Procedure = plan.Procedure{Type: plan.TypeSearch, Search: &plan.Search{Classification: classification, MinRate: unitstest.Rate("40pps"), MaxRate: unitstest.Rate("40kpps"),
+		s.plan.Procedure = plan.Procedure{Type: plan.TypeSearch, Search: &plan.Search{Classification: classification,
+			MinRate: unitstest.Rate("40pps"), MaxRate: unitstest.Rate("40kpps"),
 			WarmupDuration: seconds(2), Goals: []plan.Goal{goal("NDR", 0), goal("PDR", units.One/200)}}}
 	}
 }
 
-// The device forwards 10 kpps a direction, with a queue of 10 ms, which a trial fills first: so much more than its limit it carries without loss.
+// The device forwards 10 kpps a direction, with a queue of 10 ms, which a trial fills first. The device carries that
+// much more than its limit without loss.
 func TestASearchForTwoGoals(t *testing.T) {
 	tier.Plain(t)
 	for name, c := range map[string]struct {
 		scene *scenario
 		trial float64 // seconds
 	}{
-		"by the standard":                {scene(searching(plan.ClassifyRFC9971, 1, 21)), 1},
-		"faster":                         {scene(searching(plan.ClassifySequential, 1, 21)), 1},
-		"of two generators":              {scene(searching(plan.ClassifySequential, 60, 120), replicas(2)), 60},
-		"in long trials":                 {scene(searching(plan.ClassifySequential, 60, 120)), 60},
-		"of a device that delays":        {scene(searching(plan.ClassifySequential, 1, 21), onDevice(func(d *sim.Device) { d.Delay = 500 * time.Millisecond })), 1},
-		"by a generator slow to read":    {scene(searching(plan.ClassifySequential, 60, 120), onGenerator(func(g *sim.Generator) { g.ReadTakes = 40 * time.Millisecond })), 60},
-		"delays, in long trials, faster": {scene(searching(plan.ClassifySequential, 10, 20), onDevice(func(d *sim.Device) { d.Delay = 900 * time.Millisecond })), 10},
+		"by the standard":   {scene(searching(plan.ClassifyRFC9971, 1, 21)), 1},
+		"faster":            {scene(searching(plan.ClassifySequential, 1, 21)), 1},
+		"of two generators": {scene(searching(plan.ClassifySequential, 60, 120), replicas(2)), 60},
+		"in long trials":    {scene(searching(plan.ClassifySequential, 60, 120)), 60},
+		"of a device that delays": {scene(searching(plan.ClassifySequential, 1, 21),
+			onDevice(func(d *sim.Device) { d.Delay = 500 * time.Millisecond })), 1},
+		"by a generator slow to read": {scene(searching(plan.ClassifySequential, 60, 120),
+			onGenerator(func(g *sim.Generator) { g.ReadTakes = 40 * time.Millisecond })), 60},
+		"delays, in long trials, faster": {scene(searching(plan.ClassifySequential, 10, 20),
+			onDevice(func(d *sim.Device) { d.Delay = 900 * time.Millisecond })), 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
@@ -48,37 +55,46 @@ func TestASearchForTwoGoals(t *testing.T) {
 				g := r.Result.Goals[i]
 				lowest, highest := 20_000/(1-loss), 20_000*(1+0.010/c.trial)/(1-loss)
 				low, high := float64(g.Lower.Intended.PacketsPerSecond), float64(g.Upper.Intended.PacketsPerSecond)
-				if high < lowest-2 || low > highest+2 || high-low > 0.0052*high || !g.Result.Saturated || g.Irregular != "" {
-					t.Errorf("%s is %.0f to %.0f, want %.0f to %.0f: %s", g.Name, low, high, lowest, highest, r.Result.Message)
+				if high < lowest-2 || low > highest+2 || high-low > 0.0052*high || !g.Result.Saturated ||
+					g.Irregular != "" {
+					t.Errorf("%s is %.0f to %.0f, want %.0f to %.0f: %s", g.Name, low, high, lowest, highest,
+						r.Result.Message)
 				}
 			}
 			decided := 0
 			for _, w := range r.Windows {
 				if w.Decided != nil {
 					decided++
-					if w.Quality != report.Lossy && w.Quality != report.Invalid || w.Duration >= plan.Duration(time.Duration(c.trial*float64(time.Second))) {
+					if w.Quality != report.Lossy && w.Quality != report.Invalid ||
+						w.Duration >= plan.Duration(time.Duration(c.trial*float64(time.Second))) {
 						t.Errorf("window %d was ended early, and is %s after %s", w.Number, w.Quality, w.Duration.Std())
 					}
 					for _, d := range w.Directions {
 						if d.Quality != report.Lossy {
 							continue
 						}
-						if deviation := float64(d.Offered.PacketsPerSecond)/float64(d.Intended.PacketsPerSecond) - 1; w.Quality == report.Lossy && (deviation > 0.01 || deviation < -0.01) {
-							t.Errorf("window %d was ended early, and %d were offered of %d", w.Number, d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)
+						deviation := float64(d.Offered.PacketsPerSecond)/float64(d.Intended.PacketsPerSecond) - 1
+						if w.Quality == report.Lossy && math.Abs(deviation) > 0.01 {
+							t.Errorf("window %d was ended early, and %d were offered of %d", w.Number,
+								d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)
 						}
 					}
 				}
 			}
-			if sequential := c.scene.plan.Procedure.Search.Classification == plan.ClassifySequential; decided > 0 && !sequential || decided == 0 && sequential && c.trial > 1 && !strings.Contains(name, "delays") { // a short trial is over before what is missing is known to be lost: the device's queue fills first, and frames may be on their way
+			// a short trial is over before missing frames are known to be lost, because the device's queue fills
+			// first
+			if sequential := c.scene.plan.Procedure.Search.Classification == plan.ClassifySequential; decided > 0 &&
+				!sequential || decided == 0 && sequential && c.trial > 1 && !strings.Contains(name, "delays") {
 				t.Errorf("%d of %d trials were ended early", decided, len(r.Windows))
 			}
 		})
 	}
 }
 
-// A path that is slow loses nothing: frames on their way end no trial.
+// A path that is slow loses nothing. Frames on their way end no trial.
 func TestASearchOnASlowPathLosesNothing(t *testing.T) {
-	r := scene(searching(plan.ClassifySequential, 10, 20), deviceLimit(100*kpps), onDevice(func(d *sim.Device) { d.Delay = 700 * time.Millisecond })).run(t)
+	r := scene(searching(plan.ClassifySequential, 10, 20), deviceLimit(100*kpps),
+		onDevice(func(d *sim.Device) { d.Delay = 700 * time.Millisecond })).run(t)
 	for _, w := range r.Windows {
 		if w.Quality != report.Good || w.Decided != nil {
 			t.Errorf("window %d lost nothing, and is %s: %s", w.Number, w.Quality, w.Reason)

@@ -15,7 +15,9 @@ import (
 // soaked asks up to 20 kpps, twice the limit of the scene's device, where one frame of ten thousand is lost.
 func soaked(options ...func(*plan.Soak)) option {
 	return func(s *scenario) {
-		soak := plan.Soak{LossRatio: units.One / 10_000, Duration: seconds(60), FirstTrial: seconds(3), TrialGrowth: seconds(0.2), MinRate: unitstest.Rate("1kpps"), MaxRate: unitstest.Rate("20kpps"), WarmupDuration: seconds(1)}
+		soak := plan.Soak{LossRatio: units.One / 10_000, Duration: seconds(60), FirstTrial: seconds(3),
+			TrialGrowth: seconds(0.2), MinRate: unitstest.Rate("1kpps"), MaxRate: unitstest.Rate("20kpps"),
+			WarmupDuration: seconds(1)}
 		for _, o := range options {
 			o(&soak)
 		}
@@ -43,7 +45,8 @@ func TestASoakEstimatesWhereADeviceLosesFrames(t *testing.T) {
 				if f.Direction == report.AllDirections {
 					truth *= 2
 				}
-				if trials++; f.Low.Float() > truth*1.001 || f.High.Float() < truth*0.999 || f.High.Float()-f.Low.Float() > truth*0.1 {
+				if trials++; f.Low.Float() > truth*1.001 || f.High.Float() < truth*0.999 ||
+					f.High.Float()-f.Low.Float() > truth*0.1 {
 					t.Errorf("%s: %s to %s, want %.0f", f.Direction, f.Low, f.High, truth)
 				}
 			}
@@ -64,7 +67,8 @@ func TestASoakBehindASlowGeneratorIsALowerBound(t *testing.T) {
 		t.Errorf("%+v", r.Result)
 	}
 	for _, f := range figures.Of(r) {
-		if f.Metric == figures.PacketsPerSecond && f.Direction != report.AllDirections && (f.Low.Float() > 8000 || f.Low.Float() < 7900 || f.High != "") {
+		if f.Metric == figures.PacketsPerSecond && f.Direction != report.AllDirections &&
+			(f.Low.Float() > 8000 || f.Low.Float() < 7900 || f.High != "") {
 			t.Errorf("%+v", f)
 		}
 	}

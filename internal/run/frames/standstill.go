@@ -42,7 +42,7 @@ const (
 type rest struct {
 	readings   []engine.Reading
 	limited    runner.Limits
-	stable     bool      // whether the counters stood still. If not, these are their values when the drain's time was over
+	stable     bool      // the counters stood still. Otherwise these are their values when the drain's time was over
 	stillSince time.Time // when the poll before had ended, since which the counters have stood still
 }
 
@@ -53,7 +53,7 @@ func (s *standstill) await(ctx context.Context, polls int, complete func([]engin
 	if err != nil {
 		return rest{}, err
 	}
-	s.observers.observe(previous, runner.Limits{})
+	s.observers.Observe(previous, runner.Limits{})
 	stillSince := time.Now()
 	for end, stood := stillSince.Add(drainBound), 0; ; {
 		poll := drainPoll

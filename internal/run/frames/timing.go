@@ -42,7 +42,8 @@ const sampleResolution = time.Microsecond
 // sampleOf describes a latency stream from which the procedure's latency is read, or nil if the stream is of another
 // kind.
 func (t *timing) sampleOf(s stream.Stream) *report.LatencySample {
-	if t.journal.Plan.Procedure.Latency == nil || !s.Enabled || !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
+	if t.journal.Plan.Procedure.Latency == nil || !s.Enabled || !s.FlowStats.Enabled ||
+		s.FlowStats.RuleType != "latency" {
 		return nil
 	}
 	return &report.LatencySample{PacketsPerSecond: int64(math.Round(s.Mode.Rate.Value)),
@@ -254,7 +255,8 @@ func minus(latest, first engine.Followed) engine.Followed {
 func plus(a, b engine.Followed) engine.Followed {
 	b.Transits.Merge(a.Transits)
 	return engine.Followed{Received: a.Received + b.Received, Duplicates: a.Duplicates + b.Duplicates,
-		Late: a.Late + b.Late, Stale: a.Stale + b.Stale, Merged: a.Merged + b.Merged, Uncounted: a.Uncounted + b.Uncounted,
+		Late: a.Late + b.Late, Stale: a.Stale + b.Stale, Merged: a.Merged + b.Merged, Uncounted: a.Uncounted +
+			b.Uncounted,
 		Varied: a.Varied + b.Varied, Changes: a.Changes + b.Changes, Transits: b.Transits}
 }
 

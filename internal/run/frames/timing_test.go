@@ -20,7 +20,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// stampedStreams has each generator's streams bear stamps: two in each direction, of 64 and of 594 bytes, by four flow ids.
+// stampedStreams has each generator's streams bear stamps, two in each direction, of 64 and of 594 bytes, by four
+// flow ids.
 func stampedStreams(s *scenario) {
 	for g := range s.plan.Generators {
 		id := uint32(0)
@@ -31,7 +32,8 @@ func stampedStreams(s *scenario) {
 			for _, length := range []int{60, 590} {
 				stamped := template
 				id++
-				stamped.Packet.Binary, stamped.VM.Instructions = append(udp(byte(16+32*i)), make([]byte, length-60)...), nil
+				stamped.Packet.Binary, stamped.VM.Instructions = append(udp(byte(16+32*i)), make([]byte, length-60)...),
+					nil
 				stamped.FlowStats = stream.Flow{Enabled: true, RuleType: "stats", StreamID: id, Stamped: true}
 				p.Streams = append(p.Streams, stamped)
 			}
@@ -39,7 +41,8 @@ func stampedStreams(s *scenario) {
 	}
 }
 
-// timed says at each reading that so many more frames of each flow id came, all of them within id microseconds, one of them twice and one late.
+// timed says at each reading that so many more frames of each flow id came, all of them within id microseconds,
+// one of them twice and one late.
 func timed(perReading uint64) func(n int) map[uint32]engine.Followed {
 	return func(n int) map[uint32]engine.Followed {
 		flows := map[uint32]engine.Followed{}
@@ -54,7 +57,8 @@ func timed(perReading uint64) func(n int) map[uint32]engine.Followed {
 
 func TestWindowsHaveLatency(t *testing.T) {
 	tier.Plain(t)
-	for name, procedure := range map[string]option{"held": hold(5), "trials": searching(plan.ClassifySequential, 1, 21)} {
+	for name, procedure := range map[string]option{"held": hold(5), "trials": searching(plan.ClassifySequential, 1,
+		21)} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(replicas(2), procedure)
 			stampedStreams(s)
@@ -75,7 +79,8 @@ func TestWindowsHaveLatency(t *testing.T) {
 					}
 					for k, size := range []int64{64, 594} {
 						l := d.Latency[k]
-						if p, ok := l.Of("p99"); l.FrameSize != size || l.Frames != 2000 || l.Duplicates != 2 || l.Late != 2 || !ok || p.Nanoseconds != upperBound(int64(2*i+k+1)) {
+						if p, ok := l.Of("p99"); l.FrameSize != size || l.Frames != 2000 || l.Duplicates != 2 ||
+							l.Late != 2 || !ok || p.Nanoseconds != upperBound(int64(2*i+k+1)) {
 							t.Errorf("window %d, %s: %+v", w.Number, d.Name(), l)
 						}
 					}
@@ -99,7 +104,7 @@ func (u unfollowed) Load(ctx context.Context, port int, streams []stream.Stream)
 	return u.Engine.Load(ctx, port, streams)
 }
 
-// TestTheReportSaysWhichFramesAreNotTimed: a path that follows no stamps is sent none, and the Report says why nobody knows the latency.
+// A path that follows no stamps gets none, and the Report says why the latency is unknown.
 func TestTheReportSaysWhichFramesAreNotTimed(t *testing.T) {
 	const reason = "it receives by AF_PACKET"
 	var loaded []stream.Stream
@@ -110,14 +115,16 @@ func TestTheReportSaysWhichFramesAreNotTimed(t *testing.T) {
 		"an engine that follows none": {func(s *scenario) {
 			s.engine = func(_ int, e engine.Engine) engine.Engine { return unfollowed{e, &loaded} }
 		}, "generator g0 follows none"},
-		"ports that don't": {onGenerator(func(g *sim.Generator) { g.Untimed = reason }), "generator g0 on west: " + reason},
+		"ports that don't": {onGenerator(func(g *sim.Generator) { g.Untimed = reason }), "generator g0 on west: " +
+			reason},
 	} {
 		t.Run(name, func(t *testing.T) {
 			loaded = nil
 			s := scene(c.option, hold(5))
 			stampedStreams(s)
 			r := s.run(t)
-			if len(r.Untimed) != 2 || r.Untimed[0].From != "west" || !strings.HasSuffix(r.Untimed[0].Reason, c.message) {
+			if len(r.Untimed) != 2 || r.Untimed[0].From != "west" || !strings.HasSuffix(r.Untimed[0].Reason,
+				c.message) {
 				t.Errorf("untimed %+v", r.Untimed)
 			}
 			for _, w := range r.Windows {
@@ -134,17 +141,20 @@ func TestTheReportSaysWhichFramesAreNotTimed(t *testing.T) {
 	}
 }
 
-// TestLatencyFollowsTheResult: single frames, and then half of the load that was held, in trials of their own, with the whole distribution; what the procedure found stays as it was.
+// Latency is measured of single frames, and then of half of the load that was held, in trials of their own, with the
+// whole distribution. The procedure's result stays the same.
 func TestLatencyFollowsTheResult(t *testing.T) {
 	s := scene(hold(2), func(s *scenario) {
-		s.plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2}, TrialDuration: plan.Duration(time.Second)}
+		s.plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2},
+			TrialDuration: plan.Duration(time.Second)}
 	})
 	stampedStreams(s)
 	for g := range s.world.Generators {
 		s.world.Generators[g].Timed = timed(1000)
 	}
 	r := s.run(t)
-	if r.Ending != report.Completed || !r.Result.Measured || r.Windows[r.Result.Window-1].Phase == report.AtLoad || len(r.Result.Latency) != 2 {
+	if r.Ending != report.Completed || !r.Result.Measured || r.Windows[r.Result.Window-1].Phase == report.AtLoad ||
+		len(r.Result.Latency) != 2 {
 		t.Fatalf("%s, %+v", r.Ending, r.Result)
 	}
 	full := r.Result.Directions[0].Intended.PacketsPerSecond
@@ -182,7 +192,8 @@ func TestLatencyFollowsTheResult(t *testing.T) {
 
 // sampledStreams have a latency stream beside the load in each direction, 1000 frames a second.
 func sampledStreams(s *scenario) {
-	s.plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{units.One / 2}, TrialDuration: plan.Duration(time.Second)}
+	s.plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{units.One / 2},
+		TrialDuration: plan.Duration(time.Second)}
 	for g := range s.plan.Generators {
 		for i := range s.plan.Generators[g].Ports {
 			p := &s.plan.Generators[g].Ports[i]
@@ -195,7 +206,7 @@ func sampledStreams(s *scenario) {
 	}
 }
 
-// TestLatencyOfSampledFramesIsMarked: of a generator that times latency streams alone.
+// The generator times latency streams alone.
 func TestLatencyOfSampledFramesIsMarked(t *testing.T) {
 	s := scene(hold(2))
 	sampledStreams(s)
@@ -208,7 +219,9 @@ func TestLatencyOfSampledFramesIsMarked(t *testing.T) {
 		t.Fatalf("%s, latency %+v, untimed %+v", r.Ending, r.Result.Latency, r.Untimed)
 	}
 	for i, d := range r.Result.Latency[0].Directions {
-		if len(d.Sizes) != 1 || d.Sizes[0].Sample == nil || *d.Sizes[0].Sample != (report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}) || d.Sizes[0].FrameSize != 1518 {
+		if len(d.Sizes) != 1 || d.Sizes[0].Sample == nil ||
+			*d.Sizes[0].Sample != (report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}) ||
+			d.Sizes[0].FrameSize != 1518 {
 			t.Fatalf("%s: %+v", d.Name(), d)
 		}
 		f := figures.LatencyOf(r, figures.LatencyP99, units.One/2, 0)[i]
@@ -246,7 +259,8 @@ func TestNoMoreSampledFramesAreTimedThanCame(t *testing.T) {
 			for _, l := range d.Latency {
 				counted++
 				if l.Timed()%1000 != 0 || l.Uncounted < 0 {
-					t.Errorf("window %d: %d frames came, %d without a time, of a histogram of thousands", w.Number, l.Frames, l.Uncounted)
+					t.Errorf("window %d: %d frames came, %d without a time, of a histogram of thousands", w.Number,
+						l.Frames, l.Uncounted)
 				}
 			}
 		}

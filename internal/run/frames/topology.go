@@ -35,7 +35,8 @@ func (t *topology) port(g int, link string) (engine.Port, error) {
 			return p, nil
 		}
 	}
-	return engine.Port{}, fmt.Errorf("generator %s has no port %d for link %s: it has %d ports", t.names[g], index, link,
+	return engine.Port{}, fmt.Errorf("generator %s has no port %d for link %s: it has %d ports", t.names[g], index,
+		link,
 		len(t.described[g].Ports))
 }
 
@@ -105,7 +106,8 @@ func (t *topology) burstLoads(rates []units.PacketRate, frames []int64) [][]engi
 	for i, d := range t.plan.Directions {
 		for g := range loads {
 			if t.hasPort(g, d.From) && t.shareOf(g, d, frames[i]) == 0 {
-				loads[g] = slices.DeleteFunc(loads[g], func(l engine.PortLoad) bool { return l.Port == t.index(g, d.From) })
+				loads[g] = slices.DeleteFunc(loads[g],
+					func(l engine.PortLoad) bool { return l.Port == t.index(g, d.From) })
 			}
 		}
 	}

@@ -22,7 +22,8 @@ func perLink(n int, options ...option) *scenario {
 	for g := range 2 * n {
 		whole := replica(g/2, n)
 		side := g % 2
-		s.plan.Generators = append(s.plan.Generators, plan.Generator{Name: fmt.Sprintf("generator-%d-%s", g/2, whole.Ports[side].Link), Ports: whole.Ports[side : side+1]})
+		s.plan.Generators = append(s.plan.Generators, plan.Generator{Name: fmt.Sprintf("generator-%d-%s", g/2,
+			whole.Ports[side].Link), Ports: whole.Ports[side : side+1]})
 	}
 	return s
 }
@@ -34,11 +35,12 @@ func oneWay(s *scenario) {
 
 func TestAGeneratorPerLink(t *testing.T) {
 	tests := map[string]*scenario{
-		"one replica":                      perLink(1),
-		"two replicas":                     perLink(2),
-		"three replicas through a bridge":  perLink(3, forwarding(plan.L2)),
-		"two replicas, one way":            perLink(2, oneWay),
-		"readings that take their time":    perLink(2, func(s *scenario) { s.world.Generators[1].ReadTakes = 4 * time.Millisecond }),
+		"one replica":                     perLink(1),
+		"two replicas":                    perLink(2),
+		"three replicas through a bridge": perLink(3, forwarding(plan.L2)),
+		"two replicas, one way":           perLink(2, oneWay),
+		"readings that take their time": perLink(2,
+			func(s *scenario) { s.world.Generators[1].ReadTakes = 4 * time.Millisecond }),
 		"a device that changes MACs alone": perLink(2, forwarding(plan.MACRewrite)),
 	}
 	for name, s := range tests {
@@ -54,7 +56,8 @@ func TestAGeneratorPerLink(t *testing.T) {
 			}
 			for i, total := range rep.Totals {
 				if !total.Drained || total.Returned.Packets != s.forwarded[i] {
-					t.Errorf("%s→%s: %d came back of %d forwarded, drained %v", total.From, total.To, total.Returned.Packets, s.forwarded[i], total.Drained)
+					t.Errorf("%s→%s: %d came back of %d forwarded, drained %v", total.From, total.To,
+						total.Returned.Packets, s.forwarded[i], total.Drained)
 				}
 			}
 			if len(rep.Silence) != len(s.plan.Generators) {
@@ -74,12 +77,14 @@ func TestTheNextHopThroughABridgeIsTheReplicasOwnFarPort(t *testing.T) {
 }
 
 func TestFramesOfAnotherReplica(t *testing.T) {
-	crossed := func(direction, generator int) int { return generator ^ 3 } // generator-0-west's frames come out at generator-1-east, and so on
+	// generator-0-west's frames come out at generator-1-east, and so on
+	crossed := func(direction, generator int) int { return generator ^ 3 }
 	t.Run("are no proof of the path", func(t *testing.T) {
 		s := perLink(2)
 		s.world.Receiver = crossed
 		rep := s.run(t)
-		if rep.Ending != report.PathNotProven || !strings.Contains(rep.Message, "instead of east; check the cabling and the device") {
+		if rep.Ending != report.PathNotProven ||
+			!strings.Contains(rep.Message, "instead of east; check the cabling and the device") {
 			t.Errorf("%s: %s", rep.Ending, rep.Message)
 		}
 	})
@@ -105,7 +110,8 @@ func TestAGeneratorWithoutCounterpartIsRefused(t *testing.T) {
 	s.plan.Generators, s.world.Generators = s.plan.Generators[:3], s.world.Generators[:3]
 	s.world.Receiver = func(_, generator int) int { return min(2, generator^1) }
 	rep := s.run(t)
-	if rep.Ending != report.Failed || !strings.Contains(rep.Message, "generator-1-west on link west has no counterpart on link east") {
+	if rep.Ending != report.Failed || !strings.Contains(rep.Message,
+		"generator-1-west on link west has no counterpart on link east") {
 		t.Errorf("%s: %s", rep.Ending, rep.Message)
 	}
 }
@@ -119,14 +125,16 @@ func TestSharesOfGenerators(t *testing.T) {
 	})
 	t.Run("replicas send and get equal parts", func(t *testing.T) {
 		for _, s := range shares(scene(replicas(2))) {
-			if s.OfferedPacketsPerSecond < 9_850 || s.OfferedPacketsPerSecond > 10_100 || s.ReceivedPacketsPerSecond < 9_850 || s.ReceivedPacketsPerSecond > 10_100 {
+			if s.OfferedPacketsPerSecond < 9_850 || s.OfferedPacketsPerSecond > 10_100 ||
+				s.ReceivedPacketsPerSecond < 9_850 || s.ReceivedPacketsPerSecond > 10_100 {
 				t.Errorf("got %+v", s)
 			}
 		}
 	})
 	t.Run("one way, one machine sends and the other gets", func(t *testing.T) {
 		got := shares(perLink(1, oneWay))
-		if len(got) != 2 || got[0].ReceivedPacketsPerSecond != 0 || got[1].OfferedPacketsPerSecond != 0 || got[0].OfferedPacketsPerSecond < 9_850 || got[1].ReceivedPacketsPerSecond < 9_850 {
+		if len(got) != 2 || got[0].ReceivedPacketsPerSecond != 0 || got[1].OfferedPacketsPerSecond != 0 ||
+			got[0].OfferedPacketsPerSecond < 9_850 || got[1].ReceivedPacketsPerSecond < 9_850 {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -96,7 +96,8 @@ func (t *totals) sample(readings []engine.Reading) report.Sample {
 	}
 	for i, d := range t.setup.Directions {
 		total := between(d, t.baseline, readings)
-		direction := report.SampleDirection{Sent: total.Sent, Returned: total.Returned, ReceiveErrors: total.ReceiveErrors}
+		direction := report.SampleDirection{Sent: total.Sent, Returned: total.Returned,
+			ReceiveErrors: total.ReceiveErrors}
 		if t.demand.rates != nil { // else no load was asked for yet
 			direction.IntendedPacketsPerSecond = t.demand.rates[i].Whole()
 		}

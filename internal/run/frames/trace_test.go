@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden traces")
 
-// TestTraces holds whole runs against what was reviewed: every decision with its reason, and every window.
+// TestTraces compares whole runs with reviewed ones, every decision with its reason, and every window.
 func TestTraces(t *testing.T) {
-	falling := func(offered float64) float64 { // livelock: above 10 kpps each packet more costs one and a half
+	falling := func(offered float64) float64 { // livelock, as above 10 kpps each packet more costs one and a half
 		return math.Max(2000, math.Min(offered, 10_000-1.5*(offered-10_000)))
 	}
 	dip := func(offered float64) float64 { // between 6 and 9.5 kpps something resonates
@@ -30,11 +30,12 @@ func TestTraces(t *testing.T) {
 		return math.Min(offered, 14_000)
 	}
 	traces := map[string]*scenario{
-		"limit":              scene(),
-		"to-the-top":         scene(toTheTop, hold(10)),
-		"not-saturated":      scene(deviceLimit(0), hold(15)),
-		"weak-generator":     scene(onGenerator(func(g *sim.Generator) { g.MaxRate = 7 * kpps })),
-		"receive-drops":      scene(deviceLimit(0), onGenerator(func(g *sim.Generator) { g.ReceiveDrops, g.ReceiveDropsFrom = units.One/10, 6*kpps })),
+		"limit":          scene(),
+		"to-the-top":     scene(toTheTop, hold(10)),
+		"not-saturated":  scene(deviceLimit(0), hold(15)),
+		"weak-generator": scene(onGenerator(func(g *sim.Generator) { g.MaxRate = 7 * kpps })),
+		"receive-drops": scene(deviceLimit(0),
+			onGenerator(func(g *sim.Generator) { g.ReceiveDrops, g.ReceiveDropsFrom = units.One/10, 6*kpps })),
 		"burst":              scene(onDevice(func(d *sim.Device) { d.Burst = 500_000_000 })),
 		"livelock":           scene(toTheTop, onDevice(func(d *sim.Device) { d.Capacity = falling })),
 		"non-monotonic":      scene(toTheTop, onDevice(func(d *sim.Device) { d.Capacity = dip })),
@@ -86,12 +87,14 @@ func story(r *report.Report) string {
 	}
 	windows(math.MaxInt64)
 	for _, total := range r.Totals {
-		fmt.Fprintf(&b, "total %s→%s: sent %d, returned %d, dropped by the generator %d, drained %v\n", total.From, total.To, total.Sent.Packets,
+		fmt.Fprintf(&b, "total %s→%s: sent %d, returned %d, dropped by the generator %d, drained %v\n", total.From,
+			total.To, total.Sent.Packets,
 			total.Returned.Packets, total.ReceiveErrors, total.Drained)
 	}
 	return b.String()
 }
 
 func line(w report.Window) string {
-	return fmt.Sprintf("         | %2d %-10s %6s %% for %4.1fs %-7s %s\n", w.Number, w.Phase, w.Load.Percent().FormatFixed(), w.Duration.Std().Seconds(), w.Quality, w.Reason)
+	return fmt.Sprintf("         | %2d %-10s %6s %% for %4.1fs %-7s %s\n", w.Number, w.Phase,
+		w.Load.Percent().FormatFixed(), w.Duration.Std().Seconds(), w.Quality, w.Reason)
 }

@@ -68,8 +68,8 @@ func (t *traffic) hold(ctx context.Context, step procedure.Step) error {
 		return err
 	}
 	if end := time.Now().Add(step.Settle + step.Judge); t.journal.Driving && end.After(t.latest) {
-		return fmt.Errorf("the run takes longer than its traffic, which ends at %s: generators or runner answer too slowly",
-			t.latest.UTC().Format(time.TimeOnly))
+		return fmt.Errorf("the run takes longer than its traffic, which ends at %s: generators or runner answer too "+
+			"slowly", t.latest.UTC().Format(time.TimeOnly))
 	}
 	if step.Rested && t.flowing {
 		if _, err := t.endHeld(ctx, stillOnce); err != nil { // what comes back later all the same shows in the window
@@ -99,11 +99,7 @@ func (t *traffic) longestHeld() time.Duration {
 	if t.journal.Driving {
 		return time.Until(t.latest)
 	}
-	lasts := t.journal.Procedure.Bound().Whole()
-	if deadline := t.journal.Plan.ActiveDeadline.Std(); deadline > 0 {
-		lasts = min(lasts, max(0, deadline-time.Since(t.journal.Started))+stopTimeout)
-	}
-	return lasts
+	return t.journal.WithinDeadline(t.journal.Procedure.Bound().Whole(), stopTimeout)
 }
 
 // start starts all generators at once, for a finite duration, and measures how far apart their starts were.
@@ -156,7 +152,8 @@ func (t *traffic) announceLatestEnd() {
 	words := fmt.Sprintf("%s; even if the runner dies, %s", subject, ends)
 	switch late := endsLate(t.totals.baseline); {
 	case late && t.orphansStopWithin > 0:
-		words = fmt.Sprintf("%s; even if the runner dies, it is stopped within %s; if nothing can stop it, %s%s", subject,
+		words = fmt.Sprintf("%s; even if the runner dies, it is stopped within %s; if nothing can stop it, %s%s",
+			subject,
 			t.orphansStopWithin, ends, orLater)
 	case late:
 		words += orLater
@@ -190,7 +187,8 @@ func (t *traffic) reportSkew(middles []time.Time) {
 	}
 	for g, m := range middles {
 		if !m.IsZero() { // of several starts the worst counts
-			t.journal.Report.Generators[g].StartSkew = max(t.journal.Report.Generators[g].StartSkew, plan.Duration(m.Sub(first)))
+			t.journal.Report.Generators[g].StartSkew = max(t.journal.Report.Generators[g].StartSkew,
+				plan.Duration(m.Sub(first)))
 		}
 	}
 }

@@ -27,12 +27,15 @@ func (e *ends) Start(ctx context.Context, loads []engine.PortLoad, lasts time.Du
 	return e.Engine.Start(ctx, loads, lasts)
 }
 
-// Whatever becomes of the runner, traffic ends by when it was told to before the first frame: also what is held anew after a trial.
+// Traffic ends at the time that was announced before the first frame, whatever becomes of the runner, also when it is
+// started anew after a trial.
 func TestRestartedHeldTrafficEndsAtTheAnnouncedTime(t *testing.T) {
-	s := scene(asymmetric, eachDirection(units.One/10), func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 }, onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }))
+	s := scene(asymmetric, eachDirection(units.One/10), func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 },
+		onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }))
 	synctest.Test(t, func(t *testing.T) {
 		g := &ends{Engine: sim.New(s.world).Generator(0)}
-		driver := frames.New([]frames.Generator{{Name: s.plan.Generators[0].Name, Engine: g, PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames)
+		driver := frames.New([]frames.Generator{{Name: s.plan.Generators[0].Name, Engine: g,
+			PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames)
 		rep := runner.Run(t.Context(), &s.plan, driver, s.options)
 		restarts := 0
 		for _, at := range g.times {
@@ -64,9 +67,11 @@ func (r *remarking) Remarks() []string {
 func TestAGeneratorsRemarksAreInTheReport(t *testing.T) {
 	s := scene()
 	synctest.Test(t, func(t *testing.T) {
-		e := &remarking{sim.New(s.world).Generator(0), []string{"the server took longer than the 300ms until the common start"}}
+		e := &remarking{sim.New(s.world).Generator(0),
+			[]string{"the server took longer than the 300ms until the common start"}}
 		gens := []frames.Generator{{Name: "g0", Engine: e, PortOfLink: map[string]int{"west": 0, "east": 1}}}
-		if lines := trace(runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)); strings.Count(lines, "generator g0: the server took longer than the 300ms until the common start") != 1 {
+		if lines := trace(runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)); strings.Count(lines,
+			"generator g0: the server took longer than the 300ms until the common start") != 1 {
 			t.Errorf("it says\n%s", lines)
 		}
 	})
@@ -99,7 +104,7 @@ func (s stops) Stop(ctx context.Context, ports []int) error {
 	return s.Engine.Stop(ctx, ports)
 }
 
-// Traffic that rests stops, waits for the frames that the device holds, and begins anew; what is measured is the same.
+// Traffic that rests stops, waits for the frames that the device holds, and begins anew. Its windows are the same.
 func TestTrafficThatRestsIsStoppedAndBeginsAnew(t *testing.T) {
 	counted := 0
 	var driver *resting

@@ -73,7 +73,7 @@ func (t *trials) measure(ctx context.Context, step procedure.Step) (*report.Wind
 	}
 	keep(first)
 	followed := t.timing.follow(ctx)
-	t.observers.observe(first, limited)
+	t.observers.Observe(first, limited)
 	opened := time.Now()
 	if err := t.traffic.start(ctx, t.topology.loads(t.demand.rates), step.Judge); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (t *trials) measure(ctx context.Context, step procedure.Step) (*report.Wind
 		return t.judge.cutShort(span, opened, step, err), err
 	}
 	keep(rest.readings)
-	t.observers.observe(rest.readings, rest.limited)
+	t.observers.Observe(rest.readings, rest.limited)
 	t.samples.add(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
 	span.Limited = limitsBetween(limited.Limiters, rest.limited.Limiters)
 	span.Disturbance = t.machine.ReadAfter(ctx)
@@ -103,8 +103,8 @@ func (t *trials) measure(ctx context.Context, step procedure.Step) (*report.Wind
 	case moving != "":
 		counted = counted.Void(moving)
 	case !rest.stable:
-		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may "+
-			"still be in flight, or something else sends", drainBound))
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it "+
+			"may still be in flight, or something else sends", drainBound))
 	}
 	w := measure.Judge(counted, t.judge.goalOf(span))
 	w.Start, w.Took = plan.Duration(opened.Sub(t.journal.Started)), plan.Duration(time.Since(opened))
@@ -125,7 +125,7 @@ func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.
 		keep(latest)
 	}
 	wait := func(moment time.Time) error { return t.pace.waitFor(ctx, moment, !paced(first), see) }
-	for _, moment := range moments(begin, step)[1:] { // the first moment is the beginning, and was read before the start
+	for _, moment := range moments(begin, step)[1:] { // the first moment was read before the start
 		readings, err := t.readAt(ctx, moment, look, wait)
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.
 			return nil
 		}
 		t.samples.add(readings, time.Since(begin))
-		t.observers.observe(readings, runner.Limits{})
+		t.observers.Observe(readings, runner.Limits{})
 		keep(readings)
 	}
 	if endsLate(first) {

@@ -54,7 +54,8 @@ func (s *stopping) running() bool {
 	return false
 }
 
-// tried is a curve of trials of 60 s at 20, 16, 12 and 8 kpps through the scene's device of 10 kpps, each ended once more than that share of its frames is lost. The clean one ends the curve.
+// tried is a curve of trials of 60 s at 20, 16, 12 and 8 kpps through the scene's device of 10 kpps, each ended
+// once more than that share of its frames is lost. The clean one ends the curve.
 func tried(limit units.Ratio, options ...option) (*scenario, *stopping) {
 	d := &stopping{limit: limit}
 	s := scene(append([]option{frameLoss, func(s *scenario) {
@@ -90,52 +91,66 @@ func TestATrialEndsOnceItIsDecided(t *testing.T) {
 		"of two generators":                              {0, []option{replicas(2)}, 650 * time.Millisecond},
 		"of a generator slow to read":                    {0, []option{onGenerator(slow)}, 1100 * time.Millisecond},
 		"of one whose start is appointed ahead":          {0, []option{onGenerator(late)}, 850 * time.Millisecond},
-		"of one that is read more often":                 {0, []option{func(s *scenario) { s.frames.PaceEvery = 0 }}, 650 * time.Millisecond},
-		"of a device that delays":                        {0, []option{onDevice(func(d *sim.Device) { d.Delay = 500 * time.Millisecond })}, 3500 * time.Millisecond},
+		"of one that is read more often": {0, []option{func(s *scenario) { s.frames.PaceEvery = 0 }},
+			650 * time.Millisecond},
+		"of a device that delays": {0,
+			[]option{onDevice(func(d *sim.Device) { d.Delay = 500 * time.Millisecond })}, 3500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, d := tried(c.limit, c.options...)
 			r := s.run(t)
 			trials := trialsOf(r)
 			if r.Ending != report.Completed || len(trials) != 4 || len(d.sends) > 0 {
-				t.Fatalf("%s: %s, %d trials, generators still sent after %v\n%s", r.Ending, r.Message, len(trials), d.sends, trace(r))
+				t.Fatalf("%s: %s, %d trials, generators still sent after %v\n%s", r.Ending, r.Message, len(trials),
+					d.sends, trace(r))
 			}
 			if decided := trials[0].Decided; decided == nil || decided.At.Std() > c.bound {
-				t.Errorf("half of the frames were lost, and the trial was decided after %+v, want within %s", decided, c.bound)
+				t.Errorf("half of the frames were lost, and the trial was decided after %+v, want within %s", decided,
+					c.bound)
 			}
 			for i, w := range trials[:3] {
-				if w.Quality != report.Lossy || w.Decided == nil || w.Decided.Planned != seconds(60) || w.Decided.At != w.Duration || w.Duration >= seconds(60) || w.Decided.Above != c.limit {
-					t.Fatalf("trial %d is %s, ended %+v, %s long: %s", i+1, w.Quality, w.Decided, w.Duration.Std(), w.Reason)
+				if w.Quality != report.Lossy || w.Decided == nil || w.Decided.Planned != seconds(60) ||
+					w.Decided.At != w.Duration || w.Duration >= seconds(60) || w.Decided.Above != c.limit {
+					t.Fatalf("trial %d is %s, ended %+v, %s long: %s", i+1, w.Quality, w.Decided, w.Duration.Std(),
+						w.Reason)
 				}
 				if overhead := d.took[w.Number-1] - w.Duration.Std(); overhead > 2500*time.Millisecond {
-					t.Errorf("trial %d: %s passed besides the %s for which it was sent", i+1, overhead, w.Duration.Std())
+					t.Errorf("trial %d: %s passed besides the %s for which it was sent", i+1, overhead,
+						w.Duration.Std())
 				}
 				for k, m := range w.Directions {
 					offered := float64(m.Offered.PacketsPerSecond)
-					if !isNear(offered, float64(m.Intended.PacketsPerSecond), 12) || !isNear(float64(m.Sent.Packets), offered*w.Duration.Std().Seconds(), 12) {
-						t.Errorf("trial %d, %s: %d sent in %s, which is %d/s of %d/s asked for", i+1, m.Name(), m.Sent.Packets, w.Duration.Std(), m.Offered.PacketsPerSecond, m.Intended.PacketsPerSecond)
+					if !isNear(offered, float64(m.Intended.PacketsPerSecond), 12) ||
+						!isNear(float64(m.Sent.Packets), offered*w.Duration.Std().Seconds(), 12) {
+						t.Errorf("trial %d, %s: %d sent in %s, which is %d/s of %d/s asked for", i+1, m.Name(),
+							m.Sent.Packets, w.Duration.Std(), m.Offered.PacketsPerSecond, m.Intended.PacketsPerSecond)
 					}
 					truth := 1 - 10_000/float64(m.Intended.PacketsPerSecond)
 					leastLoss := measure.LeastLossOfPlanned(w, k)
 					if leastLoss.Float() > truth || m.Quality == report.Lossy && leastLoss < c.limit {
-						t.Errorf("trial %d, %s: at least %s of what was planned is lost, and the device loses %.4f of it", i+1, m.Name(), leastLoss, truth)
+						t.Errorf("trial %d, %s: at least %s of what was planned is lost, and the device loses %.4f of "+
+							"it", i+1, m.Name(), leastLoss, truth)
 					}
 				}
 			}
-			if clean := trials[3]; clean.Decided != nil || clean.Quality != report.Good || clean.Duration != seconds(60) {
-				t.Errorf("the clean trial was ended after %s: %+v, %s", clean.Duration.Std(), clean.Decided, clean.Reason)
+			if clean := trials[3]; clean.Decided != nil || clean.Quality != report.Good ||
+				clean.Duration != seconds(60) {
+				t.Errorf("the clean trial was ended after %s: %+v, %s", clean.Duration.Std(), clean.Decided,
+					clean.Reason)
 			}
 		})
 	}
 }
 
-// Frames that are on their way for longer than anybody could know end a trial once, which says nothing then; the next ones wait for longer.
+// Frames that are on their way for longer than anybody could know end one trial, which then shows nothing. The next
+// ones wait for longer.
 func TestFramesThatComeBackAreNotLost(t *testing.T) {
 	s, d := tried(0, withoutWarmUp, deviceLimit(0), onDevice(func(d *sim.Device) { d.Delay = 1200 * time.Millisecond }))
 	r := s.run(t)
 	ended := 0
 	for _, w := range r.Windows {
-		if w.Quality == report.Lossy || slices.ContainsFunc(w.Directions, func(m report.Direction) bool { return m.Sent != m.Returned }) {
+		if w.Quality == report.Lossy || slices.ContainsFunc(w.Directions,
+			func(m report.Direction) bool { return m.Sent != m.Returned }) {
 			t.Errorf("window %d is %s: %s", w.Number, w.Quality, w.Reason)
 		}
 		if w.Decided != nil {
@@ -145,7 +160,8 @@ func TestFramesThatComeBackAreNotLost(t *testing.T) {
 			}
 		}
 	}
-	if latest := r.Windows[len(r.Windows)-1]; ended != 1 || len(d.sends) > 0 || latest.Quality != report.Good || latest.Duration != seconds(60) {
+	if latest := r.Windows[len(r.Windows)-1]; ended != 1 || len(d.sends) > 0 || latest.Quality != report.Good ||
+		latest.Duration != seconds(60) {
 		t.Errorf("%d trials were ended; the last is %s\n%s", ended, latest.Reason, trace(r))
 	}
 }
@@ -157,19 +173,25 @@ func TestOnlyTheDevicesLossEndsATrial(t *testing.T) {
 		options []option
 		want    report.Quality // of trials at 8 kpps, which the device carries
 	}{
-		"frames that the generator drops":   {[]option{deviceLimit(0), onGenerator(func(g *sim.Generator) { g.ReceiveDrops = units.One / 10 })}, report.Invalid},
-		"a generator too slow for the load": {[]option{deviceLimit(5 * kpps), onGenerator(func(g *sim.Generator) { g.MaxRate = 6 * kpps })}, report.Lossy},
-		"processors that others had":        {[]option{deviceLimit(0), disturbedBy(neighbour{0, time.Hour, 0.3})}, report.Invalid},
-		"a generator that sends in bursts":  {[]option{restlessly(8*time.Second, 40*ms, 60*ms), onDevice(func(d *sim.Device) { d.Burst = 2 * time.Millisecond })}, report.Invalid},
+		"frames that the generator drops": {[]option{deviceLimit(0),
+			onGenerator(func(g *sim.Generator) { g.ReceiveDrops = units.One / 10 })}, report.Invalid},
+		"a generator too slow for the load": {[]option{deviceLimit(5 * kpps),
+			onGenerator(func(g *sim.Generator) { g.MaxRate = 6 * kpps })}, report.Lossy},
+		"processors that others had": {[]option{deviceLimit(0), disturbedBy(neighbour{0, time.Hour, 0.3})},
+			report.Invalid},
+		"a generator that sends in bursts": {[]option{restlessly(8*time.Second, 40*ms, 60*ms),
+			onDevice(func(d *sim.Device) { d.Burst = 2 * time.Millisecond })}, report.Invalid},
 		"a path that falls silent, as a slow one would": {[]option{deviceLimit(0), onDevice(func(d *sim.Device) {
 			d.Trouble = sim.Trouble{Begin: 20 * time.Second, End: time.Hour, Loss: units.One}
 		})}, report.Lossy},
-		"a link that was down for a moment":   {[]option{fault(0, sim.Flap, 3)}, report.Invalid},
-		"a Reference that was held up itself": {[]option{reference(10_000), onDevice(func(d *sim.Device) { d.Loss = units.One / 100 })}, report.Invalid},
+		"a link that was down for a moment": {[]option{fault(0, sim.Flap, 3)}, report.Invalid},
+		"a Reference that was held up itself": {[]option{reference(10_000),
+			onDevice(func(d *sim.Device) { d.Loss = units.One / 100 })}, report.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := tried(0, append([]option{func(s *scenario) {
-				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"), unitstest.Rate("8kpps")
+				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"),
+					unitstest.Rate("8kpps")
 			}}, c.options...)...)
 			r := s.run(t)
 			for _, w := range trialsOf(r) {
@@ -184,7 +206,8 @@ func TestOnlyTheDevicesLossEndsATrial(t *testing.T) {
 	}
 }
 
-// A machine is asked within a trial only when it is about to be ended, and a device that loses more than a disturbance explains is judged all the same.
+// A machine is asked within a trial only when it is about to be ended, and a device that loses more than a
+// disturbance explains is judged all the same.
 func TestADisturbedTrialIsDecidedByWhatTheDisturbanceDoesNotExplain(t *testing.T) {
 	tier.Plain(t)
 	s, _ := tried(0, disturbedBy(neighbour{0, time.Hour, 0.1}))
@@ -217,7 +240,8 @@ func (e *stopFails) Stop(ctx context.Context, ports []int) error {
 	return e.Engine.Stop(ctx, ports)
 }
 
-// Whatever goes wrong while a decided trial is stopped, nothing is left running that can be reached, and what was read of it says nothing.
+// Whatever goes wrong while a decided trial is stopped, nothing is left running that can be reached, and what
+// was read of it says nothing.
 func TestADecidedTrialThatCannotBeStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop   func(cancel context.CancelFunc) func(context.Context) error
@@ -249,25 +273,29 @@ func TestADecidedTrialThatCannotBeStopped(t *testing.T) {
 			})
 			r := s.run(t) // which looks for generators that still send
 			latest := r.Windows[len(r.Windows)-1]
-			if r.Ending != c.ending || latest.Quality != report.Invalid || latest.Decided != nil || !strings.Contains(latest.Reason, "cut short after") {
+			if r.Ending != c.ending || latest.Quality != report.Invalid || latest.Decided != nil ||
+				!strings.Contains(latest.Reason, "cut short after") {
 				t.Errorf("%s: %s; the last window is %s: %s", r.Ending, r.Message, latest.Quality, latest.Reason)
 			}
 		})
 	}
 }
 
-// At whatever moment a run is interrupted, also while a decided trial is being stopped or drained, nothing is left running.
+// At whatever moment a run is interrupted, also while a decided trial is being stopped or drained, nothing is
+// left running.
 func TestAnInterruptionAroundADecidedTrialLeavesNothingBehind(t *testing.T) {
 	tier.Plain(t)
 	for moment := 5.0; moment < 8; moment += 0.031 {
-		s, _ := tried(0, replicas(2), onGenerator(func(g *sim.Generator) { g.ReadTakes = 5 * time.Millisecond }), interrupted(moment))
+		s, _ := tried(0, replicas(2), onGenerator(func(g *sim.Generator) { g.ReadTakes = 5 * time.Millisecond }),
+			interrupted(moment))
 		if r := s.run(t); r.Ending != report.Interrupted {
 			t.Fatalf("interrupted after %.2f s: %s: %s", moment, r.Ending, r.Message)
 		}
 	}
 }
 
-// Whatever device, path and generator: a trial that counts as decided is of a load that loses more than that, at least as much as it says; and what the device carries goes to its end.
+// With any device, path and generator, a decided trial is of a load that loses more than the limit, and at least as
+// much as the window says. A load that the device carries goes to its end.
 func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 	tier.Plain(t)
 	decided := 0
@@ -278,7 +306,8 @@ func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 		loss := []units.Ratio{0, units.One / 10_000, units.One / 100}[rnd.IntN(3)]
 		delay := []time.Duration{0, 20 * time.Millisecond, 300 * time.Millisecond, 700 * time.Millisecond}[rnd.IntN(4)]
 		readTakes, burst := time.Duration(rnd.IntN(5000))*time.Microsecond, time.Duration(rnd.IntN(20))*time.Millisecond
-		s, d := tried(threshold, replicas(1+rnd.IntN(3)), deviceLimit(units.PacketRate(limit*float64(units.PacketPerSecond))),
+		s, d := tried(threshold, replicas(1+rnd.IntN(3)),
+			deviceLimit(units.PacketRate(limit*float64(units.PacketPerSecond))),
 			onDevice(func(d *sim.Device) { d.Delay, d.Loss, d.Burst = delay, loss, burst }),
 			onGenerator(func(g *sim.Generator) { g.ReadTakes, g.Paced = readTakes, rnd.IntN(2) == 0 }),
 			func(s *scenario) { s.plan.Procedure.FrameLoss.TrialDuration = seconds(float64(2 + rnd.IntN(30))) })
@@ -293,8 +322,10 @@ func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 				switch {
 				case w.Quality == report.Invalid:
 					t.Errorf("seed %d: window %d, delay %s: %s", seed, w.Number, delay, w.Reason)
-				case w.Decided != nil && (smallest > truth*1.0001+1e-9 || m.Quality == report.Lossy && !measure.SurelyAbove(w, i, threshold)):
-					t.Errorf("seed %d: window %d: %.6f of the planned frames are lost at least, and the device loses %.6f: %s", seed, w.Number, smallest, truth, m.Reason)
+				case w.Decided != nil && (smallest > truth*1.0001+1e-9 || m.Quality == report.Lossy &&
+					!measure.SurelyAbove(w, i, threshold)):
+					t.Errorf("seed %d: window %d: %.6f of the planned frames are lost at least, and the device loses "+
+						"%.6f: %s", seed, w.Number, smallest, truth, m.Reason)
 				case w.Decided != nil:
 					decided++
 				case truth == 0 && m.Quality == report.Lossy:
@@ -308,7 +339,8 @@ func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 	}
 }
 
-// paused is an engine behind a device that holds all frames between two moments since the world began, and then lets them go at once.
+// paused is an engine behind a device that holds all frames between two moments since the world began, and then
+// lets them go at once.
 type paused struct {
 	engine.Engine
 	start, end time.Duration
@@ -335,37 +367,49 @@ func TestAPauseOfTheDeviceIsNotLoss(t *testing.T) {
 	for k := range 60 {
 		start, lasts := 8*time.Second+time.Duration(k)*37*time.Millisecond, time.Duration(50+41*k)*time.Millisecond
 		s, _ := tried(0, deviceLimit(0), func(s *scenario) {
-			s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"), unitstest.Rate("8kpps")
+			s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"),
+				unitstest.Rate("8kpps")
 			s.engine = func(_ int, e engine.Engine) engine.Engine {
 				return &paused{Engine: e, start: start, end: start + lasts, withheld: map[int]units.Traffic{}}
 			}
 		})
 		for _, w := range trialsOf(s.run(t)) {
 			if w.Quality != report.Good || w.Decided != nil {
-				t.Errorf("frames were held for %s from %s on; window %d is %s: %s", lasts, start, w.Number, w.Quality, w.Reason)
+				t.Errorf("frames were held for %s from %s on; window %d is %s: %s", lasts, start, w.Number, w.Quality,
+					w.Reason)
 			}
 		}
 	}
 }
 
-// A drain ends soon where nothing is missing, and lasts as long as ever where anything is, or where somebody else's frames may stand for some.
+// A drain ends soon where nothing is missing, and lasts as long as ever where anything is, or where somebody
+// else's frames may stand for some.
 func TestADrainIsShortWhereNothingIsMissing(t *testing.T) {
 	for name, c := range map[string]struct {
 		option option
 		want   time.Duration
 	}{
-		"all came back":                          {deviceLimit(0), allBackPoll},
-		"all came back a little later":           {onDevice(func(d *sim.Device) { d.Limit, d.Delay = 0, 100*time.Millisecond }), 200*time.Millisecond + allBackPoll},
-		"some are lost":                          {onDevice(func(d *sim.Device) { d.Limit, d.Loss = 0, units.One/1000 }), 200 * time.Millisecond},
-		"the generator dropped some":             {onGenerator(func(g *sim.Generator) { g.ReceiveDrops = units.One / 1000 }), allBackPoll},
-		"it sent less than was planned":          {onGenerator(func(g *sim.Generator) { g.MaxRate = 7900 * units.PacketPerSecond }), 200 * time.Millisecond},
-		"others send, too":                       {background(3 * units.PacketPerSecond), 200 * time.Millisecond},
-		"its ports began later, and still send":  {onGenerator(func(g *sim.Generator) { g.StartTakes = 100 * time.Millisecond }), 200*time.Millisecond + allBackPoll},
-		"so late that it ends in the last drain": {onGenerator(func(g *sim.Generator) { g.StartTakes = 300 * time.Millisecond }), 400*time.Millisecond + allBackPoll},
+		"all came back": {deviceLimit(0), allBackPoll},
+		"all came back a little later": {onDevice(func(d *sim.Device) {
+			d.Limit, d.Delay = 0, 100*time.Millisecond
+		}), 200*time.Millisecond + allBackPoll},
+		"some are lost": {onDevice(func(d *sim.Device) {
+			d.Limit, d.Loss = 0, units.One/1000
+		}), 200 * time.Millisecond},
+		"the generator dropped some": {
+			onGenerator(func(g *sim.Generator) { g.ReceiveDrops = units.One / 1000 }), allBackPoll},
+		"it sent less than was planned": {
+			onGenerator(func(g *sim.Generator) { g.MaxRate = 7900 * units.PacketPerSecond }), 200 * ms},
+		"others send, too": {background(3 * units.PacketPerSecond), 200 * ms},
+		"its ports began later, and still send": {
+			onGenerator(func(g *sim.Generator) { g.StartTakes = 100 * ms }), 200*ms + allBackPoll},
+		"so late that it ends in the last drain": {
+			onGenerator(func(g *sim.Generator) { g.StartTakes = 300 * ms }), 400*ms + allBackPoll},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, d := tried(units.One, c.option, func(s *scenario) {
-				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"), unitstest.Rate("8kpps")
+				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"),
+					unitstest.Rate("8kpps")
 			})
 			w := trialsOf(s.run(t))[0]
 			if drained := d.took[w.Number-1] - time.Minute; drained != c.want {

@@ -16,8 +16,9 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
-// zeroLoss is a search for the highest load of which no frame is lost, up to 10 million a second each way, of a generator that is read as TRex is: a question takes 0.8 ms, and somewhere
-// within that the ports' counters are read one after the other, 46 to 170 µs apart.
+// zeroLoss is a search for the highest load of which no frame is lost, up to 10 million a second each way, of a
+// generator that is read as TRex is. A question takes 0.8 ms, and somewhere within that the ports' counters are read
+// one after the other, 46 to 170 µs apart.
 func zeroLoss(rnd *rand.Rand, device sim.Device, options ...option) *scenario {
 	reads := func(int) (first, latest time.Duration) {
 		distance := 46*time.Microsecond + time.Duration(rnd.Int64N(int64(124*time.Microsecond)))
@@ -30,13 +31,15 @@ func zeroLoss(rnd *rand.Rand, device sim.Device, options ...option) *scenario {
 		onRamp(func(r *plan.Ramp) { r.TargetRate, r.WarmupRate = unitstest.Rate("10mpps"), unitstest.Rate("100kpps") }),
 		func(s *scenario) {
 			s.plan.Procedure.MaxLossRatio = 0
-			s.plan.Criteria = []plan.Criterion{{Name: "nothing is lost", Metric: string(figures.LossRatio), Direction: "Total", Max: "0"}}
+			s.plan.Criteria = []plan.Criterion{{Name: "nothing is lost", Metric: string(figures.LossRatio),
+				Direction: "Total", Max: "0"}}
 			s.world.Links[0].Speed, s.world.Links[1].Speed = 100*units.Gbps, 100*units.Gbps
 		},
 	}, options...)...)
 }
 
-// A device that loses nothing is confirmed to lose nothing, to the frame: at whatever moments of a question the counters are read, no window is void for what its edges may explain.
+// A device that loses nothing is confirmed to lose nothing, to the frame. At whatever moments of a question the
+// counters are read, no window is void for what its edges may explain.
 func TestADeviceThatLosesNothingIsConfirmedToLoseNothing(t *testing.T) {
 	for name, device := range map[string]sim.Device{
 		"up to the target":       {},
@@ -51,7 +54,8 @@ func TestADeviceThatLosesNothingIsConfirmedToLoseNothing(t *testing.T) {
 					t.Fatalf("seed %d: %+v, %+v\n%s", seed, r, rep.Verdict, trace(rep))
 				}
 				for _, d := range r.Directions {
-					if d.Sent.Packets != d.Returned.Packets || d.EdgeFrames != 0 || device.Limit > 0 && !isNear(float64(d.Received.PacketsPerSecond), device.Limit.PerSecond(), 5) {
+					if d.Sent.Packets != d.Returned.Packets || d.EdgeFrames != 0 || device.Limit > 0 &&
+						!isNear(float64(d.Received.PacketsPerSecond), device.Limit.PerSecond(), 5) {
 						t.Errorf("seed %d: %s→%s: %+v", seed, d.From, d.To, d)
 					}
 				}
@@ -65,7 +69,7 @@ func TestADeviceThatLosesNothingIsConfirmedToLoseNothing(t *testing.T) {
 	}
 }
 
-// A device that loses one frame of 500 000 is never told to lose none: whatever is said of a window has the truth in it.
+// A device that loses one frame of 500 000 is never said to lose none. Each window's bounds contain the truth.
 func TestADeviceThatLosesFewFramesIsNeverLossless(t *testing.T) {
 	tier.Plain(t)
 	const lost = units.One / 500_000
@@ -89,12 +93,14 @@ func TestADeviceThatLosesFewFramesIsNeverLossless(t *testing.T) {
 	}
 }
 
-// Frames of others are neither loss nor its absence: where not one frame may be lost they keep a trial from being a proof, and that is said. So seldom that some trial has none, they don't.
+// Frames of others are neither loss nor its absence. Where not one frame may be lost they keep a trial from being a
+// proof, and the Report says so. Frames that are so rare that some trial has none don't.
 func TestStraysNeitherAddNorHideLoss(t *testing.T) {
 	for name, c := range map[string]struct {
 		perMinute int64
 		confirmed bool
-	}{"none": {0, true}, "one in a minute": {1, true}, "one in four seconds": {15, false}, "one in a second": {60, false}} {
+	}{"none": {0, true}, "one in a minute": {1, true}, "one in four seconds": {15, false},
+		"one in a second": {60, false}} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(5) {
 				rep := zeroLoss(rand.New(rand.NewPCG(seed, 5)), sim.Device{}, func(s *scenario) {
@@ -102,7 +108,8 @@ func TestStraysNeitherAddNorHideLoss(t *testing.T) {
 				}).run(t)
 				want := map[bool]report.Outcome{true: report.Passed, false: report.Undecided}[c.confirmed]
 				warns := strings.Contains(rep.Result.Message, "frames of others may have taken the place of lost ones")
-				if rep.Result.Confirmed != c.confirmed || rep.Verdict.Outcome != want || rep.Result.Saturated || warns == c.confirmed {
+				if rep.Result.Confirmed != c.confirmed || rep.Verdict.Outcome != want || rep.Result.Saturated ||
+					warns == c.confirmed {
 					t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Result, rep.Verdict, trace(rep))
 				}
 				for _, w := range rep.Windows {
@@ -115,23 +122,29 @@ func TestStraysNeitherAddNorHideLoss(t *testing.T) {
 	}
 }
 
-// Held windows whose edges may hide loss count for a load that is given, and what they may hide is told. The totals of the whole run have no edges: they show what was lost in all of it, unless
-// something else may have taken a lost frame's place.
+// Held windows whose edges may hide loss count for a load that is given, and what they may hide is told. The totals
+// of the whole run have no edges. They show what was lost in all of it, unless something else may have taken a lost
+// frame's place.
 func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 	for name, c := range map[string]struct {
 		device sim.Device
 		option option
 		want   report.Outcome
 	}{
-		"none is lost":                                  {sim.Device{}, func(*scenario) {}, report.Passed},
-		"one in 500 000 is lost":                        {sim.Device{Loss: units.One / 500_000}, func(*scenario) {}, report.Undecided},
-		"others' frames come":                           {sim.Device{}, background(units.PacketPerSecond), report.Undecided},
-		"others' frames come in the place of lost ones": {sim.Device{Loss: units.One / 10_000_000}, background(units.PacketPerSecond), report.Undecided},
+		"none is lost": {sim.Device{}, func(*scenario) {}, report.Passed},
+		"one in 500 000 is lost": {sim.Device{Loss: units.One / 500_000}, func(*scenario) {},
+			report.Undecided},
+		"others' frames come": {sim.Device{}, background(units.PacketPerSecond),
+			report.Undecided},
+		"others' frames come in the place of lost ones": {sim.Device{Loss: units.One / 10_000_000},
+			background(units.PacketPerSecond), report.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(5) {
 				rep := zeroLoss(rand.New(rand.NewPCG(seed, 6)), c.device, c.option, func(s *scenario) {
-					s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: unitstest.Rate("10mpps"), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
+					s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad,
+						ConstantLoad: &plan.ConstantLoad{Rate: unitstest.Rate("10mpps"), WarmupDuration: seconds(3),
+							Duration: seconds(40), Window: seconds(10)}}
 				}).run(t)
 				for _, w := range rep.Windows {
 					if w.Quality == report.Invalid {
@@ -139,12 +152,15 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 					}
 				}
 				for _, f := range figures.OfAnswer(rep, figures.LossRatio) {
-					if truth := c.device.Loss.Float(); f.Low.Float() > truth || f.High.Float() < truth || f.High.Float() > 0.001 {
+					if truth := c.device.Loss.Float(); f.Low.Float() > truth || f.High.Float() < truth ||
+						f.High.Float() > 0.001 {
 						t.Errorf("seed %d: %s is told to lose %s to %s", seed, f.Direction, f.Low, f.High)
 					}
 				}
-				if shown := strings.Contains(rep.Result.Message, "the whole run show what was lost in all of it: no frame from west→east"); rep.Verdict.Outcome != c.want ||
-					!strings.Contains(rep.Result.Message, "the windows' edges") || shown != (c.want == report.Passed) {
+				shown := strings.Contains(rep.Result.Message,
+					"the whole run show what was lost in all of it: no frame from west→east")
+				if rep.Verdict.Outcome != c.want || !strings.Contains(rep.Result.Message, "the windows' edges") ||
+					shown != (c.want == report.Passed) {
 					t.Errorf("seed %d: %+v, %+v", seed, rep.Result.Message, rep.Verdict)
 				}
 				if v := verify.Report(rep, ""); v.Outcome != verify.Verified {
@@ -155,7 +171,8 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 	}
 }
 
-// Whatever the limit, the mix, the replicas and the reading times: at a loss limit of zero the answer is within refineTo of what the device forwards, and no frame of its window is missing.
+// Whatever the limit, the mix, the replicas and the reading times, at a loss limit of zero the answer is within
+// refineTo of what the device forwards, and no frame of its window is missing.
 func TestPropertyTheLimitOfNoLossIsFound(t *testing.T) {
 	tier.Plain(t)
 	for seed := range uint64(tier.Times(20, 60)) {
@@ -168,8 +185,10 @@ func TestPropertyTheLimitOfNoLossIsFound(t *testing.T) {
 		}
 		limit := d.limits[0].PerSecond() // the narrower direction's
 		for _, m := range rep.Result.Directions {
-			if got := float64(m.Received.PacketsPerSecond); m.Sent.Packets != m.Returned.Packets || m.EdgeFrames != 0 || got < limit*0.99-1 || got > limit*(1+d.burst.Seconds()/10)+1 {
-				t.Fatalf("seed %d, limit %.0f, burst %s: %d of %d frames came back, %.0f/s\n%s", seed, limit, d.burst, m.Returned.Packets, m.Sent.Packets, got, trace(rep))
+			if got := float64(m.Received.PacketsPerSecond); m.Sent.Packets != m.Returned.Packets || m.EdgeFrames != 0 ||
+				got < limit*0.99-1 || got > limit*(1+d.burst.Seconds()/10)+1 {
+				t.Fatalf("seed %d, limit %.0f, burst %s: %d of %d frames came back, %.0f/s\n%s", seed, limit, d.burst,
+					m.Returned.Packets, m.Sent.Packets, got, trace(rep))
 			}
 		}
 		lossyAbove(t, seed, rep, limit)
@@ -177,7 +196,8 @@ func TestPropertyTheLimitOfNoLossIsFound(t *testing.T) {
 	}
 }
 
-// A device that collapses above its limit has the search ask for a long look in the middle: held traffic is stopped for the trial, and started anew after it.
+// A device that collapses above its limit has the search ask for a long look in the middle. Held traffic is stopped
+// for the trial, and started anew after it.
 func TestALoadIsHeldAgainAfterATrial(t *testing.T) {
 	for seed := range uint64(5) {
 		collapses := func(offered float64) float64 { return min(offered, max(1e6, 6.2e6-2*(offered-6.2e6))) }
@@ -189,32 +209,38 @@ func TestALoadIsHeldAgainAfterATrial(t *testing.T) {
 		for _, w := range rep.Windows {
 			kinds += map[bool]string{true: "t", false: "h"}[w.Directions[0].EdgeFrames == 0]
 			for _, d := range w.Directions {
-				if offered := float64(d.Offered.PacketsPerSecond); !isNear(float64(d.Received.PacketsPerSecond), collapses(offered), 5) {
-					t.Errorf("seed %d: window %d: %d of %d packets/s came back, and the device forwards %.0f: %s", seed, w.Number, d.Received.PacketsPerSecond, d.Offered.PacketsPerSecond, collapses(offered), d.Reason)
+				if offered := float64(d.Offered.PacketsPerSecond); !isNear(float64(d.Received.PacketsPerSecond),
+					collapses(offered), 5) {
+					t.Errorf("seed %d: window %d: %d of %d packets/s came back, and the device forwards %.0f: %s", seed,
+						w.Number, d.Received.PacketsPerSecond, d.Offered.PacketsPerSecond, collapses(offered), d.Reason)
 				}
 			}
 		}
-		if got := float64(rep.Result.Directions[0].Received.PacketsPerSecond); !strings.Contains(kinds, "th") || !isNear(got, 6.2e6, 5) {
+		if got := float64(rep.Result.Directions[0].Received.PacketsPerSecond); !strings.Contains(kinds, "th") ||
+			!isNear(got, 6.2e6, 5) {
 			t.Errorf("seed %d: %.0f, held and tried in turns %s\n%s", seed, got, kinds, trace(rep))
 		}
 	}
 }
 
-// A generator that sends less than asked, and one that drops what comes back, are no weak devices at a limit of zero either.
+// A generator that sends less than asked, and one that drops what comes back, are no weak devices at a limit of
+// zero either.
 func TestAWeakGeneratorLosesNothingOfTheDevices(t *testing.T) {
 	for name, c := range map[string]struct {
 		generator sim.Generator
 		reason    report.Reason
 	}{
-		"that sends less than asked":           {sim.Generator{MaxRate: 3000 * kpps}, report.GeneratorLimited},
-		"that drops some of what comes back":   {sim.Generator{ReceiveDrops: units.One / 1000}, report.NoCleanWindow},
-		"that drops fewer than the edges hide": {sim.Generator{ReceiveDrops: units.One / 1_000_000}, report.NoCleanWindow},
+		"that sends less than asked":         {sim.Generator{MaxRate: 3000 * kpps}, report.GeneratorLimited},
+		"that drops some of what comes back": {sim.Generator{ReceiveDrops: units.One / 1000}, report.NoCleanWindow},
+		"that drops fewer than the edges hide": {sim.Generator{ReceiveDrops: units.One / 1_000_000},
+			report.NoCleanWindow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rep := zeroLoss(rand.New(rand.NewPCG(1, 18)), sim.Device{}, onGenerator(func(g *sim.Generator) {
 				g.MaxRate, g.ReceiveDrops = c.generator.MaxRate, c.generator.ReceiveDrops
 			})).run(t)
-			if sends := c.generator.MaxRate > 0; rep.Result.Saturated || rep.Result.Confirmed != sends || rep.Result.Reason != c.reason {
+			if sends := c.generator.MaxRate > 0; rep.Result.Saturated || rep.Result.Confirmed != sends ||
+				rep.Result.Reason != c.reason {
 				t.Errorf("%+v\n%s", rep.Result, trace(rep))
 			}
 			for _, w := range rep.Windows {
@@ -226,12 +252,14 @@ func TestAWeakGeneratorLosesNothingOfTheDevices(t *testing.T) {
 	}
 }
 
-// Whenever it is interrupted, also between a held load and a trial, a run leaves nothing running, and claims no confirmation that did not end.
+// Whenever it is interrupted, also between a held load and a trial, a run leaves nothing running, and claims no
+// confirmation that did not end.
 func TestAnInterruptionAroundATrialStopsAllTraffic(t *testing.T) {
 	tier.Plain(t)
 	for moment := 44.0; moment < 58; moment += 0.13 {
 		rep := zeroLoss(rand.New(rand.NewPCG(2, 19)), sim.Device{}, interrupted(moment)).run(t)
-		if rep.Ending != report.Interrupted && rep.Ending != report.Completed || rep.Ending == report.Interrupted && rep.Result.Confirmed {
+		if rep.Ending != report.Interrupted && rep.Ending != report.Completed || rep.Ending == report.Interrupted &&
+			rep.Result.Confirmed {
 			t.Fatalf("interrupted after %.2f s: %s, %+v", moment, rep.Ending, rep.Result)
 		}
 	}

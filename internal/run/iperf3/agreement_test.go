@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
-// TestOnlySocketsLoseOnOneMachine: what the receiver's own sockets had no room for is all that is lost there. A busy kernel loses some on its way to the socket, too.
+// Only the receiver's own sockets lose datagrams on one machine, where they have no room. A busy kernel loses some on
+// its way to the socket, too.
 func TestOnlySocketsLoseOnOneMachine(t *testing.T) {
 	address, _ := serve(t, Server{})
-	r, err := Client{Server: address}.Measure(t.Context(), Test{Protocol: UDP, Flow: Reverse, Duration: 2 * time.Second, BitsPerSecond: 50_000_000, MessageBytes: 1200, WindowBytes: 4 << 10})
+	r, err := Client{Server: address}.Measure(t.Context(), Test{Protocol: UDP, Flow: Reverse, Duration: 2 * time.Second,
+		BitsPerSecond: 50_000_000, MessageBytes: 1200, WindowBytes: 4 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +22,7 @@ func TestOnlySocketsLoseOnOneMachine(t *testing.T) {
 	}
 }
 
-// TestIperf3ItselfAgrees: what we counted is what iperf3 itself counted of the same side, and of the other, within 1 %, intervals added up.
+// Our counters agree with iperf3's own of the same side, and of the other, within 1 %, intervals added up.
 func TestIperf3ItselfAgrees(t *testing.T) {
 	program(t)
 	for name, shape := range map[string]Test{
@@ -32,17 +34,20 @@ func TestIperf3ItselfAgrees(t *testing.T) {
 	} {
 		for _, protocol := range []Protocol{TCP, UDP} {
 			for _, flow := range []Flow{Forward, Reverse, Bidirectional} {
-				for role, make := range map[string]func(*testing.T, Test) (*Result, theirs){"its client": asTheirClient, "its server": asTheirServer} {
+				for role, make := range map[string]func(*testing.T, Test) (*Result, theirs){"its client": asTheirClient,
+					"its server": asTheirServer} {
 					t.Run(string(protocol)+" "+string(flow)+" "+name+" "+role, func(t *testing.T) {
 						test := shape
-						test.Protocol, test.Flow, test.Duration, test.BitsPerSecond = protocol, flow, 3*time.Second, 40_000_000
+						test.Protocol, test.Flow, test.Duration, test.BitsPerSecond = protocol, flow, 3*time.Second,
+							40_000_000
 						if protocol == UDP {
 							test.MessageBytes = 1400
 						}
 						r, printed := make(t, test)
 						theySent, theyReceived := printed.sums()
 						for _, d := range directions(t, r, flow) {
-							lost := int64(0) // in bytes: what a busy machine's sockets had no room for is told, and lets the two sides differ
+							// in bytes that a busy machine's sockets had no room for
+							lost := int64(0)
 							if d.Datagrams != nil && !d.Datagrams.WholeTest {
 								lost = d.Datagrams.Lost * int64(test.MessageBytes)
 							}
@@ -50,12 +55,15 @@ func TestIperf3ItselfAgrees(t *testing.T) {
 							if !d.Sent.CountedHere {
 								printedBytes, reportedBytes, ours = theySent, d.Sent.Bytes, d.Received.Bytes+lost
 							}
-							for what, bytes := range map[string]int64{"it told": reportedBytes, "follow from ours": ours} {
+							for what, bytes := range map[string]int64{"it told": reportedBytes,
+								"follow from ours": ours} {
 								if deviation := float64(bytes)/float64(printedBytes) - 1; math.Abs(deviation) > 0.01 {
-									t.Errorf("%s: it printed %d bytes, and %d %s: %+.2f %%", d.Flow, printedBytes, bytes, what, 100*deviation)
+									t.Errorf("%s: it printed %d bytes, and %d %s: %+.2f %%", d.Flow, printedBytes,
+										bytes, what, 100*deviation)
 								}
 							}
-							t.Logf("%s: %d sent, %d received, %d lost; it printed %d", d.Flow, d.Sent.Bytes, d.Received.Bytes, lost, printedBytes)
+							t.Logf("%s: %d sent, %d received, %d lost; it printed %d", d.Flow, d.Sent.Bytes,
+								d.Received.Bytes, lost, printedBytes)
 						}
 					})
 				}

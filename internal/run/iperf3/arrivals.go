@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// arrivals counts one UDP stream's datagrams by their numbers, which begin with 1. It counts each datagram once, however late it arrives.
+// arrivals counts one UDP stream's datagrams by their numbers, which begin with 1. It counts each datagram
+// once, however late it arrives.
 //
 //	        highest − memory              highest
 //	──────────────┼──────────────────────────┼──────────▶ numbers

@@ -19,33 +19,38 @@ func TestEachDatagramIsCountedOnce(t *testing.T) {
 		came                                                       []uint64
 		distinct, missing, reordered, duplicates, tooLate, foreign int64
 	}{
-		"nothing came":                         {},
-		"all came":                             {came: []uint64{1, 2, 3, 4}, distinct: 4},
-		"the first is lost":                    {came: []uint64{2, 3}, distinct: 2, missing: 1},
-		"two in the middle are lost":           {came: []uint64{1, 4}, distinct: 2, missing: 2},
-		"one is late":                          {came: []uint64{1, 3, 2, 4}, distinct: 4, reordered: 1},
-		"one came twice":                       {came: []uint64{1, 2, 2, 3}, distinct: 3, duplicates: 1},
-		"one came twice, and one not":          {came: []uint64{1, 3, 3}, distinct: 2, missing: 1, duplicates: 1},
-		"a late one came twice":                {came: []uint64{1, 3, 2, 2}, distinct: 3, reordered: 1, duplicates: 1},
-		"as late as is remembered":             {came: []uint64{2, memory, 1}, distinct: 3, missing: memory - 3, reordered: 1},
-		"later than that":                      {came: []uint64{2, memory + 1, 1}, distinct: 2, missing: memory - 1, tooLate: 1},
-		"a gap that is longer than the memory": {came: []uint64{5, 5 + memory, 5 + memory}, distinct: 2, missing: 3 + memory, duplicates: 1},
-		"the number 0":                         {came: []uint64{0, 1}, distinct: 1, foreign: 1},
-		"a number that can't be":               {came: []uint64{1, 1 << 63, 2}, distinct: 2, foreign: 1},
+		"nothing came":                {},
+		"all came":                    {came: []uint64{1, 2, 3, 4}, distinct: 4},
+		"the first is lost":           {came: []uint64{2, 3}, distinct: 2, missing: 1},
+		"two in the middle are lost":  {came: []uint64{1, 4}, distinct: 2, missing: 2},
+		"one is late":                 {came: []uint64{1, 3, 2, 4}, distinct: 4, reordered: 1},
+		"one came twice":              {came: []uint64{1, 2, 2, 3}, distinct: 3, duplicates: 1},
+		"one came twice, and one not": {came: []uint64{1, 3, 3}, distinct: 2, missing: 1, duplicates: 1},
+		"a late one came twice":       {came: []uint64{1, 3, 2, 2}, distinct: 3, reordered: 1, duplicates: 1},
+		"as late as is remembered": {came: []uint64{2, memory, 1}, distinct: 3, missing: memory - 3,
+			reordered: 1},
+		"later than that": {came: []uint64{2, memory + 1, 1}, distinct: 2, missing: memory - 1,
+			tooLate: 1},
+		"a gap that is longer than the memory": {came: []uint64{5, 5 + memory, 5 + memory}, distinct: 2, missing: 3 +
+			memory, duplicates: 1},
+		"the number 0":           {came: []uint64{0, 1}, distinct: 1, foreign: 1},
+		"a number that can't be": {came: []uint64{1, 1 << 63, 2}, distinct: 2, foreign: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var a arrivals
 			for _, n := range c.came {
 				a.take(datagram(n, time.Now()), false, time.Now())
 			}
-			if a.distinct != c.distinct || a.missing() != c.missing || a.reordered != c.reordered || a.duplicates != c.duplicates || a.tooLate != c.tooLate || a.foreign != c.foreign {
-				t.Errorf("%d distinct, %d missing, %d reordered, %d duplicates, %d too late, %d foreign: want %+v", a.distinct, a.missing(), a.reordered, a.duplicates, a.tooLate, a.foreign, c)
+			if a.distinct != c.distinct || a.missing() != c.missing || a.reordered != c.reordered ||
+				a.duplicates != c.duplicates || a.tooLate != c.tooLate || a.foreign != c.foreign {
+				t.Errorf("%d distinct, %d missing, %d reordered, %d duplicates, %d too late, %d foreign: want %+v",
+					a.distinct, a.missing(), a.reordered, a.duplicates, a.tooLate, a.foreign, c)
 			}
 		})
 	}
 }
 
-// TestLossIsWhatDidNotCome: whatever is lost, doubled and out of order, within the memory.
+// Datagrams are lost, doubled and out of order, within the memory.
 func TestLossIsWhatDidNotCome(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
@@ -72,12 +77,13 @@ func TestLossIsWhatDidNotCome(t *testing.T) {
 			a.count(n)
 		}
 		if a.missing() != lost || a.duplicates != doubled || a.distinct != 5001-lost {
-			t.Fatalf("%d missing, %d duplicates, %d distinct: %d were lost, %d doubled", a.missing(), a.duplicates, a.distinct, lost, doubled)
+			t.Fatalf("%d missing, %d duplicates, %d distinct: %d were lost, %d doubled", a.missing(), a.duplicates,
+				a.distinct, lost, doubled)
 		}
 	}
 }
 
-// TestShortNumbersWrapAround: a counter of 32 bits begins again after an hour of a million a second.
+// A counter of 32 bits begins again after an hour of a million a second.
 func TestShortNumbersWrapAround(t *testing.T) {
 	for name, c := range map[string]struct {
 		reference uint64
@@ -99,7 +105,7 @@ func TestShortNumbersWrapAround(t *testing.T) {
 	}
 }
 
-// TestJitterIsOfDelaysAlone: the clocks of the two sides may differ by anything, and what is lost changes nothing.
+// The clocks of the two sides may differ by anything, and lost datagrams change nothing.
 func TestJitterIsOfDelaysAlone(t *testing.T) {
 	steady, unsteady := arrivals{}, arrivals{}
 	began := time.Unix(1_000_000, 0)
@@ -128,7 +134,8 @@ func FuzzArrivals(f *testing.F) {
 			a.take(datagram(a.highest+2, time.Now()), false, time.Now())
 		}
 		if a.missing() < 0 || a.distinct < 3 || a.distinct+a.duplicates+a.tooLate+a.foreign != 6 {
-			t.Errorf("%d distinct, %d missing, %d duplicates, %d too late, %d foreign of 6", a.distinct, a.missing(), a.duplicates, a.tooLate, a.foreign)
+			t.Errorf("%d distinct, %d missing, %d duplicates, %d too late, %d foreign of 6", a.distinct, a.missing(),
+				a.duplicates, a.tooLate, a.foreign)
 		}
 	})
 }

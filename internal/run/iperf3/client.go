@@ -69,7 +69,9 @@ func (c Client) Connect(ctx context.Context, t Test) (*Standing, error) {
 	if err != nil {
 		return nil, unreachable(ctx, address, err)
 	}
-	r := &clientTest{Client: c, address: address, side: side{test: t, control: &control{Conn: conn, peer: "the server at " + address.String(), patience: cmp.Or(c.patience, answerTimeout)}}}
+	r := &clientTest{Client: c, address: address,
+		side: side{test: t, control: &control{Conn: conn, peer: "the server at " + address.String(),
+			patience: cmp.Or(c.patience, answerTimeout)}}}
 	err = r.bounded(ctx, func() error { return r.connect(ctx) })
 	if err != nil {
 		r.close()
@@ -111,13 +113,16 @@ func unreachable(ctx context.Context, address netip.AddrPort, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, unix.ECONNREFUSED):
-		return fmt.Errorf("%w at %s, which refuses connections: start one there (iperf3 -s -p %d), or name another port: %w", ErrUnreachable, address, address.Port(), err)
+		return fmt.Errorf("%w at %s, which refuses connections: start one there (iperf3 -s -p %d), or name another "+
+			"port: %w", ErrUnreachable, address, address.Port(), err)
 	case ok && timeout.Timeout():
-		return fmt.Errorf("%w at %s within %s: check the address, the route, and that firewalls let TCP port %d through: %w", ErrUnreachable, address, answerTimeout, address.Port(), err)
+		return fmt.Errorf("%w at %s within %s: check the address, the route, and that firewalls let TCP port %d "+
+			"through: %w", ErrUnreachable, address, answerTimeout, address.Port(), err)
 	case sockets.FromBeyond(err):
 		return fmt.Errorf("%w at %s: %w", ErrUnreachable, address, err)
 	}
-	return fmt.Errorf("connect to %s: %w", address, err) // a fault of this machine itself shows nothing about the server
+	// A fault of this machine itself shows nothing about the server.
+	return fmt.Errorf("connect to %s: %w", address, err)
 }
 
 // clientTest is one test on the client's side.
@@ -161,7 +166,8 @@ func (r *clientTest) connect(ctx context.Context) error {
 	if err := r.control.writeDocument(r.test.parameters()); err != nil {
 		return err
 	}
-	if err := r.control.expect(createStreams, 3*r.control.patience); err != nil { // a server may set up another test's streams first
+	// a server may set up another test's streams first
+	if err := r.control.expect(createStreams, 3*r.control.patience); err != nil {
 		return err
 	}
 	if err := r.connectStreams(ctx, cookie); err != nil {
@@ -174,7 +180,8 @@ func (r *clientTest) connect(ctx context.Context) error {
 func (r *clientTest) first() error {
 	err := r.control.expect(paramExchange, r.control.patience)
 	if errors.Is(err, ErrGone) {
-		return fmt.Errorf("%w (after its first answer: either it is no iperf3 server, such as iperf 2, which has another protocol and port 5001, or it hangs: start iperf3 -s there)", err)
+		return fmt.Errorf("%w (after its first answer: either it is no iperf3 server, such as iperf 2, which has "+
+			"another protocol and port 5001, or it hangs: start iperf3 -s there)", err)
 	}
 	return err
 }
@@ -192,18 +199,22 @@ func (c *control) expect(want state, patience time.Duration) error {
 func (c *control) explain(got state) error {
 	switch got {
 	case accessDenied:
-		return fmt.Errorf("%w: %s has another test, and iperf3 takes one at a time: wait for its end, or start a second server there on a port of its own (iperf3 -s -p 5202)", ErrBusy, c.peer)
+		return fmt.Errorf("%w: %s has another test, and iperf3 takes one at a time: wait for its end, or start a "+
+			"second server there on a port of its own (iperf3 -s -p 5202)", ErrBusy, c.peer)
 	case serverTerminate:
 		return fmt.Errorf("%w: %s was stopped in the middle of the test: start it again", ErrGone, c.peer)
 	case serverError:
 		var number [4]byte
 		if err := c.read(number[:], time.Second); err != nil {
-			return fmt.Errorf("%w: %s can't make this test, and doesn't say why: its own output does", ErrRefused, c.peer)
+			return fmt.Errorf("%w: %s can't make this test, and doesn't say why: its own output does", ErrRefused,
+				c.peer)
 		}
-		return fmt.Errorf("%w: %s can't make this test: %s", ErrRefused, c.peer, meaningOf(int(int32(binary.BigEndian.Uint32(number[:])))))
+		return fmt.Errorf("%w: %s can't make this test: %s", ErrRefused, c.peer,
+			meaningOf(int(int32(binary.BigEndian.Uint32(number[:])))))
 	default:
 	}
-	return fmt.Errorf("%w: %s sends state %d, which iperf3 doesn't at this point: it is another program, or a version with another protocol: use iperf3 3.2 or newer there", ErrProtocol, c.peer, got)
+	return fmt.Errorf("%w: %s sends state %d, which iperf3 doesn't at this point: it is another program, or a version "+
+		"with another protocol: use iperf3 3.2 or newer there", ErrProtocol, c.peer, got)
 }
 
 // stateEvent is the next state on the control connection, or its error.
@@ -259,7 +270,8 @@ func (r *clientTest) awaitEnd(ctx context.Context) (time.Duration, error) {
 		}
 		return planned, nil
 	case <-time.After(r.control.patience + mostDrain): // the server may drain, too
-		return 0, fmt.Errorf("%w: %s doesn't report its counters, and a test needs those of both sides", ErrIncomplete, r.control.peer)
+		return 0, fmt.Errorf("%w: %s doesn't report its counters, and a test needs those of both sides", ErrIncomplete,
+			r.control.peer)
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}

@@ -37,8 +37,8 @@ func (r *clientTest) connectStreams(ctx context.Context, cookie []byte) error {
 				continue
 			}
 			err = fmt.Errorf("connect stream %d to %s: %w", s.id, r.address, err)
-			if _, ok := errors.AsType[*refusal](err); ok || !sockets.FromBeyond(err) { // this machine's own kernel refused it
-				return err
+			if _, ok := errors.AsType[*refusal](err); ok || !sockets.FromBeyond(err) {
+				return err // this machine's own kernel refused it
 			}
 			return fmt.Errorf("%w: %w", ErrGone, err)
 		}
@@ -70,14 +70,17 @@ const (
 const helloEvery = 250 * time.Millisecond
 
 func isHello(datagram []byte) bool {
-	return len(datagram) == helloLength && slices.Contains([]uint32{hello, helloOld}, binary.NativeEndian.Uint32(datagram))
+	return len(datagram) == helloLength && slices.Contains([]uint32{hello, helloOld},
+		binary.NativeEndian.Uint32(datagram))
 }
 
 func isReply(datagram []byte) bool {
-	return len(datagram) == helloLength && slices.Contains([]uint32{reply, replyOld}, binary.NativeEndian.Uint32(datagram))
+	return len(datagram) == helloLength && slices.Contains([]uint32{reply, replyOld},
+		binary.NativeEndian.Uint32(datagram))
 }
 
-// connectUDP sends hello, and waits for the answer, or with Reverse for payload, which means the same if the answer was lost.
+// connectUDP sends hello, and waits for the answer, or with Reverse for payload, which means the same if the
+// answer was lost.
 func (r *clientTest) connectUDP(ctx context.Context) (net.Conn, error) {
 	conn, err := r.Place.dial(ctx, "udp", netip.AddrPort{}, r.address, r.test.shape)
 	if err != nil {
@@ -101,7 +104,9 @@ func (r *clientTest) connectUDP(ctx context.Context) (net.Conn, error) {
 		case err == nil:
 			return conn, conn.SetReadDeadline(time.Time{})
 		case !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil || !time.Now().Before(deadline):
-			return conn, fmt.Errorf("it doesn't answer with UDP: check that firewalls let UDP port %d through as well as TCP port %d, and that the path doesn't lose too many packets: %w", r.address.Port(), r.address.Port(), err)
+			return conn, fmt.Errorf("it doesn't answer with UDP: check that firewalls let UDP port %d through as well "+
+				"as TCP port %d, and that the path doesn't lose too many packets: %w", r.address.Port(),
+				r.address.Port(), err)
 		}
 	}
 }

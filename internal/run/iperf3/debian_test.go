@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// theirs is what iperf3 itself prints of a test (-J), as far as it is read here. Its totals with -O are wrong before 3.14, so its intervals are added up instead.
+// theirs is what iperf3 itself prints of a test (-J), as far as it is read here. Its totals with -O are wrong
+// before 3.14, so its intervals are added up instead.
 type theirs struct {
 	Error     string `json:"error"`
 	Intervals []struct {
@@ -73,7 +74,7 @@ func theirServer(t *testing.T) (address string, printed func() theirs) {
 	return server.String(), output
 }
 
-// listens says whether somebody listens on a port, without connecting: iperf3 would take that for a test.
+// listens says whether somebody listens on a port, without connecting, which iperf3 would take for a test.
 func listens(t *testing.T, port uint16) bool {
 	t.Helper()
 	table, err := os.ReadFile("/proc/net/tcp")
@@ -83,7 +84,7 @@ func listens(t *testing.T, port uint16) bool {
 	return strings.Contains(string(table), fmt.Sprintf(":%04X 00000000:0000 0A", port))
 }
 
-// start runs iperf3; what is returned waits for its end, and reads what it printed.
+// start runs iperf3, and returns a function that waits for its end and reads its output.
 func start(t *testing.T, arguments ...string) (printed func() theirs) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -115,13 +116,16 @@ func start(t *testing.T, arguments ...string) (printed func() theirs) {
 // theirArguments are iperf3's for a test against a server.
 func theirArguments(test Test, address string) []string {
 	host, port, _ := net.SplitHostPort(address)
-	arguments := []string{"-J", "-c", host, "-p", port, "-t", fmt.Sprint(int(test.Duration.Seconds())), "-b", fmt.Sprint(test.BitsPerSecond), "-i", "0.5"}
-	for option, wanted := range map[string]bool{"-u": test.Protocol == UDP, "-R": test.Flow == Reverse, "--bidir": test.Flow == Bidirectional, "-N": test.NoDelay} {
+	arguments := []string{"-J", "-c", host, "-p", port, "-t", fmt.Sprint(int(test.Duration.Seconds())), "-b",
+		fmt.Sprint(test.BitsPerSecond), "-i", "0.5"}
+	for option, wanted := range map[string]bool{"-u": test.Protocol == UDP, "-R": test.Flow == Reverse,
+		"--bidir": test.Flow == Bidirectional, "-N": test.NoDelay} {
 		if wanted {
 			arguments = append(arguments, option)
 		}
 	}
-	for option, n := range map[string]int{"-P": test.Parallel, "-w": test.WindowBytes, "-O": int(test.Omit.Seconds()), "-l": test.MessageBytes, "-M": test.SegmentBytes, "-S": test.TOS} {
+	for option, n := range map[string]int{"-P": test.Parallel, "-w": test.WindowBytes, "-O": int(test.Omit.Seconds()),
+		"-l": test.MessageBytes, "-M": test.SegmentBytes, "-S": test.TOS} {
 		if n != 0 {
 			arguments = append(arguments, option, fmt.Sprint(n))
 		}
@@ -155,13 +159,15 @@ func asTheirServer(t *testing.T, test Test) (*Result, theirs) {
 	return r, printed()
 }
 
-// TestIperf3Itself makes tests with us, both ways round: both sides' figures are there, and none is larger than what was sent.
+// TestIperf3Itself makes tests with us, both ways round. Both sides' figures are there, and none is larger than what
+// was sent.
 func TestIperf3Itself(t *testing.T) {
 	t.Parallel()
 	program(t)
 	for name, test := range map[string]Test{
-		"TCP":      {Protocol: TCP, Flow: Forward},
-		"TCP, all": {Protocol: TCP, Flow: Bidirectional, Parallel: 2, WindowBytes: 64 << 10, NoDelay: true, CongestionControl: "reno", TOS: 32, SegmentBytes: 1000},
+		"TCP": {Protocol: TCP, Flow: Forward},
+		"TCP, all": {Protocol: TCP, Flow: Bidirectional, Parallel: 2, WindowBytes: 64 << 10, NoDelay: true,
+			CongestionControl: "reno", TOS: 32, SegmentBytes: 1000},
 		"UDP":      {Protocol: UDP, Flow: Forward, MessageBytes: 1000},
 		"UDP, all": {Protocol: UDP, Flow: Bidirectional, Parallel: 2, WindowBytes: 128 << 10, MessageBytes: 500},
 		"smallest": {Protocol: UDP, Flow: Bidirectional, MessageBytes: 16},
@@ -169,7 +175,8 @@ func TestIperf3Itself(t *testing.T) {
 		"reverse":  {Protocol: UDP, Flow: Reverse, MessageBytes: 1000},
 	} {
 		test.Duration, test.BitsPerSecond = time.Second, 8_000_000
-		for role, make := range map[string]func(*testing.T, Test) (*Result, theirs){"client": asTheirClient, "server": asTheirServer} {
+		for role, make := range map[string]func(*testing.T, Test) (*Result, theirs){"client": asTheirClient,
+			"server": asTheirServer} {
 			t.Run(name+" as a "+role, func(t *testing.T) {
 				t.Parallel()
 				r, printed := make(t, test)
@@ -177,10 +184,12 @@ func TestIperf3Itself(t *testing.T) {
 				for _, d := range directions(t, r, test.Flow) {
 					if d.Sent.CountedHere {
 						if d.Received.Bytes != theyReceived || theyReceived == 0 || theyReceived > d.Sent.Bytes {
-							t.Errorf("%s: we sent %d bytes, and heard that %d were received; it prints %d", d.Flow, d.Sent.Bytes, d.Received.Bytes, theyReceived)
+							t.Errorf("%s: we sent %d bytes, and heard that %d were received; it prints %d", d.Flow,
+								d.Sent.Bytes, d.Received.Bytes, theyReceived)
 						}
 					} else if d.Sent.Bytes != theySent || theySent == 0 || d.Received.Bytes > theySent {
-						t.Errorf("%s: we received %d bytes, and heard that %d were sent; it prints %d", d.Flow, d.Received.Bytes, d.Sent.Bytes, theySent)
+						t.Errorf("%s: we received %d bytes, and heard that %d were sent; it prints %d", d.Flow,
+							d.Received.Bytes, d.Sent.Bytes, theySent)
 					}
 					if g := d.Datagrams; g != nil && (g.Sent != g.Received+g.Lost || g.Lost < 0 || g.Received == 0) {
 						t.Errorf("%s: %+v", d.Flow, *g)
@@ -191,14 +200,15 @@ func TestIperf3Itself(t *testing.T) {
 	}
 }
 
-// TestARealIperf3ServerIsBusy: it takes one test at a time, and has one whose client has agreed on it.
+// A server of iperf3 makes one test at a time, and has one whose client has agreed on it.
 func TestARealIperf3ServerIsBusy(t *testing.T) {
 	t.Parallel()
 	program(t)
 	address, _ := theirServer(t)
 	test := Test{Duration: time.Second}
 	agreed(t, address, test)
-	if _, err := (Client{Server: address}).Measure(t.Context(), test); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "wait for its end") {
+	if _, err := (Client{Server: address}).Measure(t.Context(), test); !errors.Is(err, ErrBusy) ||
+		!strings.Contains(err.Error(), "wait for its end") {
 		t.Error(err)
 	}
 }

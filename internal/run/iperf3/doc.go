@@ -1,4 +1,5 @@
-// Package iperf3 speaks iperf3's protocol, as a client and as a server, with linerate or iperf3 itself (3.2 and later) on the other side.
+// Package iperf3 speaks iperf3's protocol, as a client and as a server, with linerate or iperf3 itself (3.2 and
+// later) on the other side.
 //
 //	client                               server
 //	  │ control connection, TCP: cookie ▶  │

@@ -25,7 +25,7 @@ type ended struct {
 	err    error
 }
 
-// serve starts a server of ours on this machine; what becomes of its tests comes by the channel.
+// serve starts a server of ours on this machine. The channel gets the results of its tests.
 func serve(t *testing.T, s Server) (address string, tests <-chan ended) {
 	t.Helper()
 	l, err := Listen(t.Context(), Place{}, "127.0.0.1:0")
@@ -57,7 +57,8 @@ func directions(t *testing.T, r *Result, flow Flow) []Direction {
 	return r.Directions
 }
 
-// checkWhole holds a direction of both sides of ours to what must be, at any speed: what was sent came, or is counted as lost, and both sides say the same.
+// checkWhole holds a direction of both sides of ours to what must be, at any speed. What was sent came, or is counted
+// as lost, and both sides say the same.
 func checkWhole(t *testing.T, d Direction, omit bool) {
 	t.Helper()
 	local := d.Sent
@@ -67,7 +68,8 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 	summed := int64(0)
 	for at, i := range local.Intervals {
 		if at > 0 && i.Start != local.Intervals[at-1].End {
-			t.Errorf("%s: interval %d begins at %s, and the one before ends at %s", d.Flow, at, i.Start, local.Intervals[at-1].End)
+			t.Errorf("%s: interval %d begins at %s, and the one before ends at %s", d.Flow, at, i.Start,
+				local.Intervals[at-1].End)
 		}
 		if !i.Omitted {
 			summed += i.Bytes
@@ -86,8 +88,10 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 		t.Errorf("%s: %d bytes without an answer", d.Flow, d.Unacknowledged)
 	}
 	if d.Datagrams == nil {
-		// Where something is omitted the two sides cut at their own moments. In reverse the client ends the test while the server still sends, and on a busy machine more of that is under way than it waits for.
-		if sent, received := d.Sent.Bytes, d.Received.Bytes; !omit && (received > sent || d.Flow == Forward && received != sent) {
+		// Where something is omitted the two sides cut at their own moments. In reverse the client ends the test
+		// while the server still sends, and on a busy machine more of that is under way than it waits for.
+		if sent, received := d.Sent.Bytes, d.Received.Bytes; !omit && (received > sent || d.Flow == Forward &&
+			received != sent) {
 			t.Errorf("%s: %d bytes sent, and %d received", d.Flow, d.Sent.Bytes, d.Received.Bytes)
 		}
 		if d.Sent.Retransmits == nil {
@@ -104,7 +108,7 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 	}
 }
 
-// TestLineratesClientAndServer: all that is sent is received, whatever the shape of the test.
+// All that is sent is received, whatever the shape of the test.
 func TestLineratesClientAndServer(t *testing.T) {
 	t.Parallel()
 	address, tests := serve(t, Server{MaxTests: 64, Interval: 250 * time.Millisecond})
@@ -150,11 +154,12 @@ func TestLineratesClientAndServer(t *testing.T) {
 	}
 }
 
-// TestAStreamOutlivesItsCookie: for how long a connection may take to show one says nothing of how long it stands.
+// The time that a connection may take to show its cookie doesn't bound how long it stands.
 func TestAStreamOutlivesItsCookie(t *testing.T) {
 	t.Parallel()
 	address, _ := serve(t, Server{patience: 2 * time.Second})
-	r, err := Client{Server: address}.Measure(t.Context(), Test{Flow: Bidirectional, Duration: 3 * time.Second, BitsPerSecond: 1_000_000, MessageBytes: 1000})
+	r, err := Client{Server: address}.Measure(t.Context(), Test{Flow: Bidirectional, Duration: 3 * time.Second,
+		BitsPerSecond: 1_000_000, MessageBytes: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,11 +168,12 @@ func TestAStreamOutlivesItsCookie(t *testing.T) {
 	}
 }
 
-// TestASenderReportsTCPInfo: as fast as it goes, with a congestion control that each kernel has.
+// The test sends as fast as it can, with a congestion control that each kernel has.
 func TestASenderReportsTCPInfo(t *testing.T) {
 	t.Parallel()
 	address, tests := serve(t, Server{})
-	r, err := Client{Server: address}.Measure(t.Context(), Test{Flow: Bidirectional, Duration: time.Second, Parallel: 2, CongestionControl: "reno"})
+	r, err := Client{Server: address}.Measure(t.Context(), Test{Flow: Bidirectional, Duration: time.Second, Parallel: 2,
+		CongestionControl: "reno"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +182,8 @@ func TestASenderReportsTCPInfo(t *testing.T) {
 			t.Errorf("%s: retransmits %v, congestion control %q", d.Flow, d.Sent.Retransmits, d.Sent.CongestionControl)
 		}
 		for _, i := range d.Sent.Intervals {
-			if !i.Draining && (i.RoundTrip <= 0 || i.LongestRoundTrip < i.RoundTrip || i.ShortestRoundTrip <= 0 || i.CongestionWindow <= 0 || i.DeliveryRate <= 0) {
+			if !i.Draining && (i.RoundTrip <= 0 || i.LongestRoundTrip < i.RoundTrip || i.ShortestRoundTrip <= 0 ||
+				i.CongestionWindow <= 0 || i.DeliveryRate <= 0) {
 				t.Errorf("%s: %+v", d.Flow, i)
 			}
 		}
@@ -195,7 +202,8 @@ func agreed(t *testing.T, address string, test Test) *control {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	c := &control{Conn: conn, peer: "the server", patience: 10 * time.Second}
-	for _, err := range []error{c.write(newCookie()), c.expect(paramExchange, c.patience), c.writeDocument(test.withDefaults().parameters()), c.expect(createStreams, c.patience)} {
+	for _, err := range []error{c.write(newCookie()), c.expect(paramExchange, c.patience),
+		c.writeDocument(test.withDefaults().parameters()), c.expect(createStreams, c.patience)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,12 +216,15 @@ func TestABusyServerSaysSo(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []Protocol{TCP, UDP} {
 		address, tests := serve(t, Server{MaxTests: 1})
-		c, test := agreed(t, address, Test{Protocol: protocol, Duration: time.Second}), Test{Duration: time.Second, BitsPerSecond: 1_000_000}
-		if _, err := (Client{Server: address}).Measure(t.Context(), test); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "wait for its end, or start a second server") {
+		c, test := agreed(t, address, Test{Protocol: protocol, Duration: time.Second}), Test{Duration: time.Second,
+			BitsPerSecond: 1_000_000}
+		if _, err := (Client{Server: address}).Measure(t.Context(), test); !errors.Is(err, ErrBusy) ||
+			!strings.Contains(err.Error(), "wait for its end, or start a second server") {
 			t.Errorf("a second test: %v", err)
 		}
 		_ = c.say(clientTerminate)
-		if e := <-tests; !errors.Is(e.err, ErrGone) || !strings.Contains(e.err.Error(), "ended the test before its end") {
+		if e := <-tests; !errors.Is(e.err, ErrGone) ||
+			!strings.Contains(e.err.Error(), "ended the test before its end") {
 			t.Errorf("the test that its client ended: %v", e.err)
 		}
 		if _, err := (Client{Server: address}).Measure(t.Context(), test); err != nil {
@@ -222,7 +233,7 @@ func TestABusyServerSaysSo(t *testing.T) {
 	}
 }
 
-// TestAServerThatEndsTellsItsClients: none goes on, and none has a result.
+// No client goes on, and none has a result.
 func TestAServerThatEndsTellsItsClients(t *testing.T) {
 	t.Parallel()
 	l, err := Listen(t.Context(), Place{}, "127.0.0.1:0")
@@ -235,11 +246,12 @@ func TestAServerThatEndsTellsItsClients(t *testing.T) {
 	failed := make(chan error, 2)
 	for _, protocol := range []Protocol{TCP, UDP} {
 		go func() {
-			_, err := Client{Server: l.Address().String()}.Measure(t.Context(), Test{Protocol: protocol, Flow: Bidirectional, Duration: time.Minute, BitsPerSecond: 1_000_000})
+			_, err := Client{Server: l.Address().String()}.Measure(t.Context(),
+				Test{Protocol: protocol, Flow: Bidirectional, Duration: time.Minute, BitsPerSecond: 1_000_000})
 			failed <- err
 		}()
 	}
-	time.AfterFunc(300*time.Millisecond, cancel) // in the middle, or before its beginning: either must end
+	time.AfterFunc(300*time.Millisecond, cancel) // in the middle, or before its beginning, and either must end
 	for range 2 {
 		if err := <-failed; !errors.Is(err, ErrGone) && !errors.Is(err, ErrUnreachable) {
 			t.Error(err)
@@ -259,7 +271,8 @@ func TestAPortIsTaken(t *testing.T) {
 	t.Parallel()
 	address, _ := serve(t, Server{})
 	port := netip.MustParseAddrPort(address).Port()
-	if _, err := Listen(t.Context(), Place{}, address); !errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), fmt.Sprintf("ss -lntup 'sport = :%d' names it", port)) {
+	if _, err := Listen(t.Context(), Place{}, address); !errors.Is(err, ErrTaken) ||
+		!strings.Contains(err.Error(), fmt.Sprintf("ss -lntup 'sport = :%d' names it", port)) {
 		t.Errorf("%v", err)
 	}
 }
@@ -273,7 +286,8 @@ func TestNobodyAnswers(t *testing.T) {
 	address := l.Address()
 	_ = l.Close()
 	_, err = Client{Server: address.String()}.Measure(t.Context(), Test{Duration: time.Second})
-	if want := fmt.Sprintf("iperf3 -s -p %d", address.Port()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), want) {
+	if want := fmt.Sprintf("iperf3 -s -p %d", address.Port()); !errors.Is(err, ErrUnreachable) ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
@@ -286,9 +300,12 @@ func TestWhatAServerRefuses(t *testing.T) {
 		test                     Test
 		clientWords, serverWords string
 	}{
-		"too long a test":                        {Test{Duration: time.Hour}, "the duration is too long for it", "this server allows 1m0s"},
-		"too much memory":                        {Test{Duration: time.Second, Parallel: 128, MessageBytes: 1 << 20}, "the message size is too large", "use fewer, or smaller ones"},
-		"datagrams of one byte more than it has": {Test{Duration: time.Second, Protocol: UDP, MessageBytes: 1 << 16}, "UDP takes 16 to 65507", ""},
+		"too long a test": {Test{Duration: time.Hour}, "the duration is too long for it",
+			"this server allows 1m0s"},
+		"too much memory": {Test{Duration: time.Second, Parallel: 128, MessageBytes: 1 << 20},
+			"the message size is too large", "use fewer, or smaller ones"},
+		"datagrams of one byte more than it has": {Test{Duration: time.Second, Protocol: UDP, MessageBytes: 1 << 16},
+			"UDP takes 16 to 65507", ""},
 	} {
 		_, err := Client{Server: address}.Measure(t.Context(), c.test)
 		if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), c.clientWords) {
@@ -308,7 +325,8 @@ func TestAnUnknownCongestionControlIsRefused(t *testing.T) {
 	t.Parallel()
 	address, _ := serve(t, Server{})
 	_, err := Client{Server: address}.Measure(t.Context(), Test{Duration: time.Second, CongestionControl: "warp"})
-	if err == nil || !strings.Contains(err.Error(), "warp: no such file or directory (sysctl net.ipv4.tcp_available_congestion_control lists") {
+	if err == nil || !strings.Contains(err.Error(),
+		"warp: no such file or directory (sysctl net.ipv4.tcp_available_congestion_control lists") {
 		t.Error(err)
 	}
 }
@@ -325,11 +343,13 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestALocalFaultIsNotTheServers: who can't even try says nothing of the server, or of the way there.
+// A client that can't even try shows nothing of the server, or of the way there.
 func TestALocalFaultIsNotTheServers(t *testing.T) {
 	address, _ := serve(t, Server{})
-	_, err := Client{Server: address, Place: Place{Address: netip.MustParseAddr("192.0.2.1")}}.Connect(t.Context(), Test{Duration: time.Second})
-	if err == nil || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "cannot assign requested address") {
+	_, err := Client{Server: address, Place: Place{Address: netip.MustParseAddr("192.0.2.1")}}.Connect(t.Context(),
+		Test{Duration: time.Second})
+	if err == nil || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrGone) ||
+		!strings.Contains(err.Error(), "cannot assign requested address") {
 		t.Errorf("%v", err)
 	}
 }
@@ -418,14 +438,16 @@ func lossyRelay(t *testing.T, server string) (address string) {
 	return tcp.Addr().String()
 }
 
-// TestHelloIsRepeatedUntilAnswered: of each stream the first hello is lost, and the first answer to one.
+// The relay loses the first hello of each stream, and the first answer.
 func TestHelloIsRepeatedUntilAnswered(t *testing.T) {
 	t.Parallel()
 	for _, flow := range []Flow{Forward, Reverse, Bidirectional} {
 		t.Run(string(flow), func(t *testing.T) {
 			t.Parallel()
 			address, _ := serve(t, Server{})
-			r, err := Client{Server: lossyRelay(t, address), Ours: true}.Measure(t.Context(), Test{Protocol: UDP, Flow: flow, Duration: time.Second, Parallel: 3, BitsPerSecond: 200_000, MessageBytes: 500})
+			r, err := Client{Server: lossyRelay(t, address), Ours: true}.Measure(t.Context(),
+				Test{Protocol: UDP, Flow: flow, Duration: time.Second, Parallel: 3, BitsPerSecond: 200_000,
+					MessageBytes: 500})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -439,17 +461,20 @@ func TestHelloIsRepeatedUntilAnswered(t *testing.T) {
 	t.Run("never to an iperf3 that isn't ours", func(t *testing.T) {
 		t.Parallel()
 		address, _ := serve(t, Server{})
-		if _, err := (Client{Server: lossyRelay(t, address), patience: impatient}).Measure(t.Context(), Test{Protocol: UDP, Duration: time.Second}); err == nil || !strings.Contains(err.Error(), "it doesn't answer with UDP") {
+		if _, err := (Client{Server: lossyRelay(t, address), patience: impatient}).Measure(t.Context(),
+			Test{Protocol: UDP, Duration: time.Second}); err == nil ||
+			!strings.Contains(err.Error(), "it doesn't answer with UDP") {
 			t.Errorf("%v", err)
 		}
 	})
 }
 
-// TestStreamsEndByAReset: whoever dies in the middle, even by SIGKILL, its kernel sends nothing more.
+// If a program dies in the middle, even by SIGKILL, its kernel sends nothing more.
 func TestStreamsEndByAReset(t *testing.T) {
 	live := make(chan *Live, 1)
 	address, _ := serve(t, Server{Began: func(_ netip.AddrPort, l *Live) { live <- l }})
-	s, err := Client{Server: address}.Connect(t.Context(), Test{Flow: Bidirectional, Duration: time.Second, Parallel: 2})
+	s, err := Client{Server: address}.Connect(t.Context(), Test{Flow: Bidirectional, Duration: time.Second,
+		Parallel: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

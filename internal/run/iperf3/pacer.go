@@ -29,7 +29,8 @@ func newPacer(bitsPerSecond int64, message int) *pacer {
 	return p
 }
 
-// wait is how long to wait for the next message, at a time since the beginning. Once it is 0 the message counts as sent.
+// wait is how long to wait for the next message, at a time since the beginning. Once it is 0 the message counts
+// as sent.
 func (p *pacer) wait(elapsed time.Duration) time.Duration {
 	if p == nil {
 		return 0

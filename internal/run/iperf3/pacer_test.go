@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestPaceIsExact: who always sends at once when it is due sends the rate, to a message.
+// A sender that always sends as soon as a message is due sends the rate, to a message.
 func TestPaceIsExact(t *testing.T) {
 	for _, c := range []struct {
 		bitsPerSecond int64
@@ -29,7 +29,7 @@ func TestPaceIsExact(t *testing.T) {
 	}
 }
 
-// TestADelayedSenderMakesNoLongBurst: what it couldn't send in a second it doesn't send at once.
+// A delayed sender doesn't send at once the messages that it couldn't send in a second.
 func TestADelayedSenderMakesNoLongBurst(t *testing.T) {
 	for name, c := range map[string]struct {
 		bitsPerSecond int64
@@ -73,10 +73,11 @@ func TestAMessageIsNoBurstOfASmallRate(t *testing.T) {
 		{Test{Protocol: TCP, MessageBytes: 100, BitsPerSecond: 1_000_000}, 100},
 		{Test{Protocol: TCP, MessageBytes: 128 << 10, BitsPerSecond: 1_000_000_000}, 128 << 10},
 		{Test{Protocol: TCP, MessageBytes: 128 << 10, BitsPerSecond: 1}, 1},
-		{Test{Protocol: UDP, MessageBytes: 1460, BitsPerSecond: 1000}, 1460}, // a datagram is as large as it was asked for
+		{Test{Protocol: UDP, MessageBytes: 1460, BitsPerSecond: 1000}, 1460}, // a datagram keeps its size
 	} {
 		if got := c.test.message(); got != c.want {
-			t.Errorf("%s, %d bytes at %d bit/s: %d at a time, want %d", c.test.Protocol, c.test.MessageBytes, c.test.BitsPerSecond, got, c.want)
+			t.Errorf("%s, %d bytes at %d bit/s: %d at a time, want %d", c.test.Protocol, c.test.MessageBytes,
+				c.test.BitsPerSecond, got, c.want)
 		}
 	}
 }

@@ -29,8 +29,8 @@ type Place struct {
 	Fragments bool
 }
 
-// control binds a socket to the place's interface before it is bound or connected, and then calls more.
-func (p Place) control(configureMore func(fd int, six bool) error) func(string, string, syscall.RawConn) error {
+// Control binds a socket to the place's interface before it is bound or connected, and then calls more.
+func (p Place) Control(configureMore func(fd int, six bool) error) func(string, string, syscall.RawConn) error {
 	return func(network, _ string, raw syscall.RawConn) error {
 		var configureErr error
 		err := raw.Control(func(handle uintptr) {
@@ -57,18 +57,21 @@ func (p Place) setHops(fd int, datagrams, six bool) error {
 	}
 	level, ttl, discover, tell := unix.IPPROTO_IP, unix.IP_TTL, unix.IP_MTU_DISCOVER, unix.IP_RECVTTL
 	if six {
-		level, ttl, discover, tell = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, unix.IPV6_MTU_DISCOVER, unix.IPV6_RECVHOPLIMIT
+		level, ttl, discover, tell = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, unix.IPV6_MTU_DISCOVER,
+			unix.IPV6_RECVHOPLIMIT
 	}
 	if err := sockets.SetOption(fd, level, ttl, p.Hops, "the time to live"); err != nil {
 		return err
 	}
 	if !datagrams {
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // for a listener. Without it the time to live of arriving streams is unknown
+		// for a listener. Without it the time to live of arriving streams is unknown
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1)
 		return nil
 	}
 	_ = unix.SetsockoptInt(fd, level, tell, 1)
 	if p.Fragments {
-		return sockets.SetOption(fd, level, discover, unix.IP_PMTUDISC_OMIT, "that datagrams go in fragments of the interface's MTU")
+		return sockets.SetOption(fd, level, discover, unix.IP_PMTUDISC_OMIT,
+			"that datagrams go in fragments of the interface's MTU")
 	}
 	return sockets.SetOption(fd, level, discover, unix.IP_PMTUDISC_DO, "that datagrams stay whole")
 }
@@ -76,8 +79,9 @@ func (p Place) setHops(fd int, datagrams, six bool) error {
 func plain(int, bool) error { return nil }
 
 // dial connects to an address, from a local one where that is given.
-func (p Place) dial(ctx context.Context, network string, source, destination netip.AddrPort, configureMore func(fd int, six bool) error) (conn net.Conn, err error) {
-	dialer := net.Dialer{Timeout: answerTimeout, KeepAlive: -1, Control: p.control(configureMore)}
+func (p Place) dial(ctx context.Context, network string, source, destination netip.AddrPort, configureMore func(fd int,
+	six bool) error) (conn net.Conn, err error) {
+	dialer := net.Dialer{Timeout: answerTimeout, KeepAlive: -1, Control: p.Control(configureMore)}
 	dialer.SetMultipathTCP(false)
 	if !source.IsValid() && p.Address.IsValid() {
 		source = netip.AddrPortFrom(p.Address, 0)
@@ -108,7 +112,8 @@ func (t Test) shape(fd int, six bool) error {
 		}
 	}
 	if t.Protocol == TCP && t.SegmentBytes != 0 {
-		if err := sockets.SetOption(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, t.SegmentBytes, "the segment size"); err != nil {
+		if err := sockets.SetOption(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, t.SegmentBytes,
+			"the segment size"); err != nil {
 			return &refusal{123, err.Error()}
 		}
 	}
@@ -156,7 +161,8 @@ const unanswered = 20 * time.Second
 // is left in a buffer.
 func (t Test) configure(conn *net.TCPConn) error {
 	return errors.Join(conn.SetNoDelay(t.NoDelay), conn.SetLinger(0), sockets.WithDescriptor(conn, func(fd int) error {
-		return sockets.SetOption(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unanswered.Milliseconds()), "TCP_USER_TIMEOUT")
+		return sockets.SetOption(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unanswered.Milliseconds()),
+			"TCP_USER_TIMEOUT")
 	}))
 }
 
@@ -178,7 +184,8 @@ func Listen(ctx context.Context, place Place, address string) (*Listener, error)
 	}
 	for range portTries {
 		var l *Listener
-		if l, err = listen(ctx, place, destination); err == nil || destination.Port() != 0 || !errors.Is(err, ErrTaken) {
+		if l, err = listen(ctx, place, destination); err == nil || destination.Port() != 0 ||
+			!errors.Is(err, ErrTaken) {
 			return l, err
 		}
 	}
@@ -187,10 +194,13 @@ func Listen(ctx context.Context, place Place, address string) (*Listener, error)
 
 func listen(ctx context.Context, place Place, address netip.AddrPort) (*Listener, error) {
 	l := &Listener{place: place}
-	config := net.ListenConfig{KeepAlive: -1, Control: place.control(plain)}
+	config := net.ListenConfig{KeepAlive: -1, Control: place.Control(plain)}
 	config.SetMultipathTCP(false)
 	// a socket of each stream has the same port
-	shared := net.ListenConfig{Control: place.control(func(fd int, _ bool) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) })}
+	shared := net.ListenConfig{Control: place.Control(func(fd int,
+		_ bool) error {
+		return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	})}
 	err := place.Namespace.Do(func() error {
 		listener, err := config.Listen(ctx, "tcp", address.String())
 		if err != nil {
@@ -208,7 +218,8 @@ func listen(ctx context.Context, place Place, address netip.AddrPort) (*Listener
 		return listen(ctx, place, netip.AddrPortFrom(netip.IPv4Unspecified(), address.Port()))
 	}
 	if errors.Is(err, unix.EADDRINUSE) {
-		return nil, fmt.Errorf("listen on %s: %w: end the program that has it (ss -lntup 'sport = :%d' names it), or use another one: %w", address, ErrTaken, address.Port(), err)
+		return nil, fmt.Errorf("listen on %s: %w: end the program that has it (ss -lntup 'sport = :%d' names it), or "+
+			"use another one: %w", address, ErrTaken, address.Port(), err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)

@@ -112,7 +112,8 @@ func (c *control) readDocument(limit int) ([]byte, error) {
 	}
 	length := binary.BigEndian.Uint32(head[:])
 	if length > uint32(limit) {
-		return nil, fmt.Errorf("%w: %s sends a document of %d bytes, and %d are allowed", ErrProtocol, c.peer, length, limit)
+		return nil, fmt.Errorf("%w: %s sends a document of %d bytes, and %d are allowed", ErrProtocol, c.peer, length,
+			limit)
 	}
 	document := make([]byte, length)
 	if err := c.read(document, c.patience); err != nil {
@@ -132,7 +133,8 @@ func (c *control) writeDocument(v any) error {
 // number is a JSON number that counts something. iperf3 writes large ones with an exponent.
 type number int64
 
-// UnmarshalJSON refuses fractions, and numbers that aren't exact in a double. In some places iperf3 writes -1, for what it doesn't count, as the largest number of 64 bits.
+// UnmarshalJSON refuses fractions, and numbers that aren't exact in a double. In some places iperf3 writes -1,
+// for what it doesn't count, as the largest number of 64 bits.
 func (n *number) UnmarshalJSON(b []byte) error {
 	var f float64
 	if err := json.Unmarshal(b, &f); err != nil {
@@ -194,9 +196,12 @@ type parameters struct {
 // parameters are the test's parameters as a client sends them.
 func (t Test) parameters() parameters {
 	p := parameters{
-		TCP: t.Protocol == TCP, UDP: t.Protocol == UDP, Omit: number(t.Omit / time.Second), Time: number(t.Duration / time.Second), Segment: number(t.SegmentBytes),
-		NoDelay: flag(t.NoDelay), Parallel: number(t.Parallel), Reverse: t.Flow == Reverse, Bidirectional: t.Flow == Bidirectional, Window: number(t.WindowBytes),
-		Length: number(t.MessageBytes), Bandwidth: number(t.BitsPerSecond), TOS: number(t.TOS), Congestion: t.CongestionControl, ClientVersion: "linerate",
+		TCP: t.Protocol == TCP, UDP: t.Protocol == UDP, Omit: number(t.Omit / time.Second),
+		Time: number(t.Duration / time.Second), Segment: number(t.SegmentBytes),
+		NoDelay: flag(t.NoDelay), Parallel: number(t.Parallel), Reverse: t.Flow == Reverse,
+		Bidirectional: t.Flow == Bidirectional, Window: number(t.WindowBytes),
+		Length: number(t.MessageBytes), Bandwidth: number(t.BitsPerSecond), TOS: number(t.TOS),
+		Congestion: t.CongestionControl, ClientVersion: "linerate",
 	}
 	if t.Protocol == UDP {
 		p.LongCounters = 1
@@ -207,12 +212,15 @@ func (t Test) parameters() parameters {
 // parseParameters is the test that a client asks for, and the client's name of itself.
 func parseParameters(document []byte) (Test, string, error) {
 	p := parameters{Parallel: 1}
-	if err := intake.JSON(document, &p, intake.Limits{Bytes: mostParameters, Memory: 16 * mostParameters, Depth: 8}); err != nil {
+	if err := intake.JSON(document, &p, intake.Limits{Bytes: mostParameters, Memory: 16 * mostParameters,
+		Depth: 8}); err != nil {
 		return Test{}, "", fmt.Errorf("%w: the test's parameters: %w", ErrProtocol, err)
 	}
 	t := Test{
-		Protocol: TCP, Flow: Forward, Duration: seconds(p.Time), Omit: seconds(p.Omit), Parallel: withinBound(p.Parallel), MessageBytes: withinBound(p.Length), WindowBytes: withinBound(p.Window),
-		CongestionControl: p.Congestion, BitsPerSecond: int64(p.Bandwidth), SegmentBytes: withinBound(p.Segment), NoDelay: bool(p.NoDelay), TOS: withinBound(p.TOS), short: p.LongCounters == 0,
+		Protocol: TCP, Flow: Forward, Duration: seconds(p.Time), Omit: seconds(p.Omit),
+		Parallel: withinBound(p.Parallel), MessageBytes: withinBound(p.Length), WindowBytes: withinBound(p.Window),
+		CongestionControl: p.Congestion, BitsPerSecond: int64(p.Bandwidth), SegmentBytes: withinBound(p.Segment),
+		NoDelay: bool(p.NoDelay), TOS: withinBound(p.TOS), short: p.LongCounters == 0,
 		endless: p.Time == 0, pacing: int64(p.Pacing),
 	}
 	switch {
@@ -244,7 +252,8 @@ func seconds(n number) time.Duration {
 // iperf 2 and other programs send something else.
 func isCookie(b []byte) bool {
 	end := len(b) - 1
-	return len(b) == cookieBytes && b[end] == 0 && !strings.ContainsFunc(string(b[:end]), func(r rune) bool { return r <= ' ' || r > '~' })
+	return len(b) == cookieBytes && b[end] == 0 && !strings.ContainsFunc(string(b[:end]),
+		func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // streamID is the number of the nth stream of a test, from 0, on both sides. iperf3 skips 2.
@@ -285,10 +294,12 @@ func (r streamResult) lasted() time.Duration {
 	return time.Duration((*r.EndTime - *r.StartTime) * float64(time.Second)).Round(time.Microsecond)
 }
 
-// parseResults reads the other side's results of the streams with these numbers. It is an error unless each stream is there once, with all its members.
+// parseResults reads the other side's results of the streams with these numbers. It is an error unless each
+// stream is there once, with all its members.
 func parseResults(document []byte, ids []int) (map[int]streamResult, results, error) {
 	var r results
-	if err := intake.JSON(document, &r, intake.Limits{Bytes: mostResults, Memory: 4 * mostResults, Depth: 16}); err != nil {
+	if err := intake.JSON(document, &r, intake.Limits{Bytes: mostResults, Memory: 4 * mostResults,
+		Depth: 16}); err != nil {
 		return nil, r, fmt.Errorf("%w: the other side's result: %w", ErrProtocol, err)
 	}
 	byID := map[int]streamResult{}
@@ -315,14 +326,17 @@ func parseResults(document []byte, ids []int) (map[int]streamResult, results, er
 
 // check refuses a stream's result that lacks a member, or has an impossible one.
 func (r streamResult) check() error {
-	if slices.Contains([]*number{r.Bytes, r.Errors, r.Packets}, nil) || slices.Contains([]*float64{r.Jitter, r.StartTime, r.EndTime}, nil) {
-		return fmt.Errorf("%w: bytes, errors, packets, jitter and both times are needed, which iperf3 reports since 3.2: use a newer one there", ErrIncomplete)
+	if slices.Contains([]*number{r.Bytes, r.Errors, r.Packets}, nil) ||
+		slices.Contains([]*float64{r.Jitter, r.StartTime, r.EndTime}, nil) {
+		return fmt.Errorf("%w: bytes, errors, packets, jitter and both times are needed, which iperf3 reports since "+
+			"3.2: use a newer one there", ErrIncomplete)
 	}
 	omitted := number(0)
 	if r.OmittedPackets != nil {
 		omitted = *r.OmittedPackets
 	}
-	if lasts := *r.EndTime - *r.StartTime; min(*r.Bytes, *r.Packets, omitted) < 0 || min(*r.Jitter, lasts) < 0 || lasts > (2*mostDuration).Seconds() ||
+	if lasts := *r.EndTime - *r.StartTime; min(*r.Bytes, *r.Packets, omitted) < 0 || min(*r.Jitter, lasts) < 0 ||
+		lasts > (2*mostDuration).Seconds() ||
 		omitted > *r.Packets || (r.OmittedErrors == nil) != (r.OmittedPackets == nil) {
 		return fmt.Errorf("%w: it contradicts itself", ErrProtocol)
 	}
@@ -339,13 +353,15 @@ func meaningOf(number int) string {
 	case 7, 20:
 		return "the message size is too large for it"
 	case 8, 124, 141:
-		return "its kernel doesn't give sockets a window of that size: ask for less, or raise net.core.rmem_max and wmem_max there"
+		return "its kernel doesn't give sockets a window of that size: ask for less, or raise net.core.rmem_max and " +
+			"wmem_max there"
 	case 27:
 		return "more bits per second than it allows"
 	case 131:
 		return "it doesn't have that protocol"
 	case 134:
-		return "its kernel doesn't have that congestion control: sysctl net.ipv4.tcp_available_congestion_control lists there what it has"
+		return "its kernel doesn't have that congestion control: sysctl net.ipv4.tcp_available_congestion_control " +
+			"lists there what it has"
 	case 142:
 		return "it wants a user name and a password, which can't be given: start it without --rsa-private-key-path"
 	case 202:

@@ -9,19 +9,22 @@ import (
 	"time"
 )
 
-// TestParametersOfIperf3: as version 3.12 writes them.
+// The parameters are as version 3.12 writes them.
 func TestParametersOfIperf3(t *testing.T) {
 	for name, c := range map[string]struct {
 		document string
 		want     Test
 	}{
 		"TCP": {`{"tcp":true,"omit":0,"time":10,"num":0,"blockcount":0,"parallel":1,"len":131072,"pacing_timer":1000,"client_version":"3.12"}`,
-			Test{Protocol: TCP, Flow: Forward, Duration: 10 * time.Second, Parallel: 1, MessageBytes: 131072, short: true}},
+			Test{Protocol: TCP, Flow: Forward, Duration: 10 * time.Second, Parallel: 1, MessageBytes: 131072,
+				short: true}},
 		"all of TCP": {`{"tcp":true,"omit":3,"time":30,"num":0,"blockcount":0,"MSS":1400,"nodelay":true,"parallel":4,"bidirectional":true,"window":262144,"len":65536,"bandwidth":50000000,"fqrate":1000000,"TOS":32,"congestion":"cubic","client_version":"3.12"}`,
-			Test{Protocol: TCP, Flow: Bidirectional, Omit: 3 * time.Second, Duration: 30 * time.Second, SegmentBytes: 1400, NoDelay: true, Parallel: 4, WindowBytes: 262144, MessageBytes: 65536,
+			Test{Protocol: TCP, Flow: Bidirectional, Omit: 3 * time.Second, Duration: 30 * time.Second,
+				SegmentBytes: 1400, NoDelay: true, Parallel: 4, WindowBytes: 262144, MessageBytes: 65536,
 				BitsPerSecond: 50000000, pacing: 1000000, TOS: 32, CongestionControl: "cubic", short: true}},
 		"UDP in reverse": {`{"udp":true,"omit":0,"time":1,"num":0,"blockcount":0,"parallel":2,"reverse":true,"len":1448,"bandwidth":1048576,"udp_counters_64bit":1}`,
-			Test{Protocol: UDP, Flow: Reverse, Duration: time.Second, Parallel: 2, MessageBytes: 1448, BitsPerSecond: 1 << 20}},
+			Test{Protocol: UDP, Flow: Reverse, Duration: time.Second, Parallel: 2, MessageBytes: 1448,
+				BitsPerSecond: 1 << 20}},
 		"until so many bytes": {`{"tcp":true,"omit":0,"time":0,"num":1e15,"blockcount":0,"parallel":1}`,
 			Test{Protocol: TCP, Flow: Forward, Parallel: 1, MessageBytes: 131072, short: true, endless: true}},
 	} {
@@ -47,9 +50,10 @@ func TestParametersThatCantBe(t *testing.T) {
 		"a negative time":     {`{"time":-1}`, "use whole seconds"},
 		"a negative omit":     {`{"time":1,"omit":-1}`, "omit -1s"},
 		"SCTP":                {`{"sctp":true,"time":1}`, "protocol SCTP: use TCP or UDP"},
-		"two flows":           {`{"time":1,"reverse":true,"bidirectional":true}`, "flow both reverse and bidirectional"},
-		"a negative rate":     {`{"time":1,"bandwidth":-5}`, "bits per second"},
-		"a window of a TB":    {`{"time":1,"window":1099511627776}`, "a window of"},
+		"two flows": {`{"time":1,"reverse":true,"bidirectional":true}`,
+			"flow both reverse and bidirectional"},
+		"a negative rate":  {`{"time":1,"bandwidth":-5}`, "bits per second"},
+		"a window of a TB": {`{"time":1,"window":1099511627776}`, "a window of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := parseParameters([]byte(c.document))
@@ -60,10 +64,11 @@ func TestParametersThatCantBe(t *testing.T) {
 	}
 }
 
-// TestParametersComeBack: what a client of ours says a server of ours reads as it was meant.
+// A server of ours reads the parameters of a client of ours unchanged.
 func TestParametersComeBack(t *testing.T) {
 	for _, want := range []Test{
-		{Protocol: TCP, Flow: Bidirectional, Duration: time.Minute, Omit: time.Second, Parallel: 128, MessageBytes: 1, WindowBytes: 4096, CongestionControl: "reno", SegmentBytes: 536, NoDelay: true, TOS: 8, short: true},
+		{Protocol: TCP, Flow: Bidirectional, Duration: time.Minute, Omit: time.Second, Parallel: 128, MessageBytes: 1,
+			WindowBytes: 4096, CongestionControl: "reno", SegmentBytes: 536, NoDelay: true, TOS: 8, short: true},
 		{Protocol: UDP, Flow: Reverse, Duration: time.Second, Parallel: 1, MessageBytes: 1460, BitsPerSecond: 1e9},
 	} {
 		document, err := json.Marshal(want.parameters())
@@ -82,7 +87,8 @@ const whole = `{"cpu_util_total":1.5,"cpu_util_user":1,"cpu_util_system":0.5,"se
 
 func TestResultsOfIperf3(t *testing.T) {
 	reported, summary, err := parseResults([]byte(whole), []int{1, 3})
-	if err != nil || len(reported) != 2 || *reported[3].Bytes != 1000 || summary.Congestion != "cubic" || summary.HasRetransmits != 1 || reported[1].lasted() != 1000012*time.Microsecond {
+	if err != nil || len(reported) != 2 || *reported[3].Bytes != 1000 || summary.Congestion != "cubic" ||
+		summary.HasRetransmits != 1 || reported[1].lasted() != 1000012*time.Microsecond {
 		t.Errorf("%v: %+v, %+v", err, reported, summary)
 	}
 }
@@ -92,20 +98,21 @@ func TestResultsThatLackASideAreRefused(t *testing.T) {
 		text, replacement string
 		want              error
 	}{
-		"half of it":                   {whole[100:], "", ErrProtocol},
-		"a stream is missing":          {`"id":3`, `"id":4`, ErrIncomplete},
-		"a stream is there twice":      {`"id":3`, `"id":1`, ErrProtocol},
-		"a stream without a number":    {`"id":3,`, ``, ErrProtocol},
-		"no stream":                    {whole[strings.Index(whole, "["):], `[]}`, ErrIncomplete},
-		"no member for streams":        {`"streams"`, `"strands"`, ErrIncomplete},
-		"no bytes":                     {`"bytes":1000,`, ``, ErrIncomplete},
-		"no packets":                   {`"packets":0,`, ``, ErrIncomplete},
-		"no times, as of iperf3 3.1":   {`,"start_time":0,"end_time":1.000012`, ``, ErrIncomplete},
-		"fewer bytes than none":        {`"bytes":1000`, `"bytes":-1`, ErrProtocol},
-		"it ends before it began":      {`"end_time":1.000012`, `"end_time":-1`, ErrProtocol},
-		"it lasted for years":          {`"end_time":1.000012`, `"end_time":1e9`, ErrProtocol},
-		"half of what was omitted":     {`"packets":0`, `"packets":5,"omitted_packets":2`, ErrProtocol},
-		"more omitted than there were": {`"packets":0`, `"packets":5,"omitted_packets":6,"omitted_errors":0`, ErrProtocol},
+		"half of it":                 {whole[100:], "", ErrProtocol},
+		"a stream is missing":        {`"id":3`, `"id":4`, ErrIncomplete},
+		"a stream is there twice":    {`"id":3`, `"id":1`, ErrProtocol},
+		"a stream without a number":  {`"id":3,`, ``, ErrProtocol},
+		"no stream":                  {whole[strings.Index(whole, "["):], `[]}`, ErrIncomplete},
+		"no member for streams":      {`"streams"`, `"strands"`, ErrIncomplete},
+		"no bytes":                   {`"bytes":1000,`, ``, ErrIncomplete},
+		"no packets":                 {`"packets":0,`, ``, ErrIncomplete},
+		"no times, as of iperf3 3.1": {`,"start_time":0,"end_time":1.000012`, ``, ErrIncomplete},
+		"fewer bytes than none":      {`"bytes":1000`, `"bytes":-1`, ErrProtocol},
+		"it ends before it began":    {`"end_time":1.000012`, `"end_time":-1`, ErrProtocol},
+		"it lasted for years":        {`"end_time":1.000012`, `"end_time":1e9`, ErrProtocol},
+		"half of what was omitted":   {`"packets":0`, `"packets":5,"omitted_packets":2`, ErrProtocol},
+		"more omitted than there were": {`"packets":0`, `"packets":5,"omitted_packets":6,"omitted_errors":0`,
+			ErrProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {
 			document := strings.Replace(whole, c.text, c.replacement, 1)

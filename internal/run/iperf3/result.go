@@ -38,7 +38,8 @@ type Side struct {
 	// CountedHere says that this side counted, and that the other side didn't report it.
 	CountedHere bool
 	Bytes       int64
-	// Lasted is how long it counted. For a receiver it is at least as long as the sender sent, however early the last payload arrived.
+	// Lasted is how long it counted. For a receiver it is at least as long as the sender sent, however early the
+	// last payload arrived.
 	Lasted time.Duration
 	// Retransmits of a TCP sender, or nil if they are unknown, or if it is no TCP sender.
 	Retransmits *int64
@@ -80,7 +81,8 @@ type Interval struct {
 // Datagrams says what became of all datagrams that were sent.
 type Datagrams struct {
 	Sent, Received, Lost int64 // Received counts each once, and Sent = Received + Lost
-	// Reordered, Duplicates and Dropped are known where linerate receives. Dropped, which is part of Lost, is what the receiver's own sockets dropped.
+	// Reordered, Duplicates and Dropped are known where linerate receives. Dropped, which is part of Lost, is what
+	// the receiver's own sockets dropped.
 	Reordered, Duplicates, Dropped int64
 	Jitter                         time.Duration
 	// WholeTest says that the numbers include the omitted time, since the receiver doesn't report it apart (iperf3
@@ -121,11 +123,7 @@ func (t *transfer) tally(s *stream) tally {
 	omitted := t.omitted[s.id]
 	t.mu.Unlock()
 	total, _ := s.read(false) // mark has reported an error already
-	return tally{total: total, omitted: omitted, counted: counts{
-		bytes: total.bytes - omitted.bytes, datagrams: total.datagrams - omitted.datagrams, highest: total.highest - omitted.highest, missing: total.missing - omitted.missing,
-		reordered: total.reordered - omitted.reordered, duplicates: total.duplicates - omitted.duplicates, tooLate: total.tooLate - omitted.tooLate,
-		foreign: total.foreign - omitted.foreign, dropped: total.dropped - omitted.dropped, retransmits: total.retransmits - omitted.retransmits,
-	}}
+	return tally{total: total, omitted: omitted, counted: total.since(omitted)}
 }
 
 // receivedUntil is when the last payload arrived, or the planned time if that is later.
@@ -150,13 +148,16 @@ func (t *transfer) results(planned time.Duration, reported map[int]streamResult)
 		switch {
 		case s.sends:
 			if end = t.sentUntil; tcp {
-				r.HasRetransmits, r.Congestion, retransmits = 1, sockets.CongestionControl(conn), tally.counted.retransmits
+				r.HasRetransmits, r.Congestion, retransmits = 1, sockets.CongestionControl(conn),
+					tally.counted.retransmits
 			} else {
 				r.HasRetransmits = max(r.HasRetransmits, 0)
 			}
 		case !tcp:
-			packets, errors, omittedPackets, omittedErrors = counted.highest, counted.missing, omitted.highest, omitted.missing-counted.overdue
-			if sent, ok := reported[s.id]; ok && int64(*sent.Packets) > packets { // the last ones may be lost, which only their sender knows
+			packets, errors, omittedPackets, omittedErrors = counted.highest, counted.missing, omitted.highest,
+				omitted.missing-counted.overdue
+			// the last ones may be lost, which only their sender knows
+			if sent, ok := reported[s.id]; ok && int64(*sent.Packets) > packets {
 				errors += int64(*sent.Packets) - packets
 				packets = int64(*sent.Packets)
 			}
@@ -165,8 +166,10 @@ func (t *transfer) results(planned time.Duration, reported map[int]streamResult)
 		jitter := s.arrivals.jitter / 1e9
 		s.mu.Unlock()
 		r.Streams = append(r.Streams, streamResult{
-			ID: ptr(number(s.id)), Bytes: ptr(number(tally.counted.bytes)), Retransmits: ptr(number(retransmits)), Jitter: &jitter, Errors: ptr(number(errors)), Packets: ptr(number(packets)),
-			OmittedErrors: ptr(number(omittedErrors)), OmittedPackets: ptr(number(omittedPackets)), StartTime: ptr(0.0), EndTime: ptr((end - t.test.Omit).Seconds()),
+			ID: ptr(number(s.id)), Bytes: ptr(number(tally.counted.bytes)), Retransmits: ptr(number(retransmits)),
+			Jitter: &jitter, Errors: ptr(number(errors)), Packets: ptr(number(packets)),
+			OmittedErrors: ptr(number(omittedErrors)), OmittedPackets: ptr(number(omittedPackets)), StartTime: ptr(0.0),
+			EndTime: ptr((end - t.test.Omit).Seconds()),
 		})
 	}
 	return r
@@ -188,7 +191,8 @@ func (t *transfer) processor() (total, user, system float64) {
 }
 
 // result joins what both sides counted. planned is as for results.
-func (t *transfer) result(server bool, planned time.Duration, reported map[int]streamResult, summary results) (*Result, error) {
+func (t *transfer) result(server bool, planned time.Duration, reported map[int]streamResult, summary results) (*Result,
+	error) {
 	if t.unread != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIncomplete, t.unread)
 	}
@@ -217,7 +221,8 @@ func sum(intervals []Interval) (total Interval) {
 	for _, i := range intervals {
 		if !i.Omitted {
 			total.Bytes, total.Retransmits = total.Bytes+i.Bytes, total.Retransmits+i.Retransmits
-			total.Reordered, total.Duplicates, total.Dropped = total.Reordered+i.Reordered, total.Duplicates+i.Duplicates, total.Dropped+i.Dropped
+			total.Reordered, total.Duplicates, total.Dropped = total.Reordered+i.Reordered, total.Duplicates+
+				i.Duplicates, total.Dropped+i.Dropped
 		}
 	}
 	return total
@@ -248,10 +253,12 @@ func (t *transfer) joinSent(d *Direction, reported map[int]streamResult) error {
 		}
 	}
 	if d.Datagrams != nil && d.Datagrams.WholeTest {
-		d.Remarks = append(d.Remarks, "the receiver's iperf3 doesn't report the datagrams lost in the omitted time apart: the loss is that of the whole test")
+		d.Remarks = append(d.Remarks, "the receiver's iperf3 doesn't report the datagrams lost in the omitted time "+
+			"apart: the loss is that of the whole test")
 	}
 	if d.Unacknowledged > 0 {
-		d.Remarks = append(d.Remarks, fmt.Sprintf("%d bytes that were sent had no answer for %s after the last one", d.Unacknowledged, mostUnmoved))
+		d.Remarks = append(d.Remarks, fmt.Sprintf("%d bytes that were sent had no answer for %s after the last one",
+			d.Unacknowledged, mostUnmoved))
 	}
 	return nil
 }
@@ -261,7 +268,8 @@ func (d *Datagrams) addReported(local tally, r streamResult, omit bool) error {
 	packets, errors := int64(*r.Packets), int64(*r.Errors)
 	sent := local.total.datagrams
 	if packets > sent || errors < 0 || errors > packets {
-		return fmt.Errorf("%w: %d datagrams were sent, and the receiver reports %d, of which %d are missing", ErrProtocol, sent, packets, errors)
+		return fmt.Errorf("%w: %d datagrams were sent, and the receiver reports %d, of which %d are missing",
+			ErrProtocol, sent, packets, errors)
 	}
 	lost := sent - packets + errors // the last ones that never arrived, and the gaps before
 	switch {
@@ -283,10 +291,12 @@ func (d *Datagrams) addReported(local tally, r streamResult, omit bool) error {
 }
 
 // joinReceived completes a direction in which this side received.
-func (t *transfer) joinReceived(d *Direction, planned time.Duration, reported map[int]streamResult, summary results) error {
+func (t *transfer) joinReceived(d *Direction, planned time.Duration, reported map[int]streamResult,
+	summary results) error {
 	streams := t.streamsOf(false)
 	total := sum(t.received.intervals)
-	d.Received = Side{CountedHere: true, Bytes: total.Bytes, Lasted: t.receivedUntil(planned) - t.test.Omit, Intervals: t.received.intervals}
+	d.Received = Side{CountedHere: true, Bytes: total.Bytes, Lasted: t.receivedUntil(planned) - t.test.Omit,
+		Intervals: t.received.intervals}
 	d.Sent.CongestionControl = summary.Congestion
 	if t.test.Protocol == UDP {
 		d.Datagrams = &Datagrams{Reordered: total.Reordered, Duplicates: total.Duplicates, Dropped: total.Dropped}
@@ -297,7 +307,8 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, reported ma
 		r := reported[s.id]
 		d.Sent.Bytes += int64(*r.Bytes)
 		if d.Sent.Lasted = max(d.Sent.Lasted, r.lasted()); d.Sent.Lasted > t.elapsed()+time.Second {
-			return fmt.Errorf("%w: the other side reports that it sent for %s, and the test lasted %s", ErrProtocol, d.Sent.Lasted, t.elapsed())
+			return fmt.Errorf("%w: the other side reports that it sent for %s, and the test lasted %s", ErrProtocol,
+				d.Sent.Lasted, t.elapsed())
 		}
 		if r.Retransmits == nil || *r.Retransmits < 0 {
 			reportsRetransmits = false
@@ -307,16 +318,20 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, reported ma
 		if d.Datagrams != nil {
 			local := t.tally(s)
 			if int64(*r.Packets) < local.total.highest {
-				return fmt.Errorf("%w: stream %d: datagram %d arrived, and the other side reports that it sent %d", ErrProtocol, s.id, local.total.highest, *r.Packets)
+				return fmt.Errorf("%w: stream %d: datagram %d arrived, and the other side reports that it sent %d",
+					ErrProtocol, s.id, local.total.highest, *r.Packets)
 			}
 			sent := int64(*r.Packets) - local.omitted.highest
 			received := local.counted.datagrams - local.total.overdue
-			d.Datagrams.Sent, d.Datagrams.Received, d.Datagrams.Lost = d.Datagrams.Sent+sent, d.Datagrams.Received+received, d.Datagrams.Lost+sent-received
+			d.Datagrams.Sent, d.Datagrams.Received, d.Datagrams.Lost = d.Datagrams.Sent+sent, d.Datagrams.Received+
+				received, d.Datagrams.Lost+sent-received
 			s.mu.Lock()
 			d.Datagrams.Jitter = max(d.Datagrams.Jitter, time.Duration(s.arrivals.jitter))
 			s.mu.Unlock()
 			if foreign := local.counted.foreign + local.counted.tooLate; foreign > 0 {
-				d.Remarks = append(d.Remarks, fmt.Sprintf("stream %d: %d datagrams aren't the test's, or were so late that they may be duplicates, and don't count as received", s.id, foreign))
+				d.Remarks = append(d.Remarks,
+					fmt.Sprintf("stream %d: %d datagrams aren't the test's, or were so late that they may be "+
+						"duplicates, and don't count as received", s.id, foreign))
 			}
 		}
 	}
@@ -330,7 +345,9 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, reported ma
 		d.Received.Lasted = d.Sent.Lasted // all counted datagrams were sent in that time
 	}
 	if d.Datagrams != nil && d.Datagrams.Dropped > 0 {
-		d.Remarks = append(d.Remarks, fmt.Sprintf("%d of the lost datagrams arrived, but the receiver's own sockets had no room for them: the device didn't lose them; send fewer, or use a larger window", d.Datagrams.Dropped))
+		d.Remarks = append(d.Remarks, fmt.Sprintf("%d of the lost datagrams arrived, but the receiver's own sockets "+
+			"had no room for them: the device didn't lose them; send fewer, or use a larger window",
+			d.Datagrams.Dropped))
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestAReceiversCountersOfDatagrams: of what was sent, what is lost is what it misses, without what was omitted.
+// The lost datagrams are those that the receiver misses, without the omitted ones.
 func TestAReceiversCountersOfDatagrams(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent                                           int64
@@ -15,26 +15,34 @@ func TestAReceiversCountersOfDatagrams(t *testing.T) {
 		lost                                           int64
 		want                                           error
 	}{
-		"nothing is lost":                                 {sent: 100, packets: 100, omittedPackets: 40},
-		"one before, and one after":                       {sent: 100, packets: 100, errors: 2, omittedPackets: 40, omittedErrors: 1, lost: 1},
-		"the last ones":                                   {sent: 100, packets: 98, omittedPackets: 40, lost: 2},
-		"late over the end of the omitted time":           {sent: 100, packets: 100, omittedPackets: 40, omittedErrors: 3},
-		"more packets than were sent":                     {sent: 100, packets: 101, omittedPackets: 40, want: ErrProtocol},
-		"more lost than were sent after what was omitted": {sent: 100, packets: 100, errors: 61, omittedPackets: 40, want: ErrProtocol},
+		"nothing is lost": {sent: 100, packets: 100, omittedPackets: 40},
+		"one before, and one after": {sent: 100, packets: 100, errors: 2, omittedPackets: 40,
+			omittedErrors: 1, lost: 1},
+		"the last ones": {sent: 100, packets: 98, omittedPackets: 40, lost: 2},
+		"late over the end of the omitted time": {sent: 100, packets: 100, omittedPackets: 40,
+			omittedErrors: 3},
+		"more packets than were sent": {sent: 100, packets: 101, omittedPackets: 40,
+			want: ErrProtocol},
+		"more lost than were sent after what was omitted": {sent: 100, packets: 100, errors: 61, omittedPackets: 40,
+			want: ErrProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d Datagrams
 			jitter := 0.0
-			err := d.addReported(tally{total: counts{datagrams: c.sent}}, streamResult{Packets: &c.packets, Errors: &c.errors, OmittedPackets: &c.omittedPackets, OmittedErrors: &c.omittedErrors, Jitter: &jitter}, true)
+			err := d.addReported(tally{total: counts{datagrams: c.sent}}, streamResult{Packets: &c.packets,
+				Errors: &c.errors, OmittedPackets: &c.omittedPackets, OmittedErrors: &c.omittedErrors, Jitter: &jitter},
+				true)
 			sent := c.sent - int64(c.omittedPackets)
-			if !errors.Is(err, c.want) || err == nil && d != (Datagrams{Sent: sent, Received: sent - c.lost, Lost: c.lost}) {
+			if !errors.Is(err, c.want) || err == nil &&
+				d != (Datagrams{Sent: sent, Received: sent - c.lost, Lost: c.lost}) {
 				t.Errorf("%+v, %v", d, err)
 			}
 		})
 	}
 }
 
-// TestDatagramsThatAreLateOverTheOmittedTime belong to it: no more are received after it than were sent.
+// Datagrams that are late over the omitted time belong to the omitted time. No more are received after it than were
+// sent.
 func TestDatagramsThatAreLateOverTheOmittedTime(t *testing.T) {
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -42,7 +50,8 @@ func TestDatagramsThatAreLateOverTheOmittedTime(t *testing.T) {
 	}
 	defer func() { _ = conn.Close() }()
 	s := &stream{id: 1, conn: conn}
-	transfer := newTransfer(Test{Protocol: UDP, Flow: Forward, Omit: time.Second, Duration: time.Second}, []*stream{s}, time.Second)
+	transfer := newTransfer(Test{Protocol: UDP, Flow: Forward, Omit: time.Second, Duration: time.Second}, []*stream{s},
+		time.Second)
 	transfer.began = time.Now()
 	take := func(numbers ...uint64) {
 		for _, n := range numbers {
@@ -66,13 +75,14 @@ func TestDatagramsThatAreLateOverTheOmittedTime(t *testing.T) {
 		r := transfer.results(2*time.Second, reported).Streams[0]
 		local := tally{total: counts{datagrams: int64(sent)}}
 		d = Direction{Datagrams: &Datagrams{}}
-		if err := d.Datagrams.addReported(local, r, true); err != nil || d.Datagrams.Sent != want.Sent || d.Datagrams.Lost != want.Lost {
+		if err := d.Datagrams.addReported(local, r, true); err != nil || d.Datagrams.Sent != want.Sent ||
+			d.Datagrams.Lost != want.Lost {
 			t.Errorf("%v: the sender reads %+v of what it is told, want %+v", err, d.Datagrams, want)
 		}
 	}
 }
 
-// TestBytesOfTheOmittedTimeCountNowhere: neither in this side's own figures, nor in those that the other side is told.
+// Bytes of the omitted time count neither in this side's own figures, nor in those for the other side.
 func TestBytesOfTheOmittedTimeCountNowhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		flow  Flow
@@ -80,7 +90,8 @@ func TestBytesOfTheOmittedTimeCountNowhere(t *testing.T) {
 	}{"sent": {Forward, true}, "received": {Reverse, false}} {
 		t.Run(name, func(t *testing.T) {
 			s := &stream{id: 1, sends: c.sends}
-			transfer := newTransfer(Test{Protocol: TCP, Flow: c.flow, Omit: time.Second, Duration: time.Second}, []*stream{s}, time.Second)
+			transfer := newTransfer(Test{Protocol: TCP, Flow: c.flow, Omit: time.Second, Duration: time.Second},
+				[]*stream{s}, time.Second)
 			transfer.began, transfer.sentUntil = time.Now(), 2*time.Second
 			transfer.sent.omitting, transfer.received.omitting = true, true
 			s.bytes.Add(7000)
@@ -91,7 +102,8 @@ func TestBytesOfTheOmittedTimeCountNowhere(t *testing.T) {
 				t.Errorf("the other side is told of %d bytes, want the 300 after the omitted second", *reported)
 			}
 			theirs, zero, second := number(300), 0.0, 1.0
-			r, err := transfer.result(false, 2*time.Second, map[int]streamResult{1: {Bytes: &theirs, StartTime: &zero, EndTime: &second}}, results{})
+			r, err := transfer.result(false, 2*time.Second, map[int]streamResult{1: {Bytes: &theirs, StartTime: &zero,
+				EndTime: &second}}, results{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -51,7 +51,8 @@ const (
 type serving struct {
 	Server
 	listener *Listener
-	setup    chan struct{} // holds a value while no test sets up UDP streams, because hellos don't say which test they belong to
+	// holds a value while no test sets up UDP streams, because hellos don't say which test they belong to
+	setup chan struct{}
 
 	mu      sync.Mutex
 	tests   int
@@ -117,7 +118,8 @@ func (w *serving) readHellos(ctx context.Context) {
 		}
 		w.mu.Lock()
 		select {
-		case w.hellos <- greeting{source, sockets.ReceivedHops(ancillary[:ancillaryBytes])}: // a nil channel is never ready
+		// A nil channel is never ready.
+		case w.hellos <- greeting{source, sockets.ReceivedHops(ancillary[:ancillaryBytes])}:
 		default:
 		}
 		w.mu.Unlock()
@@ -126,7 +128,8 @@ func (w *serving) readHellos(ctx context.Context) {
 
 // meet reads a connection's cookie, and passes the connection to its test, or begins a new test.
 func (w *serving) meet(ctx context.Context, n numbered, identified func()) {
-	c := &control{Conn: n.conn, peer: "the client at " + n.conn.RemoteAddr().String(), patience: cmp.Or(w.patience, answerTimeout)}
+	c := &control{Conn: n.conn, peer: "the client at " + n.conn.RemoteAddr().String(), patience: cmp.Or(w.patience,
+		answerTimeout)}
 	stop := context.AfterFunc(ctx, func() { _ = n.conn.Close() })
 	cookie := make([]byte, cookieBytes)
 	err := c.read(cookie, min(c.patience, mostIdleControl))

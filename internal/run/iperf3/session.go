@@ -48,7 +48,8 @@ func (r *serverTest) sendError(ctx context.Context, err error) {
 	refused, ok := errors.AsType[*refusal](err)
 	switch {
 	case ok:
-		message := binary.BigEndian.AppendUint32([]byte{0xfe}, uint32(refused.number)) // serverError, without an error number of the kernel
+		// serverError, without an error number of the kernel
+		message := binary.BigEndian.AppendUint32([]byte{0xfe}, uint32(refused.number))
 		_ = r.control.write(binary.BigEndian.AppendUint32(message, 0))
 	case ctx.Err() != nil || !errors.Is(err, ErrGone):
 		_ = r.control.say(serverTerminate)
@@ -94,7 +95,8 @@ func (r *serverTest) agree() error {
 	longest := cmp.Or(r.Longest, time.Hour)
 	switch {
 	case streams*r.test.MessageBytes > mostMemory:
-		err = &refusal{7, fmt.Sprintf("%d streams with messages of %d bytes take more than %d bytes: use fewer, or smaller ones", streams, r.test.MessageBytes, mostMemory)}
+		err = &refusal{7, fmt.Sprintf("%d streams with messages of %d bytes take more than %d bytes: use fewer, or "+
+			"smaller ones", streams, r.test.MessageBytes, mostMemory)}
 	case r.test.Omit+r.test.Duration > longest:
 		err = &refusal{5, fmt.Sprintf("a test of %s: this server allows %s", r.test.Omit+r.test.Duration, longest)}
 	}
@@ -106,7 +108,8 @@ func (r *serverTest) agree() error {
 
 // connect awaits all streams, first those on which the client sends.
 func (r *serverTest) connect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.control.patience, fmt.Errorf("%w: %s doesn't connect its streams", ErrGone, r.control.peer))
+	ctx, cancel := context.WithTimeoutCause(ctx, r.control.patience, fmt.Errorf("%w: %s doesn't connect its streams",
+		ErrGone, r.control.peer))
 	defer cancel()
 	var sends []bool
 	for _, direction := range []bool{false, true} {
@@ -165,7 +168,8 @@ func (r *serverTest) awaitTCP(ctx context.Context, n int) (conns []arrived, err 
 		select {
 		case s := <-came:
 			streams = append(streams, s)
-			if err := errors.Join(r.test.configure(s.conn), sockets.WithDescriptor(s.conn, func(fd int) error { return r.test.shape(fd, isSix(s.conn.LocalAddr())) })); err != nil {
+			if err := errors.Join(r.test.configure(s.conn), sockets.WithDescriptor(s.conn,
+				func(fd int) error { return r.test.shape(fd, isSix(s.conn.LocalAddr())) })); err != nil {
 				return nil, err
 			}
 		case s := <-r.next:
@@ -183,7 +187,8 @@ func isSix(a net.Addr) bool {
 	return ok && !tcp.AddrPort().Addr().Unmap().Is4()
 }
 
-// awaitUDP makes a socket, on the server's own port, for each of the client's sockets that sends hello. One test at a time does so. A repeated hello gets another answer.
+// awaitUDP makes a socket, on the server's own port, for each of the client's sockets that sends hello. One
+// test at a time does so. A repeated hello gets another answer.
 func (r *serverTest) awaitUDP(ctx context.Context, n int) (conns []arrived, err error) {
 	select {
 	case <-r.setup:
@@ -203,7 +208,8 @@ func (r *serverTest) awaitUDP(ctx context.Context, n int) (conns []arrived, err 
 		r.mu.Unlock()
 	}()
 	client := r.control.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
-	address := netip.AddrPortFrom(r.control.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Unmap(), r.listener.Address().Port())
+	address := netip.AddrPortFrom(r.control.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Unmap(),
+		r.listener.Address().Port())
 	if err := r.control.say(createStreams); err != nil {
 		return nil, err
 	}
@@ -220,7 +226,9 @@ func (r *serverTest) awaitUDP(ctx context.Context, n int) (conns []arrived, err 
 			if source.Addr() != client {
 				continue
 			}
-			if i := slices.IndexFunc(conns, func(c arrived) bool { return c.conn.RemoteAddr().(*net.UDPAddr).AddrPort() == source }); i >= 0 { // it sent hello twice before it had a socket
+			// it sent hello twice before it had a socket
+			isSource := func(c arrived) bool { return c.conn.RemoteAddr().(*net.UDPAddr).AddrPort() == source }
+			if i := slices.IndexFunc(conns, isSource); i >= 0 {
 				_ = answer(conns[i].conn)
 				continue
 			}

@@ -29,7 +29,8 @@ func (s *side) ready(agree func(state) error, period time.Duration) error {
 }
 
 // carry sends and receives payload until awaitEnd returns, and then exchanges the counters of both sides.
-func (s *side) carry(ctx context.Context, measure func(context.Context) (time.Duration, error), exchange func(planned time.Duration) (*Result, error)) (*Result, error) {
+func (s *side) carry(ctx context.Context, measure func(context.Context) (time.Duration, error),
+	exchange func(planned time.Duration) (*Result, error)) (*Result, error) {
 	s.transfer.begin()
 	planned, err := measure(ctx)
 	if err != nil {
@@ -54,7 +55,8 @@ func (s *side) close() {
 // counters stand still.
 type Live struct{ side *side }
 
-// Counters are what one side has counted by a moment, of the streams that it sends or of those that it receives, from the first byte on, with the omitted time.
+// Counters are what one side has counted by a moment, of the streams that it sends or of those that it
+// receives, from the first byte on, with the omitted time.
 type Counters struct {
 	Bytes int64
 	// Streams are the datagrams of each, and nil with TCP.

@@ -38,12 +38,14 @@ type counts struct {
 	bytes, datagrams                                 int64
 	highest                                          int64
 	missing, reordered, duplicates, tooLate, foreign int64
-	overdue                                          int64 // how many that were missing when the omitted time was over have arrived since
-	dropped                                          int64
-	retransmits                                      int64
-	streams, roundTrips                              int64 // how many connections have TCP_INFO, and how many of those a round-trip time
-	roundTrip, longest, shortest                     time.Duration
-	window, delivery                                 int64 // bytes, bits per second
+	// how many that were missing when the omitted time was over have arrived since
+	overdue     int64
+	dropped     int64
+	retransmits int64
+	// how many connections have TCP_INFO, and how many of those a round-trip time
+	streams, roundTrips          int64
+	roundTrip, longest, shortest time.Duration
+	window, delivery             int64 // bytes, bits per second
 }
 
 // read is what has been counted by now. omitOver says that the omitted time ends now. Counters that the kernel
@@ -82,7 +84,8 @@ func (c *counts) addTCP(conn *net.TCPConn) error {
 		return err
 	}
 	c.streams = 1
-	c.retransmits, c.window, c.delivery = int64(info.Total_retrans), int64(info.Snd_cwnd)*int64(info.Snd_mss), int64(info.Delivery_rate)*8
+	c.retransmits, c.window, c.delivery = int64(info.Total_retrans), int64(info.Snd_cwnd)*int64(info.Snd_mss),
+		int64(info.Delivery_rate)*8
 	if info.Rtt > 0 {
 		c.roundTrips, c.roundTrip = 1, time.Duration(info.Rtt)*time.Microsecond
 		c.longest = c.roundTrip
@@ -100,10 +103,25 @@ func (c counts) add(o counts) counts {
 		shortest = o.shortest
 	}
 	return counts{
-		bytes: c.bytes + o.bytes, datagrams: c.datagrams + o.datagrams, highest: c.highest + o.highest, missing: c.missing + o.missing, reordered: c.reordered + o.reordered,
-		duplicates: c.duplicates + o.duplicates, tooLate: c.tooLate + o.tooLate, foreign: c.foreign + o.foreign, dropped: c.dropped + o.dropped, retransmits: c.retransmits + o.retransmits,
-		streams: c.streams + o.streams, roundTrips: c.roundTrips + o.roundTrips, roundTrip: c.roundTrip + o.roundTrip, longest: max(c.longest, o.longest), shortest: shortest,
+		bytes: c.bytes + o.bytes, datagrams: c.datagrams + o.datagrams, highest: c.highest + o.highest,
+		missing: c.missing + o.missing, reordered: c.reordered + o.reordered,
+		duplicates: c.duplicates + o.duplicates, tooLate: c.tooLate + o.tooLate, foreign: c.foreign + o.foreign,
+		dropped: c.dropped + o.dropped, retransmits: c.retransmits + o.retransmits,
+		streams: c.streams + o.streams, roundTrips: c.roundTrips + o.roundTrips, roundTrip: c.roundTrip + o.roundTrip,
+		longest: max(c.longest, o.longest), shortest: shortest,
 		window: c.window + o.window, delivery: c.delivery + o.delivery,
+	}
+}
+
+// since is how much the counters have grown since an earlier reading.
+func (c counts) since(earlier counts) counts {
+	return counts{
+		bytes: c.bytes - earlier.bytes, datagrams: c.datagrams - earlier.datagrams,
+		highest: c.highest - earlier.highest,
+		missing: c.missing - earlier.missing, reordered: c.reordered - earlier.reordered,
+		duplicates: c.duplicates - earlier.duplicates, tooLate: c.tooLate - earlier.tooLate,
+		foreign: c.foreign - earlier.foreign, dropped: c.dropped - earlier.dropped,
+		retransmits: c.retransmits - earlier.retransmits,
 	}
 }
 
@@ -160,7 +178,9 @@ func (s *stream) receive(t *transfer) error {
 	tcp, _ := s.conn.(*net.TCPConn)
 	for {
 		n, err := s.conn.Read(buffer)
-		if tcp != nil && t.test.BitsPerSecond > 0 { // a single segment would be acknowledged late, and the sender would measure a longer round-trip time than the path's
+		// a single segment would be acknowledged late, and the sender would measure a longer round-trip time than the
+		// path's
+		if tcp != nil && t.test.BitsPerSecond > 0 {
 			sockets.AcknowledgeNow(tcp)
 		}
 		s.count(t, buffer[:n])

@@ -127,17 +127,27 @@ func (t Test) check() error {
 		number int
 		words  string
 	}{
-		{slices.Contains([]Protocol{TCP, UDP}, t.Protocol), 131, fmt.Sprintf("protocol %s: use %s or %s", t.Protocol, TCP, UDP)},
-		{slices.Contains([]Flow{Forward, Reverse, Bidirectional}, t.Flow), 25, fmt.Sprintf("flow %s: use %s, %s or %s", t.Flow, Forward, Reverse, Bidirectional)},
-		{t.endless || wholeSeconds(t.Duration, time.Second), 5, fmt.Sprintf("a duration of %s: use whole seconds, 1s to %s", t.Duration, mostDuration)},
+		{slices.Contains([]Protocol{TCP, UDP}, t.Protocol), 131, fmt.Sprintf("protocol %s: use %s or %s", t.Protocol,
+			TCP, UDP)},
+		{slices.Contains([]Flow{Forward, Reverse, Bidirectional}, t.Flow), 25, fmt.Sprintf("flow %s: use %s, %s or %s",
+			t.Flow, Forward, Reverse, Bidirectional)},
+		{t.endless || wholeSeconds(t.Duration, time.Second), 5,
+			fmt.Sprintf("a duration of %s: use whole seconds, 1s to %s", t.Duration, mostDuration)},
 		{wholeSeconds(t.Omit, 0), 12, fmt.Sprintf("omit %s: use whole seconds, 0s to %s", t.Omit, mostDuration)},
-		{inRange(t.Parallel, 1, mostParallel), 6, fmt.Sprintf("%d parallel streams: use 1 to %d", t.Parallel, mostParallel)},
-		{inRange(t.MessageBytes, shortest, longest), 7, fmt.Sprintf("messages of %d bytes: %s takes %d to %d", t.MessageBytes, t.Protocol, shortest, longest)},
-		{inRange(t.WindowBytes, 0, mostWindow), 8, fmt.Sprintf("a window of %d bytes: use up to %d", t.WindowBytes, mostWindow)},
-		{inRange(t.SegmentBytes, 0, mostSegment), 10, fmt.Sprintf("segments of %d bytes: use up to %d", t.SegmentBytes, mostSegment)},
+		{inRange(t.Parallel, 1, mostParallel), 6, fmt.Sprintf("%d parallel streams: use 1 to %d", t.Parallel,
+			mostParallel)},
+		{inRange(t.MessageBytes, shortest, longest), 7, fmt.Sprintf("messages of %d bytes: %s takes %d to %d",
+			t.MessageBytes, t.Protocol, shortest, longest)},
+		{inRange(t.WindowBytes, 0, mostWindow), 8, fmt.Sprintf("a window of %d bytes: use up to %d", t.WindowBytes,
+			mostWindow)},
+		{inRange(t.SegmentBytes, 0, mostSegment), 10, fmt.Sprintf("segments of %d bytes: use up to %d", t.SegmentBytes,
+			mostSegment)},
 		{inRange(t.TOS, 0, mostTOS), 21, fmt.Sprintf("type of service %d: use 0 to %d", t.TOS, mostTOS)},
-		{inRange(t.BitsPerSecond, 0, mostBitsPerSecond), 27, fmt.Sprintf("%d bits per second: use up to %d, 0 for no limit", t.BitsPerSecond, mostBitsPerSecond)},
-		{inRange(t.pacing, 0, mostBitsPerSecond), 27, fmt.Sprintf("a pacing rate of %d bits per second: use up to %d, 0 for no limit", t.pacing, mostBitsPerSecond)},
+		{inRange(t.BitsPerSecond, 0, mostBitsPerSecond), 27,
+			fmt.Sprintf("%d bits per second: use up to %d, 0 for no limit", t.BitsPerSecond, mostBitsPerSecond)},
+		{inRange(t.pacing, 0, mostBitsPerSecond), 27,
+			fmt.Sprintf("a pacing rate of %d bits per second: use up to %d, 0 for no limit", t.pacing,
+				mostBitsPerSecond)},
 	} {
 		if !rule.holds {
 			return &refusal{rule.number, rule.words}

@@ -53,7 +53,9 @@ type ledger struct {
 
 // newTransfer is a transfer over open streams, whose counters are read at that interval.
 func newTransfer(test Test, streams []*stream, interval time.Duration) *transfer {
-	return &transfer{test: test, streams: streams, interval: interval, stopped: make(chan struct{}), ending: make(chan struct{}), watched: make(chan struct{}), broken: make(chan error, 1), omitted: map[int]counts{}}
+	return &transfer{test: test, streams: streams, interval: interval, stopped: make(chan struct{}),
+		ending: make(chan struct{}), watched: make(chan struct{}), broken: make(chan error, 1),
+		omitted: map[int]counts{}}
 }
 
 // elapsed is the transfer's clock.
@@ -141,10 +143,13 @@ func (t *transfer) mark(omitOver bool) {
 
 // mark ends an interval.
 func (l *ledger) mark(end time.Duration, c counts) {
+	grown := c.since(l.previous)
 	i := Interval{
-		Start: l.start, End: end, Omitted: l.omitting, Draining: l.draining, Bytes: c.bytes - l.previous.bytes, Datagrams: c.datagrams - l.previous.datagrams, Lost: c.missing - l.previous.missing,
-		Reordered: c.reordered - l.previous.reordered, Duplicates: c.duplicates - l.previous.duplicates, Dropped: c.dropped - l.previous.dropped, Retransmits: c.retransmits - l.previous.retransmits,
-		LongestRoundTrip: c.longest, ShortestRoundTrip: c.shortest, CongestionWindow: c.window, DeliveryRate: c.delivery,
+		Start: l.start, End: end, Omitted: l.omitting, Draining: l.draining, Bytes: grown.bytes,
+		Datagrams: grown.datagrams,
+		Lost:      grown.missing, Reordered: grown.reordered, Duplicates: grown.duplicates, Dropped: grown.dropped,
+		Retransmits: grown.retransmits, LongestRoundTrip: c.longest, ShortestRoundTrip: c.shortest,
+		CongestionWindow: c.window, DeliveryRate: c.delivery,
 	}
 	if c.roundTrips > 0 {
 		i.RoundTrip = c.roundTrip / time.Duration(c.roundTrips)

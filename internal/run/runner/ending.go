@@ -32,7 +32,8 @@ func endingOf(ctx context.Context, err error, driving bool, remedies remedies) (
 	case err == nil:
 		return report.Completed, ""
 	case errors.Is(context.Cause(ctx), errDeadline):
-		return report.DeadlineExceeded, "the run took longer than activeDeadline; give it more time, or shorten the ramp"
+		return report.DeadlineExceeded, "the run took longer than activeDeadline; give it more time, or shorten the " +
+			"ramp"
 	case errors.Is(context.Cause(ctx), engine.ErrLost):
 		return report.GeneratorLost, sentence(context.Cause(ctx)) + "; look at the generator's log, then run again"
 	case ctx.Err() != nil:
@@ -40,11 +41,15 @@ func endingOf(ctx context.Context, err error, driving bool, remedies remedies) (
 	case errors.As(err, &ending):
 		return ending.Ending(), ending.Error()
 	case errors.Is(err, engine.ErrUnresolved):
-		return report.Failed, sentence(err) + ": check that the device is up and has this address" + remedies.plan.Advice(", or give its MAC (%s)", "dut.macAddress")
+		return report.Failed, sentence(err) + ": check that the device is up and has this address" +
+			remedies.plan.Advice(", or give its MAC (%s)", "dut.macAddress")
 	case errors.Is(err, engine.ErrTaken) && driving:
-		return report.GeneratorLost, fmt.Sprintf("%s; what it did then is not measured: make sure that nobody else uses the generator, and run again", sentence(err))
+		return report.GeneratorLost, fmt.Sprintf("%s; what it did then is not measured: make sure that nobody else "+
+			"uses the generator, and run again", sentence(err))
 	case errors.Is(err, engine.ErrTakenByLinerate):
-		return report.Failed, sentence(err) + "; if that run was killed, nothing will give the port back: make sure that it doesn't run any more, and take the port by force" + hint(remedies.force)
+		return report.Failed, sentence(err) +
+			"; if that run was killed, nothing will give the port back: make sure that it doesn't run any more, and " +
+			"take the port by force" + hint(remedies.force)
 	case errors.Is(err, engine.ErrTaken):
 		return report.Failed, sentence(err) + "; wait until it is free, or take it by force" + hint(remedies.force)
 	case errors.Is(err, engine.ErrLost), errors.Is(err, engine.ErrSilent):

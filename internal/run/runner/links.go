@@ -17,18 +17,42 @@ type LinkSeen struct {
 	Elapsed time.Duration
 }
 
-// LinkBetween adds to the Report the interruption of a generator's link between two readings.
-func (j *Journal) LinkBetween(generator, link string, previous, current LinkSeen) {
+// GeneratorLink is a link that a generator has a port on.
+type GeneratorLink struct{ Generator, Link string }
+
+// Links follows whether generators' links are up, from Forget on.
+type Links struct {
+	Journal *Journal
+	// Latest are the states at the latest reading. Nil means that links aren't followed.
+	Latest map[GeneratorLink]LinkSeen
+}
+
+// Forget leaves out what happens to links until the next reading.
+func (l *Links) Forget() { l.Latest = map[GeneratorLink]LinkSeen{} }
+
+// Follow adds to the Report the interruption of a generator's link between the reading before and this one.
+func (l *Links) Follow(generator, link string, current LinkSeen) {
+	if l.Latest == nil {
+		return
+	}
+	if previous, ok := l.Latest[GeneratorLink{generator, link}]; ok {
+		l.interrupt(generator, link, previous, current)
+	}
+	l.Latest[GeneratorLink{generator, link}] = current
+}
+
+func (l *Links) interrupt(generator, link string, previous, current LinkSeen) {
 	if previous.Changes == current.Changes && previous.IsUp && current.IsUp {
 		return
 	}
-	interruptions := &j.Report.Interruptions
+	interruptions := &l.Journal.Report.Interruptions
 	i := slices.IndexFunc(*interruptions, func(candidate report.Interruption) bool {
 		return candidate.Link == link && candidate.Generator == generator
 	})
 	if i < 0 {
 		i = len(*interruptions)
-		*interruptions = append(*interruptions, report.Interruption{Link: link, Generator: generator, Start: plan.Duration(current.Elapsed)})
+		*interruptions = append(*interruptions, report.Interruption{Link: link, Generator: generator,
+			Start: plan.Duration(current.Elapsed)})
 	}
 	interruption := &(*interruptions)[i]
 	interruption.Changes += max(0, current.Changes-previous.Changes)

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -79,7 +78,8 @@ func (j *Journal) Update(change func(*Progress)) {
 	}
 }
 
-// Estimate computes how far the procedure has come, this long after its present step began. The listener gets it with the next Update.
+// Estimate computes how far the procedure has come, this long after its present step began. The listener gets
+// it with the next Update.
 func (j *Journal) Estimate(inStep time.Duration) {
 	p := &j.progress
 	p.Remaining = max(0, j.Procedure.Remaining(j.Report.Windows)-inStep)
@@ -87,31 +87,6 @@ func (j *Journal) Estimate(inStep time.Duration) {
 	if whole := elapsed + p.Remaining; whole > 0 {
 		p.Percent = max(p.Percent, min(99, int(100*elapsed/whole)))
 	}
-}
-
-// limitedTimeout is how long a Reference's limits may take to report their counters. They are on the same machine,
-// and no window waits for them.
-const limitedTimeout = 200 * time.Millisecond
-
-// Limits are what a Reference's limits counted so far, at some moment between when they were asked and when they answered, both since the run started. Each is nil if they weren't asked,
-// or didn't answer in time.
-type Limits struct {
-	Limiters        []report.Limiter
-	Asked, Answered time.Duration
-}
-
-// AskLimits asks a Reference's limits what they counted. An answer that doesn't come in time is only logged. It is
-// safe to call it while the run does something else.
-func (j *Journal) AskLimits(ctx context.Context, ask func(context.Context) ([]report.Limiter, error)) Limits {
-	ctx, cancel := context.WithTimeout(ctx, limitedTimeout)
-	defer cancel()
-	asked := time.Since(j.Started)
-	limiters, err := ask(ctx)
-	if err != nil {
-		j.Log.Debug("the limits' counters could not be read", "error", err)
-		return Limits{}
-	}
-	return Limits{Limiters: limiters, Asked: asked, Answered: time.Since(j.Started)}
 }
 
 // Hear says which observers' sources report nothing now. A wrong password is known by its first answer, and not only

@@ -17,15 +17,17 @@ import (
 
 // Driver carries out the steps of one run. It is used by one goroutine.
 type Driver interface {
-	// Prepare does all that comes before the first step, and writes what it finds into the journal, which is the driver's from then on.
+	// Prepare does all that comes before the first step, and writes what it finds into the journal, which is the
+	// driver's from then on.
 	Prepare(ctx context.Context, journal *Journal) error
 	// Measure sends the step's load, and measures its window. It returns the window with its Load, or with an error
 	// what was measured of the window, or nil. The runner fills in Number and Phase.
 	Measure(ctx context.Context, step procedure.Step) (*report.Window, error)
-	// Stop ends all traffic that can be reached, also when ctx has ended, and settles the Report's totals, within bounds of its own. It is called after Prepare
-	// went well, whatever became of the steps.
+	// Stop ends all traffic that can be reached, also when ctx has ended, and settles the Report's totals, within
+	// bounds of its own. It is called after Prepare went well, whatever became of the steps.
 	Stop(ctx context.Context) error
-	// Release gives back what Prepare took, whatever became of the run, also when ctx has ended, within a bound of its own. It is called in any case.
+	// Release gives back what Prepare took, whatever became of the run, also when ctx has ended, within a bound of
+	// its own. It is called in any case.
 	Release(ctx context.Context)
 }
 
@@ -33,8 +35,8 @@ type Driver interface {
 type Options struct {
 	// Producer is linerate's own version, for the Report.
 	Producer string
-	// Progress is told, about once a second and at each change of phase, how the run is getting on. It is called from the goroutine
-	// that called Run, and must not block.
+	// Progress is told, about once a second and at each change of phase, how the run is getting on. It is called
+	// from the goroutine that called Run, and must not block.
 	Progress func(Progress)
 	// ForceHint is how the caller's user asks for ports that another client owns, such as "--force". It ends the
 	// sentence about them.
@@ -52,9 +54,10 @@ type Options struct {
 // errDeadline is the cause of the end of a run that takes too long.
 var errDeadline = errors.New("active deadline exceeded")
 
-// Run carries out the plan and returns its Report, which is never nil, whatever became of the run. When ctx ends, traffic is stopped, what was taken is
-// given back within bounds of their own, and the Report holds what was measured until then. A cause of its end that is engine.ErrLost is the loss of a
-// generator that somebody else noticed.
+// Run carries out the plan and returns its Report, which is never nil, whatever became of the run. When ctx
+// ends, traffic is stopped, what was taken is given back within bounds of their own, and the Report holds what
+// was measured until then. A cause of its end that is engine.ErrLost is the loss of a generator that somebody
+// else noticed.
 func Run(ctx context.Context, p *plan.Plan, driver Driver, opts Options) *report.Report {
 	r := newRun(p, opts)
 	if p.ActiveDeadline > 0 {
@@ -86,13 +89,15 @@ type run struct {
 func newRun(p *plan.Plan, opts Options) *run {
 	started := time.Now()
 	return &run{forceHint: opts.ForceHint, surroundings: opts.Surroundings, Journal: &Journal{
-		Plan: p, Procedure: procedures.New(p.Procedure), Started: started, Log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), listener: opts.Progress,
-		Report: &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: started, Baseline: opts.Baseline},
+		Plan: p, Procedure: procedures.New(p.Procedure), Started: started,
+		Log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), listener: opts.Progress,
+		Report: &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: started,
+			Baseline: opts.Baseline},
 	}}
 }
 
-// carryOut prepares, and carries out the procedure's steps until it is done. Once anything may be sent, it ends with traffic stopped and totals settled, as far
-// as the generators can be reached.
+// carryOut prepares, and carries out the procedure's steps until it is done. Once anything may be sent, it ends
+// with traffic stopped and totals settled, as far as the generators can be reached.
 func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -106,7 +111,7 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 		if step.Reason != "" {
 			r.Note("%s", step.Reason)
 		}
-		if step.End {
+		if step.Done {
 			return nil
 		}
 		if err := r.measure(ctx, driver, step); err != nil {
@@ -118,14 +123,15 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 // measure adds one step's window to the Report.
 func (r *run) measure(ctx context.Context, driver Driver, step procedure.Step) error {
 	p := &r.progress // told by the driver, together with the load
-	p.Phase, p.Message, p.Step, p.Steps, p.Varied = step.Phase, step.Reason, step.Number, step.Total, step.Varied
+	p.Phase, p.Message, p.Step, p.Steps, p.Varied = step.Phase, step.Reason, step.Number, step.Of, step.Varied
 	w, err := driver.Measure(ctx, step)
 	if w == nil {
 		return err
 	}
 	w.Number, w.Phase, w.Varied = len(r.Report.Windows)+1, step.Phase, step.Varied
 	r.Report.Windows = append(r.Report.Windows, *w)
-	r.Log.Debug("window", "number", w.Number, "phase", w.Phase, "load", w.Load, "quality", w.Quality, "reason", w.Reason)
+	r.Log.Debug("window", "number", w.Number, "phase", w.Phase, "load", w.Load, "quality", w.Quality, "reason",
+		w.Reason)
 	r.Update(func(p *Progress) { p.Window = &r.Report.Windows[len(r.Report.Windows)-1] })
 	return err
 }

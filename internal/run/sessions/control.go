@@ -72,7 +72,8 @@ func meet(ctx context.Context, server string, key credential.Key, link string, f
 		return nil, fmt.Errorf("reach the end of link %s at %s: %w", link, server, errors.Join(engine.ErrLost, err))
 	}
 	r := newRemote(conn)
-	a, err := r.ask(ctx, answerTimeout, request{Verb: doHello, Hello: &hello{Version: Version, Link: link, Force: force}})
+	a, err := r.ask(ctx, answerTimeout, request{Verb: doHello, Hello: &hello{Version: Version, Link: link,
+		Force: force}})
 	if err == nil && a.Welcome == nil {
 		err = fmt.Errorf("%w: it doesn't say who it is", engine.ErrIncompatible)
 	}
@@ -108,7 +109,8 @@ func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (an
 	case err != nil && ctx.Err() != nil:
 		return answer{}, context.Cause(ctx)
 	case errors.Is(err, errLong) || heavy:
-		return answer{}, fmt.Errorf("%w: its answer is none that an end of linerate's gives, look at what listens at its address: %w", engine.ErrLost, err)
+		return answer{}, fmt.Errorf("%w: its answer is none that an end of linerate's gives, look at what listens at "+
+			"its address: %w", engine.ErrLost, err)
 	case err != nil:
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
 	case a.Busy:

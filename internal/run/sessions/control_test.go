@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// endless takes requests, and answers with a text that never ends; read is how much of it was read.
+// endless takes requests, and answers with a text that never ends. read is how much of it was read.
 func endless(conn net.Conn) (read chan int) {
 	read = make(chan int, 1)
 	go func() {
@@ -67,7 +67,8 @@ func TestLongAnswersOneAfterTheOtherAreTaken(t *testing.T) {
 	}()
 	r := newRemote(driverConn)
 	for i := range answers {
-		if _, err := r.ask(t.Context(), time.Minute, request{Verb: doRead}); err == nil || errors.Is(err, engine.ErrLost) {
+		if _, err := r.ask(t.Context(), time.Minute, request{Verb: doRead}); err == nil ||
+			errors.Is(err, engine.ErrLost) {
 			t.Fatalf("answer %d: %v", i, err)
 		}
 	}
@@ -85,7 +86,10 @@ func TestAnAnswerThatWasMadeToFillMemoryIsRefusedBeforeItIsDecoded(t *testing.T)
 				}
 			}()
 			var err error
-			allocated := intaketest.Allocated(func() { _, err = newRemote(driverConn).ask(t.Context(), time.Minute, request{Verb: doRead}) })
+			allocated := intaketest.Allocated(func() {
+				_, err = newRemote(driverConn).ask(t.Context(), time.Minute,
+					request{Verb: doRead})
+			})
 			if !errors.Is(err, engine.ErrLost) || !strings.Contains(err.Error(), "no document of linerate's") {
 				t.Errorf("the error is %v", err)
 			}
@@ -109,10 +113,12 @@ func TestARequestThatWasMadeToFillMemoryEndsTheConnection(t *testing.T) {
 	}
 }
 
-// Each answer is a little less than it may be, and the readings of a window are kept until its end: what is kept is what the test asks for.
+// Each answer is a little less than it may be, and the readings of a window are kept until its end. Only the members
+// that the test asks for are kept.
 func TestManyAnswersThatAreAsLongAsTheyMayBeFillNoMemory(t *testing.T) {
 	word := strings.Repeat("x", 200)
-	long := `{"reading":{"atNanoseconds":1,"signs":[{"type":"Memory","values":[` + strings.Repeat(`{"series":"`+word+`"},`, 3000) + `{"series":"used"}]}],"vitals":{"each":[]}}}` + "\n"
+	long := `{"reading":{"atNanoseconds":1,"signs":[{"type":"Memory","values":[` + strings.Repeat(`{"series":"`+word+
+		`"},`, 3000) + `{"series":"used"}]}],"vitals":{"each":[]}}}` + "\n"
 	const answers = 48
 	live := intaketest.Live(func() any {
 		var window [][]Reading
@@ -142,17 +148,26 @@ func TestAReadingWithMoreThanTheTestHasIsRefused(t *testing.T) {
 		reading Reading
 		wantErr string
 	}{
-		"an end's own":          {Reading{Sending: &measure.Sending{Datagrams: make([]int64, 4)}, Receiving: &measure.Receiving{Streams: make([]measure.Arrivals, 4), Broken: "reset"}, Drops: &measure.Drops{Interface: "eth1"}}, ""},
-		"streams of a sender":   {Reading{Sending: &measure.Sending{Datagrams: make([]int64, 5)}}, "5 streams, and the test has 4"},
-		"streams of a receiver": {Reading{Receiving: &measure.Receiving{Streams: make([]measure.Arrivals, 100_000)}}, "100000 streams"},
-		"what broke":            {Reading{Receiving: &measure.Receiving{Broken: strings.Repeat("x", longestLine)}}, "bytes of words"},
-		"why it isn't read":     {Reading{Drops: &measure.Drops{Unread: strings.Repeat("x", mostWords+1)}}, "bytes of words"},
-		"a counter's name":      {Reading{Drops: &measure.Drops{Counters: map[string]int64{strings.Repeat("x", mostWords+1): 1}}}, "bytes of words"},
-		"a program's name":      {Reading{Waits: &measure.Waits{Program: strings.Repeat("x", mostWords+1)}}, "bytes of words"},
-		"counters":              {Reading{Drops: &measure.Drops{Counters: counters}}, "65 counters"},
+		"an end's own": {Reading{Sending: &measure.Sending{Datagrams: make([]int64, 4)},
+			Receiving: &measure.Receiving{Streams: make([]measure.Arrivals, 4), Broken: "reset"},
+			Drops:     &measure.Drops{Interface: "eth1"}}, ""},
+		"streams of a sender": {Reading{Sending: &measure.Sending{Datagrams: make([]int64, 5)}},
+			"5 streams, and the test has 4"},
+		"streams of a receiver": {Reading{Receiving: &measure.Receiving{Streams: make([]measure.Arrivals, 100_000)}},
+			"100000 streams"},
+		"what broke": {Reading{Receiving: &measure.Receiving{Broken: strings.Repeat("x", longestLine)}},
+			"bytes of words"},
+		"why it isn't read": {Reading{Drops: &measure.Drops{Unread: strings.Repeat("x", mostWords+1)}},
+			"bytes of words"},
+		"a counter's name": {Reading{Drops: &measure.Drops{Counters: map[string]int64{strings.Repeat("x",
+			mostWords+1): 1}}}, "bytes of words"},
+		"a program's name": {Reading{Waits: &measure.Waits{Program: strings.Repeat("x", mostWords+1)}},
+			"bytes of words"},
+		"counters": {Reading{Drops: &measure.Drops{Counters: counters}}, "65 counters"},
 	} {
 		err := c.reading.check(4)
-		if (err == nil) != (c.wantErr == "") || err != nil && (!errors.Is(err, engine.ErrLost) || !strings.Contains(err.Error(), c.wantErr)) {
+		if (err == nil) != (c.wantErr == "") || err != nil && (!errors.Is(err, engine.ErrLost) ||
+			!strings.Contains(err.Error(), c.wantErr)) {
 			t.Errorf("%s: %v, want %q", name, err, c.wantErr)
 		}
 	}

@@ -7,7 +7,7 @@
 //	             ┌──┴───┐     ┌──┴───┐
 //	             │ west │     │ east │      ends: Serve
 //	             └──┬───┘     └──┬───┘
-//	connections     └── device ──┘          traffic.sessions.parallel each way, bound to the link's address and interface
+//	connections     └── device ──┘          traffic.sessions.parallel each way, bound to address and interface
 //
 // Nothing goes on sending after a crash, because each transfer has a finite duration, and an end drops all
 // connections when its driver's connection closes or is silent for longer than DriverSilence. Connections are dropped

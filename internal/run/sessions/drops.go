@@ -20,7 +20,8 @@ import (
 // seconds. The driver would take an end that answers nothing meanwhile for lost.
 const dropsPatience = 2 * time.Second
 
-// drops is how many packets this end's interface, and TCP in its namespace, have dropped by now. Counters that can't be read, or not in time, are named as unknown, and never count as 0.
+// drops is how many packets this end's interface, and TCP in its namespace, have dropped by now. Counters that
+// can't be read, or not in time, are named as unknown, and never count as 0.
 func (e *end) drops() *measure.Drops { return e.dropsBy(e.readDrops) }
 
 func (e *end) dropsBy(read func() *measure.Drops) *measure.Drops {
@@ -45,7 +46,10 @@ func (e *end) dropsBy(read func() *measure.Drops) *measure.Drops {
 }
 
 func (e *end) dropsTooLate() *measure.Drops {
-	return &measure.Drops{Interface: e.Interface, Unread: fmt.Sprintf("the drop counters of interface %s did not come within %s: the kernel tells them when nobody changes interfaces, so let no pods start or stop on this machine during a test", e.Interface, dropsPatience)}
+	return &measure.Drops{Interface: e.Interface,
+		Unread: fmt.Sprintf("the drop counters of interface %s did not come within %s: the kernel tells them when "+
+			"nobody changes interfaces, so let no pods start or stop on this machine during a test", e.Interface,
+			dropsPatience)}
 }
 
 func (e *end) readDrops() *measure.Drops {
@@ -58,7 +62,8 @@ func (e *end) readDrops() *measure.Drops {
 		if carrier, err := netif.CarrierOf(link); err == nil {
 			d.Carrier = &measure.Carrier{Up: carrier.Up, Changes: carrier.Changes}
 		}
-		return errors.Join(interfaceDrops(link, d.Counters), queueDrops(link, d.Counters), fragmentDrops(d.Counters), tcpDrops(d.Counters))
+		return errors.Join(interfaceDrops(link, d.Counters), queueDrops(link, d.Counters), fragmentDrops(d.Counters),
+			tcpDrops(d.Counters))
 	})
 	if err != nil {
 		d.Counters, d.Unread = nil, err.Error()
@@ -75,7 +80,8 @@ func interfaceDrops(link netlink.Link, counters map[string]int64) error {
 		return fmt.Errorf("the kernel doesn't report the drop counters of interface %s", link.Attrs().Name)
 	}
 	values := map[string]uint64{
-		"rx_dropped": s.RxDropped, "rx_missed_errors": s.RxMissedErrors, "rx_over_errors": s.RxOverErrors, "rx_fifo_errors": s.RxFifoErrors, "rx_errors": s.RxErrors,
+		"rx_dropped": s.RxDropped, "rx_missed_errors": s.RxMissedErrors, "rx_over_errors": s.RxOverErrors,
+		"rx_fifo_errors": s.RxFifoErrors, "rx_errors": s.RxErrors,
 		"tx_dropped": s.TxDropped,
 	}
 	if link.Type() == "veth" {
@@ -105,7 +111,8 @@ func queueDrops(link netlink.Link, counters map[string]int64) error {
 		switch {
 		case attributes.Parent != netlink.HANDLE_ROOT:
 		case attributes.Statistics == nil || attributes.Statistics.Queue == nil:
-			return fmt.Errorf("the kernel doesn't report what the queueing discipline %s of interface %s dropped", q.Type(), name)
+			return fmt.Errorf("the kernel doesn't report what the queueing discipline %s of interface %s dropped",
+				q.Type(), name)
 		default:
 			counters[measure.QueueDrops] = int64(attributes.Statistics.Queue.Drops)
 		}
@@ -113,7 +120,8 @@ func queueDrops(link netlink.Link, counters map[string]int64) error {
 	return nil
 }
 
-// tcpDrops adds the counters of TCP in the calling thread's namespace. (procfs reads this file, too, but not all of these.)
+// tcpDrops adds the counters of TCP in the calling thread's namespace. (procfs reads this file, too, but not
+// all of these.)
 func tcpDrops(counters map[string]int64) error {
 	const file = "/proc/thread-self/net/netstat"
 	text, err := os.ReadFile(file)
@@ -131,7 +139,8 @@ func tcpDrops(counters map[string]int64) error {
 	return nil
 }
 
-// fragmentDrops adds how many received fragments IP dropped in the calling thread's namespace. A namespace without IPv6 has no counters of IPv6.
+// fragmentDrops adds how many received fragments IP dropped in the calling thread's namespace. A namespace
+// without IPv6 has no counters of IPv6.
 func fragmentDrops(counters map[string]int64) error {
 	const file = "/proc/thread-self/net/snmp"
 	text, err := os.ReadFile(file)

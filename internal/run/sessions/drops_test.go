@@ -37,7 +37,8 @@ func droppedOf(rep *report.Report, link, counter string) (n int64) {
 // dropsUnknown says that an end could not tell in time what it drops, on a machine that is too busy.
 func dropsUnknown(rep *report.Report) bool {
 	return slices.ContainsFunc(rep.Result.Directions, func(d report.Direction) bool {
-		return d.Sessions != nil && d.Sessions.Ends != nil && strings.Contains(d.Sessions.Ends.Unknown, "did not come within")
+		return d.Sessions != nil && d.Sessions.Ends != nil && strings.Contains(d.Sessions.Ends.Unknown,
+			"did not come within")
 	})
 }
 
@@ -46,14 +47,18 @@ func oneWay50(p *plan.Plan, _ []End) {
 	p.Sessions.CongestionControl = "cubic"
 }
 
-// TestWhatAnEndDropsIsNeverTheDevicesLimit: the ends' own kernels drop, and count that themselves.
+// The ends' own kernels drop packets, and count their drops themselves.
 func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 	t.Parallel()
 	t.Run("segments for which a socket has no room", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, queued(), oneWay50, func(_ *plan.Plan, ends []End) { ends[1].Forgetful = 300 * time.Millisecond })
+		r := newRig(t, queued(), oneWay50, func(_ *plan.Plan,
+			ends []End) {
+			ends[1].Forgetful = 300 * time.Millisecond
+		})
 		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
-		if n := droppedOf(rep, "east", "TCPRcvQDrop") + droppedOf(rep, "east", "TCPOFODrop"); n <= 0 && !dropsUnknown(rep) || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
+		if n := droppedOf(rep, "east", "TCPRcvQDrop") + droppedOf(rep, "east", "TCPOFODrop"); n <= 0 &&
+			!dropsUnknown(rep) || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
 			t.Errorf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
 		} else {
 			t.Logf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
@@ -67,14 +72,17 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		r := newRig(t, queued(), oneWay50)
 		const frames = 7 // nobody can tell them from what is sent again for the limit
 		sent := false
-		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Progress: func(p runner.Progress) {
-			if p.Phase == report.Hold && p.GoodputBitsPerSecond != nil && !sent {
-				sent = true
-				r.sendNonsense(t, "east", frames)
-			}
-		}})
-		if n := droppedOf(rep, "east", "rx_dropped"); n < frames && !dropsUnknown(rep) || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
-			t.Errorf("%d of %d frames dropped by the interface; %s: %s", n, frames, rep.Result.Reason, rep.Result.Message)
+		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}),
+			runner.Options{Progress: func(p runner.Progress) {
+				if p.Phase == report.Hold && p.GoodputBitsPerSecond != nil && !sent {
+					sent = true
+					r.sendNonsense(t, "east", frames)
+				}
+			}})
+		if n := droppedOf(rep, "east", "rx_dropped"); n < frames && !dropsUnknown(rep) ||
+			rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
+			t.Errorf("%d of %d frames dropped by the interface; %s: %s", n, frames, rep.Result.Reason,
+				rep.Result.Message)
 		}
 	})
 	for _, protocol := range []string{plan.UDP, plan.TCP} {
@@ -85,7 +93,8 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 				t.Fatalf("%s: %s", rep.Ending, rep.Message)
 			}
 			d := rep.Result.Directions[0]
-			if n := droppedOf(rep, "west", measure.QueueDrops); n <= 0 && !dropsUnknown(rep) || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() || figures.PathDoubt(d) == "" {
+			if n := droppedOf(rep, "west", measure.QueueDrops); n <= 0 && !dropsUnknown(rep) ||
+				rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() || figures.PathDoubt(d) == "" {
 				t.Errorf("%d packets dropped by the sender's queue; %s: %s", n, rep.Result.Reason, rep.Result.Message)
 			}
 			if g := d.Sessions.Datagrams; protocol == plan.UDP && g.Lost < g.Sent/10 {
@@ -100,7 +109,8 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		if rep.Ending != report.Completed {
 			t.Fatalf("%s: %s", rep.Ending, rep.Message)
 		}
-		if ends := rep.Result.Directions[0].Sessions.Ends; ends != nil && (len(ends.Dropped) > 0 || !dropsUnknown(rep) || !rep.Result.LowerBound()) {
+		if ends := rep.Result.Directions[0].Sessions.Ends; ends != nil &&
+			(len(ends.Dropped) > 0 || !dropsUnknown(rep) || !rep.Result.LowerBound()) {
 			t.Errorf("the device's own drops are charged to the ends: %+v", ends)
 		}
 	})
@@ -115,12 +125,14 @@ func narrow(t *testing.T, e End) {
 			return err
 		}
 		const rate, burst = 10_000_000 / 8, 3000 // bytes, a second and at once
-		return netlink.QdiscAdd(&netlink.Tbf{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link.Attrs().Index, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT},
+		return netlink.QdiscAdd(&netlink.Tbf{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link.Attrs().Index,
+			Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT},
 			Rate: rate, Buffer: netlink.Xmittime(rate, burst), Limit: 3 * burst})
 	}))
 }
 
-// sendNonsense sends frames of a protocol that nobody speaks (0x88b5, for experiments) from the device to the end of a link.
+// sendNonsense sends frames of a protocol that nobody speaks (0x88b5, for experiments) from the device to the
+// end of a link.
 func (r *rig) sendNonsense(t *testing.T, name string, frames int) {
 	t.Helper()
 	noError(t, r.dut.Do(func() error {
@@ -144,7 +156,8 @@ func (r *rig) sendNonsense(t *testing.T, name string, frames int) {
 }
 
 func TestTCPInfoOfTheKernel(t *testing.T) {
-	got := countersOf("TcpExt:", "IpExt: A B\nIpExt: 1 2\nTcpExt: SyncookiesSent TCPRcvQDrop OfoPruned\nTcpExt: 3 4 5\nMPTcpExt: X\nMPTcpExt: 6\n")
+	got := countersOf("TcpExt:", "IpExt: A B\nIpExt: 1 2\nTcpExt: SyncookiesSent TCPRcvQDrop OfoPruned\nTcpExt: 3 4 "+
+		"5\nMPTcpExt: X\nMPTcpExt: 6\n")
 	if len(got) != 3 || got["TCPRcvQDrop"] != 4 || got["OfoPruned"] != 5 {
 		t.Errorf("%v", got)
 	}
@@ -160,7 +173,7 @@ func TestDropsThatCannotBeReadAreNamed(t *testing.T) {
 	}
 }
 
-// TestAReadingWaitsForNobodyWhoChangesInterfaces: the kernel keeps who asks for an interface's counters waiting meanwhile.
+// While interfaces change, the kernel delays answers about an interface's counters.
 func TestAReadingWaitsForNobodyWhoChangesInterfaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, changed := &end{End: End{Link: "west", Interface: "net1"}}, make(chan struct{})
@@ -172,7 +185,8 @@ func TestAReadingWaitsForNobodyWhoChangesInterfaces(t *testing.T) {
 		}
 		for range 3 {
 			began := time.Now()
-			if d := e.dropsBy(kernel); d.Counters != nil || !strings.Contains(d.Unread, "interface net1 did not come within 2s") {
+			if d := e.dropsBy(kernel); d.Counters != nil ||
+				!strings.Contains(d.Unread, "interface net1 did not come within 2s") {
 				t.Errorf("%+v", d)
 			}
 			if waited := time.Since(began); waited >= answerTimeout || asked.Load() != 1 {

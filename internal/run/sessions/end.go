@@ -33,7 +33,8 @@ type end struct {
 	lateDrops <-chan *measure.Drops // a reading of drop counters that nobody waits for any more, or nil
 }
 
-// sending is the sender of one direction, and receiving is a receiver, of any application. Both are safe for concurrent use.
+// sending is the sender of one direction, and receiving is a receiver, of any application. Both are safe for
+// concurrent use.
 type sending interface {
 	// send begins to send, for the given time. It is called once.
 	send(lasts time.Duration) error
@@ -72,7 +73,8 @@ func (e *end) restoreInterface() {
 	additions := e.undoList
 	e.undoList = nil
 	if err := e.Namespace.Do(additions.undo); err != nil {
-		e.log.Warn("not all settings of the interface could be removed", "link", e.Link, "interface", e.Interface, "error", err)
+		e.log.Warn("not all settings of the interface could be removed", "link", e.Link, "interface", e.Interface,
+			"error", err)
 	}
 }
 
@@ -119,7 +121,11 @@ func (e *end) handle(ctx context.Context, r request, clock func() time.Duration)
 		e.local = *r.Lay
 		var laid Laid
 		e.restoreInterface()
-		err = e.Namespace.Do(func() (err error) { laid, e.undoList, err = setUpNetwork(e.Interface, *r.Lay); return err })
+		err = e.Namespace.Do(func() (err error) {
+			laid, e.undoList, err = setUpNetwork(e.Interface,
+				*r.Lay)
+			return err
+		})
 		a.Laid = &laid
 	case r.Verb == doListen && r.Listen != nil:
 		err = e.listen(*r.Listen)
@@ -200,7 +206,7 @@ func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, er
 }
 
 func (e *end) read(clock func() time.Duration) *Reading {
-	r := &Reading{Time: clock(), Drops: e.drops(), Waits: e.program.waited()}
+	r := &Reading{ReadAt: clock(), Drops: e.drops(), Waits: e.program.waited()}
 	if e.receiver != nil {
 		r.Receiving = e.receiver.read(clock)
 	}
@@ -211,7 +217,8 @@ func (e *end) read(clock func() time.Duration) *Reading {
 }
 
 func (e *end) socket(shape Shape) socket {
-	return socket{program: e.program, namespace: e.Namespace, iface: e.Interface, local: e.local.Address.Addr(), shape: shape}
+	return socket{program: e.program, namespace: e.Namespace, iface: e.Interface, local: e.local.Address.Addr(),
+		shape: shape}
 }
 
 // The largest values that an end accepts. A Plan may ask for less only.
@@ -227,7 +234,8 @@ func check(s Shape, token string) error {
 	case s.MessageBytes < 1 || s.MessageBytes > mostMessage:
 		return fmt.Errorf("messages of %d bytes: an end writes 1 to %d at a time", s.MessageBytes, mostMessage)
 	case s.Application != "" && s.Application != plan.ApplicationIperf3 && s.Application != plan.ApplicationIperf2:
-		return fmt.Errorf("this end doesn't know application %q, only %s and %s: use the same linerate for both", s.Application, plan.ApplicationIperf3, plan.ApplicationIperf2)
+		return fmt.Errorf("this end doesn't know application %q, only %s and %s: use the same linerate for both",
+			s.Application, plan.ApplicationIperf3, plan.ApplicationIperf2)
 	case s.Datagrams && s.Application == "":
 		return errors.New("datagrams need an application")
 	case len(token) != tokenBytes:

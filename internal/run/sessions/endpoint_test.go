@@ -19,15 +19,20 @@ func newEndpointRig(t *testing.T, options ...func(*plan.Plan, []End)) *rig {
 	endAddress, device := netip.MustParsePrefix("198.18.0.2/24"), netip.MustParsePrefix("198.18.0.1/24")
 	r.plan = &plan.Plan{
 		Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.Nothing},
-		Links:      []plan.Link{{Name: "west", DUT: plan.DUTEnd{Addresses: []netip.Prefix{device}}}},
-		Sessions:   &plan.Sessions{Protocol: plan.TCP, Application: plan.ApplicationIperf3, Parallel: 2, MessageBytes: 128 << 10},
+		Links: []plan.Link{{Name: "west", DUT: plan.DUTEnd{Addresses: []netip.Prefix{device}}}},
+		Sessions: &plan.Sessions{Protocol: plan.TCP, Application: plan.ApplicationIperf3, Parallel: 2,
+			MessageBytes: 128 << 10},
 		Directions: []plan.Direction{{From: "west", To: plan.DeviceEnd}, {From: plan.DeviceEnd, To: "west"}},
-		Generators: []plan.Generator{{Name: "generator-0", Ports: []plan.GeneratorPort{{Link: "west", Addresses: []netip.Prefix{endAddress}, ShareOf: 1}}}},
-		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true, WarmupDuration: plan.Duration(500 * time.Millisecond),
-			Duration: plan.Duration(time.Second), Window: plan.Duration(time.Second)}},
+		Generators: []plan.Generator{{Name: "generator-0",
+			Ports: []plan.GeneratorPort{{Link: "west", Addresses: []netip.Prefix{endAddress}, ShareOf: 1}}}},
+		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true,
+			WarmupDuration: plan.Duration(500 * time.Millisecond),
+			Duration:       plan.Duration(time.Second), Window: plan.Duration(time.Second)}},
 	}
-	r.ends = []End{{Link: "west", Interface: "west", Namespace: namespace(t), Product: "linerate sessions"}, {Link: plan.DeviceEnd, Interface: "west", Namespace: r.dut, Product: "linerate sessions"}}
-	cable(t, r.ends[0].Namespace, r.dut, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})
+	r.ends = []End{{Link: "west", Interface: "west", Namespace: namespace(t), Product: "linerate sessions"},
+		{Link: plan.DeviceEnd, Interface: "west", Namespace: r.dut, Product: "linerate sessions"}}
+	cable(t, r.ends[0].Namespace, r.dut, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2},
+		net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})
 	r.places = []Place{{Link: "west"}, {Link: plan.DeviceEnd}}
 	for _, o := range options {
 		o(r.plan, r.ends)
@@ -36,7 +41,7 @@ func newEndpointRig(t *testing.T, options ...func(*plan.Plan, []End)) *rig {
 	return r
 }
 
-// What the device received its own end counted, and its kernel saw no less; each direction says which end the device is.
+// The device's own end counts no more than its kernel received. Each direction says which end the device is.
 func TestADeviceThatIsAnEnd(t *testing.T) {
 	r := newEndpointRig(t)
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})

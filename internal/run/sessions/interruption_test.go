@@ -13,14 +13,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// onceItForwards does something to the device as soon as it has received so many more packets on west than until now, and puts an end to it a while later; 0: never.
-func (r *rig) onceItForwards(t *testing.T, packets int64, fail func() error, outage time.Duration, recover func() error) {
+// onceItForwards makes the device fail once it has received so many more packets on west, and recover after an
+// outage, or never where the outage is 0.
+func (r *rig) onceItForwards(t *testing.T, packets int64, fail func() error, outage time.Duration,
+	recover func() error) {
 	t.Helper()
 	first, _ := r.counters(t, "west")
 	failure := make(chan error, 1)
 	go func() {
 		failure <- func() error {
-			for { // until the traffic flows; the test's own time bounds it
+			for { // until the traffic flows, bounded by the test's own time
 				count, err := r.received("west")
 				if err != nil {
 					return err
@@ -29,7 +31,8 @@ func (r *rig) onceItForwards(t *testing.T, packets int64, fail func() error, out
 					break
 				}
 				if t.Context().Err() != nil {
-					return fmt.Errorf("the device received %d packets, and was to die after %d", count-first.Packets, packets)
+					return fmt.Errorf("the device received %d packets, and was to die after %d", count-first.Packets,
+						packets)
 				}
 				time.Sleep(10 * time.Millisecond) // between two readings of a counter
 			}
@@ -70,7 +73,7 @@ func ports(set func(netlink.Link) error, names ...string) func() error {
 	}
 }
 
-// forwarding turns the forwarding of all interfaces on or off; links stay up.
+// forwarding turns the forwarding of all interfaces on or off. Links stay up.
 func forwarding(values ...string) func() error {
 	return func() error {
 		for _, value := range values {
@@ -82,7 +85,8 @@ func forwarding(values ...string) func() error {
 	}
 }
 
-// A device that carries sessions may die at any moment: goodput of the time before, or with that time in it, is no answer to what was asked for.
+// A device that carries sessions may die at any moment. Goodput of the time before, or of a time that includes the
+// outage, is no result of the test.
 func TestADeviceThatDiesPassesInNoSessions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -91,10 +95,13 @@ func TestADeviceThatDiesPassesInNoSessions(t *testing.T) {
 		outage        time.Duration
 		want          report.Reason
 	}{
-		"its ports go down for good":      {dies: ports(netlink.LinkSetDown, "west", "east"), want: report.NotHeld},
-		"it renegotiates a link":          {dies: ports(netlink.LinkSetDown, "east"), outage: 100 * time.Millisecond, returns: ports(netlink.LinkSetUp, "east"), want: report.NotHeld},
-		"it forwards nothing for a while": {dies: forwarding("1", "0"), outage: 4 * time.Second, returns: forwarding("1"), want: report.DeviceLost},
-		"datagrams, it forwards nothing":  {traffic: iperf3Of(plan.UDP, 10), dies: forwarding("1", "0"), want: report.DeviceLost},
+		"its ports go down for good": {dies: ports(netlink.LinkSetDown, "west", "east"), want: report.NotHeld},
+		"it renegotiates a link": {dies: ports(netlink.LinkSetDown, "east"), outage: 100 * time.Millisecond,
+			returns: ports(netlink.LinkSetUp, "east"), want: report.NotHeld},
+		"it forwards nothing for a while": {dies: forwarding("1", "0"), outage: 4 * time.Second,
+			returns: forwarding("1"), want: report.DeviceLost},
+		"datagrams, it forwards nothing": {traffic: iperf3Of(plan.UDP, 10), dies: forwarding("1", "0"),
+			want: report.DeviceLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -109,12 +116,15 @@ func TestADeviceThatDiesPassesInNoSessions(t *testing.T) {
 			r.onceItForwards(t, 2000, c.dies, c.outage, c.returns)
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
 			t.Logf("%s %s: %s %+v", rep.Ending, rep.Message, rep.Result.Message, rep.Interruptions)
-			if rep.Verdict.Outcome == report.Passed || rep.Result.Confirmed || rep.Ending == report.Completed && rep.Result.Reason != c.want {
+			if rep.Verdict.Outcome == report.Passed || rep.Result.Confirmed || rep.Ending == report.Completed &&
+				rep.Result.Reason != c.want {
 				for _, w := range rep.Windows {
 					s := w.Directions[0].Sessions
-					t.Logf("window %d, %s: %s; its ends waited %s, it was disturbed %s; %+v", w.Number, w.Quality, w.Reason, s.EndsWaited.Std(), s.Disturbed.Std(), s.Datagrams)
+					t.Logf("window %d, %s: %s; its ends waited %s, it was disturbed %s; %+v", w.Number, w.Quality,
+						w.Reason, s.EndsWaited.Std(), s.Disturbed.Std(), s.Datagrams)
 				}
-				t.Errorf("%s, %s: %s, confirmed %v", rep.Verdict.Outcome, rep.Ending, rep.Result.Reason, rep.Result.Confirmed)
+				t.Errorf("%s, %s: %s, confirmed %v", rep.Verdict.Outcome, rep.Ending, rep.Result.Reason,
+					rep.Result.Confirmed)
 			}
 		})
 	}

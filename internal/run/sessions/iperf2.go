@@ -40,7 +40,8 @@ const (
 func iperf2Path() (string, error) {
 	path, err := exec.LookPath(iperf2Program)
 	if err != nil {
-		return "", fmt.Errorf("traffic.sessions.application: iperf 2 isn't installed on this machine: install it (Debian: apt install iperf), or use iperf3, which needs no program: %w", err)
+		return "", fmt.Errorf("traffic.sessions.application: iperf 2 isn't installed on this machine: install it "+
+			"(Debian: apt install iperf), or use iperf3, which needs no program: %w", err)
 	}
 	return path, nil
 }
@@ -51,7 +52,8 @@ func (s socket) iperf2Arguments() []string {
 	if !s.shape.Datagrams {
 		message = iperf3.Paced(message, s.shape.BitsPerSecond)
 	}
-	a := []string{"-p", strconv.Itoa(iperf2Port), "-i", fmt.Sprint(iperf2Every.Seconds()), "-e", "-f", "b", "-B", s.local.String() + "%" + s.iface, "-l", strconv.FormatInt(message, 10)}
+	a := []string{"-p", strconv.Itoa(iperf2Port), "-i", fmt.Sprint(iperf2Every.Seconds()), "-e", "-f", "b", "-B",
+		s.local.String() + "%" + s.iface, "-l", strconv.FormatInt(message, 10)}
 	if s.shape.Datagrams {
 		a = append(a, "-u")
 	}
@@ -166,7 +168,8 @@ func (w *iperf2Sender) send(lasts time.Duration) error {
 	}
 	w.proof.close()
 	seconds := int64((lasts + time.Second - 1) / time.Second)
-	a := append(w.iperf2Arguments(), "-c", w.remote.String(), "-t", strconv.FormatInt(seconds, 10), "-P", strconv.Itoa(w.shape.Connections))
+	a := append(w.iperf2Arguments(), "-c", w.remote.String(), "-t", strconv.FormatInt(seconds, 10), "-P",
+		strconv.Itoa(w.shape.Connections))
 	if w.shape.BitsPerSecond > 0 {
 		a = append(a, "-b", strconv.FormatInt(w.shape.BitsPerSecond, 10))
 		if !w.shape.Datagrams {
@@ -187,7 +190,8 @@ func (w *iperf2Sender) send(lasts time.Duration) error {
 	return nil
 }
 
-// diagnose reads TCP_INFO of iperf's connections, which are another process's, by sock_diag(7). Without it, what the connections wait for is unknown.
+// diagnose reads TCP_INFO of iperf's connections, which are another process's, by sock_diag(7). Without it,
+// what the connections wait for is unknown.
 func (w *iperf2Sender) diagnose() (infos []unix.TCPInfo, err error) {
 	family := uint8(unix.AF_INET)
 	if w.local.Is6() {
@@ -196,16 +200,20 @@ func (w *iperf2Sender) diagnose() (infos []unix.TCPInfo, err error) {
 	err = w.namespace.Do(func() error {
 		sockets, err := netlink.SocketDiagTCPInfo(family)
 		for _, s := range sockets {
-			if t := s.TCPInfo; t != nil && s.InetDiagMsg.ID.DestinationPort == iperf2Port && s.InetDiagMsg.ID.Destination.Equal(w.remote.AsSlice()) {
-				infos = append(infos, unix.TCPInfo{Ca_state: t.Ca_state, Snd_mss: t.Snd_mss, Unacked: t.Unacked, Sacked: t.Sacked, Lost: t.Lost, Retrans: t.Retrans, Rtt: t.Rtt, Snd_cwnd: t.Snd_cwnd,
-					Total_retrans: t.Total_retrans, Bytes_acked: t.Bytes_acked, Min_rtt: t.Min_rtt, Data_segs_out: t.Data_segs_out, Busy_time: t.Busy_time, Rwnd_limited: t.Rwnd_limited,
+			if t := s.TCPInfo; t != nil && s.InetDiagMsg.ID.DestinationPort == iperf2Port &&
+				s.InetDiagMsg.ID.Destination.Equal(w.remote.AsSlice()) {
+				infos = append(infos, unix.TCPInfo{Ca_state: t.Ca_state, Snd_mss: t.Snd_mss, Unacked: t.Unacked,
+					Sacked: t.Sacked, Lost: t.Lost, Retrans: t.Retrans, Rtt: t.Rtt, Snd_cwnd: t.Snd_cwnd,
+					Total_retrans: t.Total_retrans, Bytes_acked: t.Bytes_acked, Min_rtt: t.Min_rtt,
+					Data_segs_out: t.Data_segs_out, Busy_time: t.Busy_time, Rwnd_limited: t.Rwnd_limited,
 					Sndbuf_limited: t.Sndbuf_limited, Bytes_sent: t.Bytes_sent, Bytes_retrans: t.Bytes_retrans})
 			}
 		}
 		return err
 	})
 	if err != nil {
-		err = fmt.Errorf("what the kernel says of iperf's connections (sock_diag): load its module tcp_diag, or use application iperf3: %w", err)
+		err = fmt.Errorf("what the kernel says of iperf's connections (sock_diag): load its module tcp_diag, or use "+
+			"application iperf3: %w", err)
 	}
 	return infos, err
 }
@@ -242,7 +250,8 @@ func (w *iperf2Sender) close() {
 	}
 }
 
-// iperf2Receiver is a direction's server, with a server of linerate's own by which the path is proven. It is safe for concurrent use.
+// iperf2Receiver is a direction's server, with a server of linerate's own by which the path is proven. It is
+// safe for concurrent use.
 type iperf2Receiver struct {
 	socket
 	proof *receiver
@@ -257,7 +266,8 @@ func listenIperf2(s socket, token string) (*iperf2Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := s.startIperf2(append(s.iperf2Arguments(), "-s", "-t", strconv.FormatInt(int64((s.shape.Lasts+iperf2Late)/time.Second), 10)))
+	run, err := s.startIperf2(append(s.iperf2Arguments(), "-s", "-t",
+		strconv.FormatInt(int64((s.shape.Lasts+iperf2Late)/time.Second), 10)))
 	if err != nil {
 		proof.close()
 		return nil, err
@@ -277,7 +287,8 @@ func (s socket) free() error {
 			listener, err = net.Listen("tcp", address)
 		}
 		if errors.Is(err, unix.EADDRINUSE) {
-			return fmt.Errorf("listen on %s: %w: end the program that has it (ss -lntup 'sport = :%d' names it)", address, iperf3.ErrTaken, iperf2Port)
+			return fmt.Errorf("listen on %s: %w: end the program that has it (ss -lntup 'sport = :%d' names it)",
+				address, iperf3.ErrTaken, iperf2Port)
 		}
 		if err != nil {
 			return fmt.Errorf("listen on %s: %w", address, err)
@@ -336,7 +347,8 @@ func (r *iperf2Receiver) sockets() (table string, err error) {
 
 func (r *iperf2Receiver) read(func() time.Duration) *measure.Receiving {
 	counted := r.run.output.read()
-	reading := &measure.Receiving{At: counted.end, Connections: r.shape.Connections, Bytes: counted.bytes, Broken: cmp.Or(r.run.brokenBy(), r.run.output.stranger())}
+	reading := &measure.Receiving{At: counted.end, Connections: r.shape.Connections, Bytes: counted.bytes,
+		Broken: cmp.Or(r.run.brokenBy(), r.run.output.stranger())}
 	if !r.shape.Datagrams {
 		return reading
 	}

@@ -44,7 +44,8 @@ type iperf2Counted struct {
 }
 
 func newIperf2Output(s Shape) *iperf2Output {
-	return &iperf2Output{streams: s.Connections, pending: map[string][]iperf2Row{}, rowEnd: map[string]time.Duration{}, ended: map[string]bool{}}
+	return &iperf2Output{streams: s.Connections, pending: map[string][]iperf2Row{}, rowEnd: map[string]time.Duration{},
+		ended: map[string]bool{}}
 }
 
 var (
@@ -133,11 +134,13 @@ func (o *iperf2Output) stranger() string {
 	}
 	for _, peer := range o.peers {
 		if a, err := netip.ParseAddr(peer); err != nil || a.Unmap().WithZone("") != o.client {
-			return fmt.Sprintf("%s sends to iperf's port %d, too, which is %s's alone: keep others off the link", peer, iperf2Port, o.client)
+			return fmt.Sprintf("%s sends to iperf's port %d, too, which is %s's alone: keep others off the link", peer,
+				iperf2Port, o.client)
 		}
 	}
 	if n := len(o.peers); n > o.streams {
-		return fmt.Sprintf("%d streams came to iperf's port %d, and the test has %d: another program at %s sends there, too", n, iperf2Port, o.streams, o.client)
+		return fmt.Sprintf("%d streams came to iperf's port %d, and the test has %d: another program at %s sends "+
+			"there, too", n, iperf2Port, o.streams, o.client)
 	}
 	return ""
 }

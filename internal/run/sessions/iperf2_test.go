@@ -17,7 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// What iperf 2.1.8 said of two streams: rows come in any order, sums and totals beside them.
+// The output of iperf 2.1.8 for two streams has rows in any order, with sums and totals among them.
 const (
 	iperf2TCPServer = `------------------------------------------------------------
 Server listening on TCP port 5001 with pid 16581
@@ -46,7 +46,8 @@ func TestIperf2WritesNoBurstsOfASmallRate(t *testing.T) {
 		shape Shape
 		want  string
 	}{
-		{Shape{MessageBytes: 128 << 10, BitsPerSecond: 1_000_000}, "1250"}, {Shape{MessageBytes: 128 << 10}, "131072"}, {Shape{MessageBytes: 1460, BitsPerSecond: 1000, Datagrams: true}, "1460"},
+		{Shape{MessageBytes: 128 << 10, BitsPerSecond: 1_000_000}, "1250"}, {Shape{MessageBytes: 128 << 10}, "131072"},
+		{Shape{MessageBytes: 1460, BitsPerSecond: 1000, Datagrams: true}, "1460"},
 	} {
 		a := socket{local: mustAddr(t, "198.18.0.2"), shape: c.shape}.iperf2Arguments()
 		if i := slices.Index(a, "-l"); i < 0 || a[i+1] != c.want {
@@ -69,33 +70,40 @@ func TestReadingIperf2sOutput(t *testing.T) {
 		text    string
 		want    iperf2Counted
 	}{
-		"rows that all streams have":             {2, iperf2TCPServer, iperf2Counted{end: time.Second, bytes: 2*3145788 + 3276800 + 2883584}},
-		"totals in the end are no interval":      {2, iperf2TCPServer + iperf2TCPServerEnd, iperf2Counted{end: 1500 * time.Millisecond, bytes: 18612344}},
-		"a stream that has not come":             {3, iperf2TCPServer, iperf2Counted{}},
-		"datagrams, one late, told twice of all": {2, iperf2UDPServer, iperf2Counted{end: 500 * time.Millisecond, jitter: 14 * time.Microsecond, bytes: 664000, total: 664, lost: 1, late: 1}},
-		"nothing":                                {1, "", iperf2Counted{}},
+		"rows that all streams have": {2, iperf2TCPServer, iperf2Counted{end: time.Second,
+			bytes: 2*3145788 + 3276800 + 2883584}},
+		"totals in the end are no interval": {2, iperf2TCPServer + iperf2TCPServerEnd,
+			iperf2Counted{end: 1500 * time.Millisecond, bytes: 18612344}},
+		"a stream that has not come": {3, iperf2TCPServer, iperf2Counted{}},
+		"datagrams, one late, told twice of all": {2, iperf2UDPServer, iperf2Counted{end: 500 * time.Millisecond,
+			jitter: 14 * time.Microsecond, bytes: 664000, total: 664, lost: 1, late: 1}},
+		"nothing": {1, "", iperf2Counted{}},
 	} {
 		if got := heard(c.streams, c.text).read(); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
-	if complaint := heard(1, "Attempt to set 'warp' congestion control failed: No such file or directory\n[  1] local 0.0.0.0 port 0").complaint(); !strings.Contains(complaint, "'warp' congestion control failed") {
+	if complaint := heard(1, "Attempt to set 'warp' congestion control failed: No such file or directory\n[  1] local "+
+		"0.0.0.0 port 0").complaint(); !strings.Contains(complaint, "'warp' congestion control failed") {
 		t.Errorf("it complains %q", complaint)
 	}
 }
 
-// iperf takes whoever comes to its port: a run that somebody else's streams may be in ends.
+// iperf accepts every client. A run that foreign streams may be in ends.
 func TestForeignIperf2ClientsAreReported(t *testing.T) {
 	const (
-		first    = "[  1] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59030 (sock=4) (peer 2.1.8) on 2026-03-14 15:09:26 (UTC)\n"
+		first = "[  1] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59030 (sock=4) (peer 2.1.8) " +
+			"on 2026-03-14 15:09:26 (UTC)\n"
 		second   = "[  2] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59031\n"
 		third    = "[  3] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59032\n"
 		stranger = "[  1] local 198.18.1.2%east port 5001 connected with 198.18.0.9 port 59030\n"
 	)
 	for name, c := range map[string]struct{ text, want string }{
-		"the test's own":                      {first + second, ""},
-		"one that was there before":           {stranger + first, "198.18.0.9 sends to iperf's port 5001, too, which is 198.18.0.2's alone"},
-		"another program of the sender's own": {first + second + third, "3 streams came to iperf's port 5001, and the test has 2"},
+		"the test's own": {first + second, ""},
+		"one that was there before": {stranger + first,
+			"198.18.0.9 sends to iperf's port 5001, too, which is 198.18.0.2's alone"},
+		"another program of the sender's own": {first + second + third,
+			"3 streams came to iperf's port 5001, and the test has 2"},
 	} {
 		o := heard(2, c.text)
 		if got := o.stranger(); got != "" {
@@ -137,7 +145,7 @@ func needsIperf2(t *testing.T) {
 	}
 }
 
-// TestIperf2 holds what iperf says against the device's own counters; when the run is over, nothing of it is left.
+// TestIperf2 compares iperf's counters with the device's own. When the run is over, no process of iperf is left.
 func TestIperf2(t *testing.T) {
 	t.Parallel()
 	needsIperf2(t)
@@ -165,7 +173,8 @@ func TestIperf2(t *testing.T) {
 			if d.ReceivedBytes <= 0 || d.ReceivedBytes > forwarded.Bytes {
 				t.Errorf("%d bytes were received, of frames of %d", d.ReceivedBytes, forwarded.Bytes)
 			}
-			if u := d.Datagrams; (u != nil) != (c.protocol == plan.UDP) || u != nil && (u.Received <= 0 || u.Received > forwarded.Packets) {
+			if u := d.Datagrams; (u != nil) != (c.protocol == plan.UDP) || u != nil &&
+				(u.Received <= 0 || u.Received > forwarded.Packets) {
 				t.Errorf("datagrams: %+v, and the device forwarded %d frames", u, forwarded.Packets)
 			}
 			if u := d.Datagrams; u != nil && !u.LostAtLeast {
@@ -174,20 +183,22 @@ func TestIperf2(t *testing.T) {
 			if u := d.Datagrams; u == nil && d.Segments <= 0 {
 				t.Errorf("%+v", d)
 			}
-			if len(rep.Path) != 1 || !rep.Path[0].Proven || !strings.Contains(rep.Path[0].Message, "iperf 2, after connections of linerate's own") {
+			if len(rep.Path) != 1 || !rep.Path[0].Proven || !strings.Contains(rep.Path[0].Message,
+				"iperf 2, after connections of linerate's own") {
 				t.Errorf("the path: %+v", rep.Path)
 			}
 		})
 	}
 }
 
-// TestIperf2ThroughADeviceThatStopsForwarding: its server says nothing of what is sent after that, and no less than all of it may be lost.
+// iperf's server reports nothing of the datagrams that are sent after that, and all of them may be lost.
 func TestIperf2ThroughADeviceThatStopsForwarding(t *testing.T) {
 	t.Parallel()
 	needsIperf2(t)
 	const lasts, forwards = 4 * time.Second, 3300 * time.Millisecond
 	r := newRig(t, queued(), iperf2Of(plan.UDP, 5), func(p *plan.Plan, _ []End) {
-		p.Procedure.ConstantLoad.WarmupDuration, p.Procedure.ConstantLoad.Duration, p.Procedure.ConstantLoad.Window = 0, plan.Duration(lasts), plan.Duration(lasts)
+		p.Procedure.ConstantLoad.WarmupDuration, p.Procedure.ConstantLoad.Duration, p.Procedure.ConstantLoad.Window = 0,
+			plan.Duration(lasts), plan.Duration(lasts)
 	})
 	var came time.Time
 	linkDown := false
@@ -206,8 +217,9 @@ func TestIperf2ThroughADeviceThatStopsForwarding(t *testing.T) {
 	t.Log(rep.Windows[0].Directions[0].Reason)
 	d := rep.Windows[0].Directions[0].Sessions.Datagrams
 	for _, f := range figures.OfAnswer(rep, figures.DatagramLossRatio) {
-		// To the billionth that a Report tells: the bound may be this very share.
-		if untold := units.RatioOf(d.Sent-d.Received, d.Sent); f.Missing == "" && f.High != "" && f.High.Float() < untold.Float() {
+		// To the billionth of a Report, because the bound may be this very share.
+		if untold := units.RatioOf(d.Sent-d.Received, d.Sent); f.Missing == "" && f.High != "" &&
+			f.High.Float() < untold.Float() {
 			t.Errorf("at most %s was lost, and of %s nothing was told: %+v", f.High, untold, d)
 		}
 	}

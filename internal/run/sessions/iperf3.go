@@ -25,8 +25,11 @@ const ledgerEvery = 10 * time.Second
 // iperf3Test is what the client asks for. With a rate, Nagle's algorithm is off, because a message would otherwise
 // wait until those before it are acknowledged.
 func (s Shape) iperf3Test() iperf3.Test {
-	t := iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: (s.Lasts + time.Second - 1).Truncate(time.Second), Parallel: s.Connections, MessageBytes: int(s.MessageBytes),
-		WindowBytes: int(s.WindowBytes), CongestionControl: s.CongestionControl, BitsPerSecond: s.BitsPerSecond, NoDelay: s.BitsPerSecond > 0}
+	t := iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward,
+		Duration: (s.Lasts + time.Second - 1).Truncate(time.Second), Parallel: s.Connections,
+		MessageBytes: int(s.MessageBytes),
+		WindowBytes:  int(s.WindowBytes), CongestionControl: s.CongestionControl, BitsPerSecond: s.BitsPerSecond,
+		NoDelay: s.BitsPerSecond > 0}
 	if s.Datagrams {
 		t.Protocol = iperf3.UDP
 	}
@@ -50,7 +53,8 @@ func (s socket) framesEach() (frames int64, err error) {
 	return frames, err
 }
 
-// framesOf is how many IP packets of an MTU a datagram's payload takes. All fragments but the last carry a multiple of 8 bytes, behind a header of their own (RFC 791, RFC 8200 §4.5).
+// framesOf is how many IP packets of an MTU a datagram's payload takes. All fragments but the last carry a
+// multiple of 8 bytes, behind a header of their own (RFC 791, RFC 8200 §4.5).
 func framesOf(message, mtu int64, six bool) int64 {
 	header, fragments := int64(20), int64(20)
 	if six {
@@ -88,7 +92,8 @@ func connectIperf3(ctx context.Context, s socket, remote netip.Addr) (*iperf3Sen
 	}
 	place := s.place()
 	place.Fragments = opened.FramesEach > 1
-	standing, err := iperf3.Client{Server: netip.AddrPortFrom(remote, DataPort).String(), Place: place, Ours: true, Interval: ledgerEvery}.Connect(ctx, s.shape.iperf3Test())
+	standing, err := iperf3.Client{Server: netip.AddrPortFrom(remote, DataPort).String(), Place: place, Ours: true,
+		Interval: ledgerEvery}.Connect(ctx, s.shape.iperf3Test())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,7 +171,8 @@ func (w *iperf3Sender) close() {
 	w.test.Close()
 }
 
-// reset makes connections end by a TCP reset, so that no kernel goes on sending what is left in a buffer. Streams end that way from the beginning, until their test ends properly.
+// reset makes connections end by a TCP reset, so that no kernel goes on sending what is left in a buffer.
+// Streams end that way from the beginning, until their test ends properly.
 func reset(conns []net.Conn) {
 	for _, conn := range conns {
 		if tcp, ok := conn.(*net.TCPConn); ok {
@@ -181,12 +187,11 @@ type iperf3Receiver struct {
 	cancel  context.CancelFunc
 	serving sync.WaitGroup
 	came    chan struct{} // closed when the test's streams are open
+	course
 
 	mu     sync.Mutex
 	live   *iperf3.Live // nil until a client has connected
 	client netip.AddrPort
-	closed bool
-	broken string
 }
 
 // listenIperf3 begins to take a test.
@@ -198,7 +203,8 @@ func listenIperf3(s socket) (*iperf3Receiver, error) {
 	r := &iperf3Receiver{socket: s, came: make(chan struct{})}
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
-	server := iperf3.Server{MaxTests: 1, Longest: s.shape.Lasts + 2*time.Second, Interval: ledgerEvery, Began: r.began, Ended: r.ended}
+	server := iperf3.Server{MaxTests: 1, Longest: s.shape.Lasts + 2*time.Second, Interval: ledgerEvery, Began: r.began,
+		Ended: r.ended}
 	r.serving.Go(func() {
 		if err := server.Serve(ctx, l); err != nil {
 			r.breakWith(err)
@@ -230,14 +236,6 @@ func (r *iperf3Receiver) ended(client netip.AddrPort, _ *iperf3.Result, err erro
 	}
 }
 
-func (r *iperf3Receiver) breakWith(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.closed && r.broken == "" {
-		r.broken = err.Error()
-	}
-}
-
 // awaitAll waits until the test's streams are open.
 func (r *iperf3Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	select {
@@ -247,13 +245,14 @@ func (r *iperf3Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &Opened{Connections: len(r.live.Conns(false)), Local: r.local, Remote: r.client.Addr().Unmap(), Interface: r.iface, TTLs: r.live.Hops()}, nil
+	return &Opened{Connections: len(r.live.Conns(false)), Local: r.local, Remote: r.client.Addr().Unmap(),
+		Interface: r.iface, TTLs: r.live.Hops()}, nil
 }
 
 func (r *iperf3Receiver) read(clock func() time.Duration) *measure.Receiving {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reading := &measure.Receiving{At: clock(), Broken: r.broken}
+	reading := &measure.Receiving{At: clock(), Broken: r.brokenBy()}
 	if r.live == nil {
 		return reading
 	}
@@ -262,7 +261,8 @@ func (r *iperf3Receiver) read(clock func() time.Duration) *measure.Receiving {
 		reading.Broken = err.Error()
 	}
 	reading.Connections, reading.Bytes = len(r.live.Conns(false)), counted.Bytes
-	reading.OutOfOrder, reading.Duplicates, reading.Dropped, reading.Jitter = counted.Reordered, counted.Duplicates, counted.Dropped, counted.Jitter
+	reading.OutOfOrder, reading.Duplicates, reading.Dropped, reading.Jitter = counted.Reordered, counted.Duplicates,
+		counted.Dropped, counted.Jitter
 	for _, s := range counted.Streams {
 		reading.Streams = append(reading.Streams, measure.Arrivals{Highest: s.Highest, Distinct: s.Distinct})
 	}
@@ -270,8 +270,8 @@ func (r *iperf3Receiver) read(clock func() time.Duration) *measure.Receiving {
 }
 
 func (r *iperf3Receiver) close() {
+	r.finish()
 	r.mu.Lock()
-	r.closed = true
 	live := r.live
 	r.mu.Unlock()
 	if live != nil {

@@ -22,7 +22,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// What a limit of 50 Mb/s of frames with FCS lets through of payload: of each full segment's 1518 bytes on the wire (14 of Ethernet, 20 of IP, 32 of TCP with timestamps, 4 of FCS) 1448 are payload.
+// A limit of 50 Mb/s of frames with FCS lets this payload through, because of each full segment's 1518 bytes on the
+// wire (14 of Ethernet, 20 of IP, 32 of TCP with timestamps, 4 of FCS) 1448 are payload.
 const (
 	limit          = 50_000_000
 	oneWay         = limit * 1448 / 1518
@@ -32,49 +33,60 @@ const (
 
 var neighbours = flag.Int("neighbours", 3, "how often sessions are measured beside a busy loop, through each device")
 
-// TestABusyLoopIsNoWeakDeviceOfSessions: through a device of 50 Mb/s, something computes on the device's processor. What is said to be the path's is what the limit lets
-// through, and all else is a lower bound of that; and where kernel threads carry the frames, which wait for that processor then, it is said who waited.
+// A loop computes on the processor of a device of 50 Mb/s. A goodput that is called the path's is what the limit lets
+// through, and every other one is a lower bound of that. Where kernel threads carry the frames, which then wait for
+// that processor, the Report names the threads.
 func TestABusyLoopIsNoWeakDeviceOfSessions(t *testing.T) {
-	for name, own := range map[string]bool{"forwarding where frames are sent": false, "kernel threads of its own": true} {
+	for name, own := range map[string]bool{"forwarding where frames are sent": false,
+		"kernel threads of its own": true} {
 		t.Run(name, func(t *testing.T) {
 			var rows []string
 			named := 0
 			for i := range *neighbours + 1 {
-				t.Run(map[bool]string{false: "alone", true: fmt.Sprintf("beside a busy loop, %d", i)}[i > 0], func(t *testing.T) {
-					limit := &plan.Limit{Layer2BitsPerSecond: limit, Queue: plan.Duration(10 * time.Millisecond)}
-					r := newRigOf(t, limit, own, oneWay50, func(p *plan.Plan, _ []End) {
-						p.Procedure.ConstantLoad.WarmupDuration, p.Procedure.ConstantLoad.Duration = plan.Duration(afterSlowStart), plan.Duration(8*time.Second)
+				t.Run(map[bool]string{false: "alone", true: fmt.Sprintf("beside a busy loop, %d", i)}[i > 0],
+					func(t *testing.T) {
+						limit := &plan.Limit{Layer2BitsPerSecond: limit, Queue: plan.Duration(10 * time.Millisecond)}
+						r := newRigOf(t, limit, own, oneWay50, func(p *plan.Plan, _ []End) {
+							p.Procedure.ConstantLoad.WarmupDuration,
+								p.Procedure.ConstantLoad.Duration = plan.Duration(afterSlowStart),
+								plan.Duration(8*time.Second)
+						})
+						if own {
+							pinThreads(t, 1, "napi/west-", "napi/east-")
+						}
+						if i > 0 {
+							busyLoop(t, 1)
+						}
+						watch := machine.Watch{Generator: os.Getpid()}
+						rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Machine: watch.Read}),
+							runner.Options{})
+						if rep.Ending != report.Completed || !rep.Result.Measured {
+							t.Fatalf("%s %s: %s", rep.Ending, rep.Message, rep.Result.Message)
+						}
+						s := rep.Result.Directions[0].Sessions
+						goodput := float64(s.GoodputBitsPerSecond)
+						if goodput > oneWay*(1+inaccuracy) {
+							t.Errorf("%.2f Mb/s are more than the limit lets through: %s", goodput/1e6,
+								rep.Result.Message)
+						}
+						if rep.Result.Reason == report.PathLimited && goodput < oneWay*(1-inaccuracy) {
+							t.Errorf("%.2f Mb/s are said to be the path's, which lets %.2f through: %s", goodput/1e6,
+								oneWay/1e6, rep.Result.Message)
+						}
+						if i > 0 && strings.Contains(rep.Result.Message, "waited") {
+							named++
+						}
+						rows = append(rows, fmt.Sprintf("| %v | %.2f | %s | %s | %s | %s |", i > 0, goodput/1e6,
+							rep.Result.Reason, s.EndsWaited.Std().Round(time.Millisecond),
+							s.Disturbed.Std().Round(time.Millisecond),
+							rep.Result.Message))
 					})
-					if own {
-						pinThreads(t, 1, "napi/west-", "napi/east-")
-					}
-					if i > 0 {
-						busyLoop(t, 1)
-					}
-					watch := machine.Watch{Generator: os.Getpid()}
-					rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Machine: watch.Read}), runner.Options{})
-					if rep.Ending != report.Completed || !rep.Result.Measured {
-						t.Fatalf("%s %s: %s", rep.Ending, rep.Message, rep.Result.Message)
-					}
-					s := rep.Result.Directions[0].Sessions
-					goodput := float64(s.GoodputBitsPerSecond)
-					if goodput > oneWay*(1+inaccuracy) {
-						t.Errorf("%.2f Mb/s are more than the limit lets through: %s", goodput/1e6, rep.Result.Message)
-					}
-					if rep.Result.Reason == report.PathLimited && goodput < oneWay*(1-inaccuracy) {
-						t.Errorf("%.2f Mb/s are said to be the path's, which lets %.2f through: %s", goodput/1e6, oneWay/1e6, rep.Result.Message)
-					}
-					if i > 0 && strings.Contains(rep.Result.Message, "waited") {
-						named++
-					}
-					rows = append(rows, fmt.Sprintf("| %v | %.2f | %s | %s | %s | %s |", i > 0, goodput/1e6, rep.Result.Reason, s.EndsWaited.Std().Round(time.Millisecond), s.Disturbed.Std().Round(time.Millisecond),
-						rep.Result.Message))
-				})
 			}
 			if own && named == 0 {
 				t.Error("in no run it is said who waited for a processor")
 			}
-			t.Log(name + "\n| busy loop | Mb/s | reason | ends waited | disturbed for | message |\n|---|---|---|---|---|---|\n" + strings.Join(rows, "\n"))
+			t.Log(name + "\n| busy loop | Mb/s | reason | ends waited | disturbed for | message " +
+				"|\n|---|---|---|---|---|---|\n" + strings.Join(rows, "\n"))
 		})
 	}
 }
@@ -107,7 +119,7 @@ func pin(pid, processor int) error {
 	return unix.SchedSetaffinity(pid, &allowed)
 }
 
-// busyLoop computes on a processor until the test ends: an ordinary neighbour.
+// busyLoop computes on a processor until the test ends, like an ordinary neighbour.
 func busyLoop(t *testing.T, processor int) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", "while :; do :; done")

@@ -13,8 +13,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// setUpNetwork gives the interface its address, routes to the other links' networks, and neighbours, in the calling thread's namespace. Unless AsItIs is set, it turns offloads off, so that frames
-// are within the MTU and have whole checksums. The undoList removes what was added, also after an error.
+// setUpNetwork gives the interface its address, routes to the other links' networks, and neighbours, in the
+// calling thread's namespace. Unless AsItIs is set, it turns offloads off, so that frames are within the MTU
+// and have whole checksums. The undoList removes what was added, also after an error.
 func setUpNetwork(name string, n Network) (laid Laid, g undoList, err error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
@@ -24,8 +25,10 @@ func setUpNetwork(name string, n Network) (laid Laid, g undoList, err error) {
 		netif.Offload
 		effect string
 	}{
-		{netif.TransmitChecksum, "checksums left to hardware"}, {netif.TCPSegmentation, "segments larger than the MTU (TSO)"},
-		{netif.GenericSegmentation, "segments larger than the MTU (GSO)"}, {netif.GenericReceive, "merged segments (GRO)"},
+		{netif.TransmitChecksum, "checksums left to hardware"},
+		{netif.TCPSegmentation, "segments larger than the MTU (TSO)"},
+		{netif.GenericSegmentation, "segments larger than the MTU (GSO)"},
+		{netif.GenericReceive, "merged segments (GRO)"},
 	} {
 		if n.AsItIs {
 			break
@@ -61,7 +64,8 @@ type undoList []func() error
 func (g undoList) undo() error {
 	var errs []error
 	for _, undo := range slices.Backward(g) {
-		if err := undo(); err != nil && !slices.ContainsFunc([]error{unix.ESRCH, unix.ENOENT, unix.ENODEV, unix.EADDRNOTAVAIL}, func(absence error) bool { return errors.Is(err, absence) }) {
+		if err := undo(); err != nil && !slices.ContainsFunc([]error{unix.ESRCH, unix.ENOENT, unix.ENODEV,
+			unix.EADDRNOTAVAIL}, func(absence error) bool { return errors.Is(err, absence) }) {
 			errs = append(errs, err)
 		}
 	}
@@ -102,7 +106,10 @@ func (g *undoList) neighbour(link netlink.Link, b Neighbour) error {
 	if err := netif.SetNeighbour(link, b.Address, mac); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(existing, func(n netlink.Neigh) bool { return n.IP.Equal(b.Address.AsSlice()) && n.State == netlink.NUD_PERMANENT })
+	i := slices.IndexFunc(existing, func(n netlink.Neigh) bool {
+		return n.IP.Equal(b.Address.AsSlice()) &&
+			n.State == netlink.NUD_PERMANENT
+	})
 	if i >= 0 {
 		*g = append(*g, func() error { return netlink.NeighSet(&existing[i]) })
 		return nil
@@ -127,7 +134,10 @@ func (g *undoList) route(link netlink.Link, r Route) error {
 	if err := netlink.RouteReplace(route); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(existing, func(h netlink.Route) bool { return h.LinkIndex == route.LinkIndex && h.Gw.Equal(route.Gw) }) {
+	if slices.ContainsFunc(existing, func(h netlink.Route) bool {
+		return h.LinkIndex == route.LinkIndex &&
+			h.Gw.Equal(route.Gw)
+	}) {
 		return nil
 	}
 	*g = append(*g, func() error {
@@ -152,7 +162,8 @@ func routeTo(name string, remote netip.Addr) (string, error) {
 		return "", errors.Join(fmt.Errorf("no route to %s by %s", remote, name), err)
 	}
 	if routes[0].LinkIndex != link.Attrs().Index {
-		return "", fmt.Errorf("the kernel's route to %s is not by %s: both ends are in one network namespace", remote, name)
+		return "", fmt.Errorf("the kernel's route to %s is not by %s: both ends are in one network namespace", remote,
+			name)
 	}
 	if routes[0].Gw == nil {
 		return "on link " + name, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// stateOf is all that an interface of a namespace has: addresses, permanent neighbours, routes.
+// stateOf is all that an interface of a namespace has, which is addresses, permanent neighbours and routes.
 func stateOf(t *testing.T, ns *netif.Namespace, name string) (state []string) {
 	t.Helper()
 	noError(t, ns.Do(func() error {
@@ -48,9 +48,11 @@ func stateOf(t *testing.T, ns *netif.Namespace, name string) (state []string) {
 // Who serves an end by hand has the interface afterwards as it was before.
 func TestSettingsOfAnInterfaceAreUndone(t *testing.T) {
 	prefix, addr := netip.MustParsePrefix, netip.MustParseAddr
-	network4 := Network{Address: prefix("198.18.0.2/24"), Routes: []Route{{Destination: prefix("198.18.1.0/24"), Via: addr("198.18.0.1")}},
+	network4 := Network{Address: prefix("198.18.0.2/24"), Routes: []Route{{Destination: prefix("198.18.1.0/24"),
+		Via: addr("198.18.0.1")}},
 		Neighbours: []Neighbour{{Address: addr("198.18.0.1"), MAC: "02:6c:72:00:00:01"}}}
-	network6 := Network{Address: prefix("2001:db8::2/64"), Routes: []Route{{Destination: prefix("2001:db8:1::/64"), Via: addr("2001:db8::1")}},
+	network6 := Network{Address: prefix("2001:db8::2/64"), Routes: []Route{{Destination: prefix("2001:db8:1::/64"),
+		Via: addr("2001:db8::1")}},
 		Neighbours: []Neighbour{{Address: addr("2001:db8::1"), MAC: "02:6c:72:00:00:01"}}}
 	for name, c := range map[string]struct {
 		setUp func(netlink.Link) error
@@ -63,13 +65,16 @@ func TestSettingsOfAnInterfaceAreUndone(t *testing.T) {
 			return err
 		}, network4},
 		"an interface with another way there": {func(link netlink.Link) error {
-			return errors.Join(netif.AddAddress(link, prefix("198.18.0.2/24")), netif.SetNeighbour(link, addr("198.18.0.1"), net.HardwareAddr{2, 9, 9, 9, 9, 9}),
-				netlink.RouteReplace(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: netif.IPNet(prefix("198.18.1.0/24")), Gw: net.IP{198, 18, 0, 9}}))
+			return errors.Join(netif.AddAddress(link, prefix("198.18.0.2/24")),
+				netif.SetNeighbour(link, addr("198.18.0.1"), net.HardwareAddr{2, 9, 9, 9, 9, 9}),
+				netlink.RouteReplace(&netlink.Route{LinkIndex: link.Attrs().Index,
+					Dst: netif.IPNet(prefix("198.18.1.0/24")), Gw: net.IP{198, 18, 0, 9}}))
 		}, network4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns, far := namespace(t), namespace(t)
-			cable(t, ns, far, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})
+			cable(t, ns, far, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, 0,
+				1})
 			noError(t, far.Do(func() error {
 				link, err := netlink.LinkByName("west")
 				noError(t, err)
@@ -84,7 +89,8 @@ func TestSettingsOfAnInterfaceAreUndone(t *testing.T) {
 			var g undoList
 			noError(t, ns.Do(func() (err error) { _, g, err = setUpNetwork("west", c.give); return err }))
 			during := stateOf(t, ns, "west")
-			for _, want := range []string{"address " + c.give.Address.String(), "neighbour " + c.give.Neighbours[0].Address.String() + " 02:6c:72:00:00:01",
+			for _, want := range []string{"address " + c.give.Address.String(), "neighbour " +
+				c.give.Neighbours[0].Address.String() + " 02:6c:72:00:00:01",
 				"route " + c.give.Routes[0].Destination.String() + " " + c.give.Routes[0].Via.String()} {
 				if !slices.Contains(during, want) {
 					t.Errorf("it has %q, and not %s", during, want)

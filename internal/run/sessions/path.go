@@ -19,11 +19,13 @@ func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 		return
 	}
 	check.Received = came.Connections
-	check.Message = fmt.Sprintf("%d of %d connections from %s, bound to %s (%s), to %s, bound to %s; %s", came.Connections, check.Sent, went.Local, went.Interface,
+	check.Message = fmt.Sprintf("%d of %d connections from %s, bound to %s (%s), to %s, bound to %s; %s",
+		came.Connections, check.Sent, went.Local, went.Interface,
 		went.Route, came.Local, came.Interface, went.carries())
 	source, _ := device.Translated(plan.Direction{From: check.From, To: check.To}, went.Local, went.Remote)
 	if device.Type == "Reference" && came.Remote != source {
-		check.Message += fmt.Sprintf("; they came from %s instead of %s: check how the device translates addresses", came.Remote, source)
+		check.Message += fmt.Sprintf("; they came from %s instead of %s: check how the device translates addresses",
+			came.Remote, source)
 		return
 	}
 	forwarding := device.Forwarding
@@ -34,17 +36,20 @@ func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 	ttls := slices.Compact(came.TTLs)
 	switch {
 	case len(ttls) == 0 && forwarding == plan.L3:
-		check.Message += "; the receiver's kernel doesn't keep the first segments' TTL (TCP_SAVED_SYN), so nothing shows that the device routed them: use a kernel that keeps it"
+		check.Message += "; the receiver's kernel doesn't keep the first segments' TTL (TCP_SAVED_SYN), so nothing " +
+			"shows that the device routed them: use a kernel that keeps it"
 		return
 	case len(ttls) == 0:
 		check.Message += "; the kernel doesn't keep the first segments' TTL"
 	case len(ttls) == 1 && ttls[0] == expectedTTL(forwarding, ttls[0]):
 		check.Message += fmt.Sprintf("; TTL %d, which was %d", ttls[0], firstTTL)
 	case forwarding == plan.Nothing:
-		check.Message += fmt.Sprintf("; TTL %v, which was %d: something between the link and the device routes", ttls, firstTTL)
+		check.Message += fmt.Sprintf("; TTL %v, which was %d: something between the link and the device routes", ttls,
+			firstTTL)
 		return
 	default:
-		check.Message += fmt.Sprintf("; TTL %v, which was %d: what forwards %s makes it %d, so the connections did not come through it alone", ttls, firstTTL, forwarding, expectedTTL(forwarding, 0))
+		check.Message += fmt.Sprintf("; TTL %v, which was %d: what forwards %s makes it %d, so the connections did "+
+			"not come through it alone", ttls, firstTTL, forwarding, expectedTTL(forwarding, 0))
 		return
 	}
 	check.Proven = check.Received == check.Sent
@@ -53,7 +58,8 @@ func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 // carries describes the packets that carry the connections' payload.
 func (o *Opened) carries() string {
 	if o.Application != "" {
-		return o.Application + ", " + (&Opened{CongestionControl: o.CongestionControl, SegmentBytes: o.SegmentBytes, DatagramBytes: o.DatagramBytes, FramesEach: o.FramesEach}).carries()
+		return o.Application + ", " + (&Opened{CongestionControl: o.CongestionControl, SegmentBytes: o.SegmentBytes,
+			DatagramBytes: o.DatagramBytes, FramesEach: o.FramesEach}).carries()
 	}
 	if o.FramesEach > 1 {
 		return fmt.Sprintf("UDP, datagrams of %d bytes, in %d fragments each", o.DatagramBytes, o.FramesEach)
@@ -88,7 +94,8 @@ func fromPath(err error) bool {
 	if _, ok := errors.AsType[unansweredError](err); ok {
 		return true
 	}
-	return errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, errMissing) || sockets.FromBeyond(err)
+	return errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, errMissing) ||
+		sockets.FromBeyond(err)
 }
 
 // errMissing says that connections that were made at one end did not arrive at the other.

@@ -27,16 +27,19 @@ func TestWhoIsAtFaultIfEndsDoNotConnect(t *testing.T) {
 	dialled := func(err error) error {
 		return fmt.Errorf("connect from 198.18.0.2: %w", &net.OpError{Op: "dial", Net: "tcp4", Err: err})
 	}
-	_, foreignAddress := iperf3.Client{Server: "127.0.0.1:5201", Place: iperf3.Place{Address: netip.MustParseAddr("192.0.2.1")}}.Connect(t.Context(), iperf3.Test{Duration: time.Second})
+	_, foreignAddress := iperf3.Client{Server: "127.0.0.1:5201",
+		Place: iperf3.Place{Address: netip.MustParseAddr("192.0.2.1")}}.Connect(t.Context(),
+		iperf3.Test{Duration: time.Second})
 	for name, c := range map[string]struct {
 		err  error
 		path bool
 	}{
-		"nobody answers in time":              {dialled(os.ErrDeadlineExceeded), true},
-		"the far end refuses":                 {dialled(os.NewSyscallError("connect", unix.ECONNREFUSED)), true},
-		"the device has no way":               {dialled(os.NewSyscallError("connect", unix.ENETUNREACH)), true},
-		"a connection is reset":               {dialled(os.NewSyscallError("write", unix.ECONNRESET)), true},
-		"the others did not arrive":           {fmt.Errorf("3 of 4 connections came to 198.18.1.2, and %w: %w", errMissing, context.DeadlineExceeded), true},
+		"nobody answers in time": {dialled(os.ErrDeadlineExceeded), true},
+		"the far end refuses":    {dialled(os.NewSyscallError("connect", unix.ECONNREFUSED)), true},
+		"the device has no way":  {dialled(os.NewSyscallError("connect", unix.ENETUNREACH)), true},
+		"a connection is reset":  {dialled(os.NewSyscallError("write", unix.ECONNRESET)), true},
+		"the others did not arrive": {fmt.Errorf("3 of 4 connections came to 198.18.1.2, and %w: %w",
+			errMissing, context.DeadlineExceeded), true},
 		"what an end said of its path":        {unansweredError("connect from 198.18.0.2: i/o timeout"), true},
 		"the end has no files left":           {dialled(os.NewSyscallError("socket", unix.EMFILE)), false},
 		"the end hasn't that address":         {dialled(os.NewSyscallError("bind", unix.EADDRNOTAVAIL)), false},
@@ -81,17 +84,22 @@ func endThatSays(t *testing.T, lines map[string]string) (server string) {
 
 // An end says whether the device or the end itself is the reason why it isn't connected.
 func TestAnEndThatIsNotConnectedProvesNoPath(t *testing.T) {
-	const unproven, endFault = "the path west→east is not proven: ", "link west: its end can't connect to east, and the device isn't the reason: "
+	const unproven, endFault = "the path west→east is not proven: ",
+		"link west: its end can't connect to east, and the device isn't the reason: "
 	for name, c := range map[string]struct {
 		connectAnswer string // to connect
 		ending        report.Ending
 		message       string
 	}{
-		"the end hears nothing": {`{"error":"connect from 198.18.0.2: i/o timeout","path":true}`, report.PathNotProven, unproven + "connect from 198.18.0.2: i/o timeout"},
-		"the end's own fault":   {`{"error":"connect from 198.18.0.2: too many open files"}`, report.Failed, endFault + "connect from 198.18.0.2: too many open files"},
+		"the end hears nothing": {`{"error":"connect from 198.18.0.2: i/o timeout","path":true}`, report.PathNotProven,
+			unproven + "connect from 198.18.0.2: i/o timeout"},
+		"the end's own fault": {`{"error":"connect from 198.18.0.2: too many open files"}`, report.Failed, endFault +
+			"connect from 198.18.0.2: too many open files"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := endThatSays(t, map[string]string{doHello: `{"welcome":{"product":"linerate sessions","interface":"eth1","macAddress":"02:6c:72:00:00:02","machine":{}}}`, doConnect: c.connectAnswer})
+			welcome := `{"welcome":{"product":"linerate sessions","interface":"eth1",` +
+				`"macAddress":"02:6c:72:00:00:02","machine":{}}}`
+			server := endThatSays(t, map[string]string{doHello: welcome, doConnect: c.connectAnswer})
 			p := &plan.Plan{
 				Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Device", Forwarding: plan.L2},
 				Sessions:   &plan.Sessions{Protocol: "TCP", Parallel: 1, MessageBytes: 128 << 10},
@@ -103,7 +111,8 @@ func TestAnEndThatIsNotConnectedProvesNoPath(t *testing.T) {
 			var places []Place
 			for i, link := range []string{"west", "east"} {
 				p.Links = append(p.Links, plan.Link{Name: link})
-				p.Generators[0].Ports = append(p.Generators[0].Ports, plan.GeneratorPort{Link: link, ShareOf: 1, Addresses: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, 0, byte(i + 2)}), 24)}})
+				p.Generators[0].Ports = append(p.Generators[0].Ports, plan.GeneratorPort{Link: link, ShareOf: 1,
+					Addresses: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, 0, byte(i + 2)}), 24)}})
 				places = append(places, Place{Link: link, Server: server})
 			}
 			rep := runner.Run(t.Context(), p, New(places, Options{}), runner.Options{})
@@ -133,7 +142,7 @@ func TestAnEndSurvivesALackOfFiles(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- Ends{{Link: "west", Interface: "lo"}}.Serve(ctx, &broke{l, 2}) }()
-	// More than may be connected at once: those beyond are closed, and the end goes on.
+	// More drivers connect than may at once. The end closes those beyond, and goes on.
 	var conns []net.Conn
 	for range mostDrivers {
 		c, err := net.Dial("tcp4", l.Addr().String())

@@ -7,7 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
-// What an end may say in words, and how many counters of a network card it may have. A window's readings are kept until its end, so they have no more than the test asks for.
+// What an end may say in words, and how many counters of a network card it may have. A window's readings are
+// kept until its end, so they have no more than the test asks for.
 const (
 	mostWords    = 4 << 10
 	mostCounters = 64
@@ -31,14 +32,17 @@ func (r *Reading) check(connections int) error {
 			words += len(name)
 		}
 		if len(d.Counters) > mostCounters {
-			return fmt.Errorf("%w: it tells %d counters of its interface, and an end of linerate's has %d at most", engine.ErrLost, len(d.Counters), mostCounters)
+			return fmt.Errorf("%w: it tells %d counters of its interface, and an end of linerate's has %d at most",
+				engine.ErrLost, len(d.Counters), mostCounters)
 		}
 	}
 	switch {
 	case streams > connections:
-		return fmt.Errorf("%w: it tells of %d streams, and the test has %d connections", engine.ErrLost, streams, connections)
+		return fmt.Errorf("%w: it tells of %d streams, and the test has %d connections", engine.ErrLost, streams,
+			connections)
 	case words > mostWords:
-		return fmt.Errorf("%w: its reading has %d bytes of words, and an end of linerate's has %d at most", engine.ErrLost, words, mostWords)
+		return fmt.Errorf("%w: its reading has %d bytes of words, and an end of linerate's has %d at most",
+			engine.ErrLost, words, mostWords)
 	}
 	return nil
 }

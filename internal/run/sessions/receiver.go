@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"crypto/subtle"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -31,17 +30,9 @@ type socket struct {
 	shape     Shape
 }
 
-// control configures a socket before it is bound, and then calls more.
-func (s socket) control(configureMore func(fd int) error) func(string, string, syscall.RawConn) error {
-	return func(_, _ string, raw syscall.RawConn) error {
-		var configureErr error
-		err := raw.Control(func(fd uintptr) {
-			if configureErr = configure(int(fd), s.iface, s.shape, s.local.Is6()); configureErr == nil {
-				configureErr = configureMore(int(fd))
-			}
-		})
-		return errors.Join(err, configureErr)
-	}
+// control binds a socket to the interface before it connects or listens, and sets its options.
+func (s socket) control() func(string, string, syscall.RawConn) error {
+	return s.place().Control(func(fd int, _ bool) error { return s.shape.configure(fd) })
 }
 
 func (s socket) network() string {
@@ -60,24 +51,23 @@ type receiver struct {
 	working  sync.WaitGroup
 	came     chan struct{} // gets one for each connection that showed the token
 
+	course
+
 	mu      sync.Mutex
-	closed  bool
 	unknown map[*net.TCPConn]bool // have not shown the token yet
 	conns   []*net.TCPConn
 	counted []*atomic.Int64
-	broken  string
 }
 
 // listen begins to accept connections.
 func listen(s socket, token string, f faults) (*receiver, error) {
-	r := &receiver{socket: s, token: token, faults: f, came: make(chan struct{}, s.shape.Connections), unknown: map[*net.TCPConn]bool{}}
-	config := net.ListenConfig{KeepAlive: -1, Control: s.control(func(fd int) error {
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // if it fails, the first segments' TTL is unknown, and the path check says so
-		return nil
-	})}
+	r := &receiver{socket: s, token: token, faults: f, came: make(chan struct{}, s.shape.Connections),
+		unknown: map[*net.TCPConn]bool{}}
+	config := net.ListenConfig{KeepAlive: -1, Control: s.control()}
 	config.SetMultipathTCP(false)
 	err := s.namespace.Do(func() (err error) {
-		r.listener, err = config.Listen(context.Background(), s.network(), netip.AddrPortFrom(s.local, DataPort).String())
+		r.listener, err = config.Listen(context.Background(), s.network(), netip.AddrPortFrom(s.local,
+			DataPort).String())
 		return err
 	})
 	if err != nil {
@@ -99,7 +89,7 @@ func (r *receiver) accept() {
 		conn := accepted.(*net.TCPConn)
 		r.mu.Lock()
 		full := len(r.unknown) >= r.shape.Connections+mostStrangers
-		if r.closed || full {
+		if r.isFinished() || full {
 			_ = conn.Close()
 		}
 		if !full {
@@ -134,7 +124,7 @@ func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64, tests bool) bo
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.unknown, conn)
-	if !tests || r.closed || len(r.conns) >= r.shape.Connections {
+	if !tests || r.isFinished() || len(r.conns) >= r.shape.Connections {
 		return false
 	}
 	r.conns, r.counted = append(r.conns, conn), append(r.counted, counted)
@@ -175,15 +165,10 @@ func forget(conn *net.TCPConn) {
 	const smallest, roomy, moment = 1, 4 << 20, 10 * time.Millisecond // the kernel has a least size of its own
 	_ = conn.SetReadBuffer(smallest)
 	time.Sleep(moment)
-	_ = sockets.WithDescriptor(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) })
-}
-
-func (r *receiver) breakWith(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.closed && r.broken == "" {
-		r.broken = err.Error()
-	}
+	_ = sockets.WithDescriptor(conn, func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.SOL_SOCKET,
+			unix.SO_RCVBUFFORCE, roomy)
+	})
 }
 
 // awaitAll waits until all connections have come.
@@ -192,7 +177,8 @@ func (r *receiver) awaitAll(ctx context.Context) (*Opened, error) {
 		select {
 		case <-r.came:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%d of %d connections came to %s, and %w: %w", n, r.shape.Connections, r.local, errMissing, context.Cause(ctx))
+			return nil, fmt.Errorf("%d of %d connections came to %s, and %w: %w", n, r.shape.Connections, r.local,
+				errMissing, context.Cause(ctx))
 		}
 	}
 	r.mu.Lock()
@@ -211,7 +197,7 @@ func (r *receiver) awaitAll(ctx context.Context) (*Opened, error) {
 func (r *receiver) read(clock func() time.Duration) *measure.Receiving {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reading := &measure.Receiving{At: clock(), Connections: len(r.conns), Broken: r.broken}
+	reading := &measure.Receiving{At: clock(), Connections: len(r.conns), Broken: r.brokenBy()}
 	for _, c := range r.counted {
 		reading.Bytes += c.Load()
 	}
@@ -220,8 +206,8 @@ func (r *receiver) read(clock func() time.Duration) *measure.Receiving {
 
 // close drops all connections and waits until their readers have ended.
 func (r *receiver) close() {
+	r.finish()
 	r.mu.Lock()
-	r.closed = true
 	conns := slices.AppendSeq(slices.Clone(r.conns), maps.Keys(r.unknown))
 	r.mu.Unlock()
 	_ = r.listener.Close()

@@ -52,33 +52,39 @@ func noError(t *testing.T, err error) {
 	}
 }
 
-// newRig is one with a device of this limit, nil: none, and serves its ends. Through a limit of some megabits there goes so little that most of a test's time is waiting: those tests are parallel.
+// newRig is a rig with a device of this limit, or of none if it is nil, whose ends are served. Most of a test through
+// a limit of some megabits is waiting, so those tests are parallel.
 func newRig(t *testing.T, limit *plan.Limit, options ...func(*plan.Plan, []End)) *rig {
 	t.Helper()
 	return newRigOf(t, limit, limit == nil, options...)
 }
 
-// newRigOf is one whose device has kernel threads of its own, or forwards where frames are sent.
+// newRigOf is a rig whose device has kernel threads of its own, or forwards where frames are sent.
 func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(*plan.Plan, []End)) *rig {
 	t.Helper()
 	r := &rig{dut: namespace(t)}
 	r.plan = &plan.Plan{
-		Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3, Reference: &plan.Reference{Limit: limit}},
+		Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3,
+			Reference: &plan.Reference{Limit: limit}},
 		Sessions:   &plan.Sessions{Protocol: "TCP", Parallel: 4, MessageBytes: 128 << 10},
 		Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}},
 		Generators: []plan.Generator{{Name: "generator-0"}},
-		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true, WarmupDuration: plan.Duration(time.Second),
-			Duration: plan.Duration(4 * time.Second), Window: plan.Duration(time.Second)}},
+		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true,
+			WarmupDuration: plan.Duration(time.Second),
+			Duration:       plan.Duration(4 * time.Second), Window: plan.Duration(time.Second)}},
 	}
 	spec := forwarder.Spec{Forwarding: plan.L3, Limit: limit, OwnCPU: ownThreads}
 	for i, name := range []string{"west", "east"} {
-		endAddress, device := netip.MustParsePrefix("198.18."+string(rune('0'+i))+".2/24"), netip.MustParsePrefix("198.18."+string(rune('0'+i))+".1/24")
+		endAddress, device := netip.MustParsePrefix("198.18."+string(rune('0'+i))+".2/24"),
+			netip.MustParsePrefix("198.18."+string(rune('0'+i))+".1/24")
 		r.plan.Links = append(r.plan.Links, plan.Link{Name: name, DUT: plan.DUTEnd{Addresses: []netip.Prefix{device}}})
-		r.plan.Generators[0].Ports = append(r.plan.Generators[0].Ports, plan.GeneratorPort{Link: name, Addresses: []netip.Prefix{endAddress}, ShareOf: 1})
+		r.plan.Generators[0].Ports = append(r.plan.Generators[0].Ports, plan.GeneratorPort{Link: name,
+			Addresses: []netip.Prefix{endAddress}, ShareOf: 1})
 		end := End{Link: name, Interface: name, Namespace: namespace(t), Product: "linerate sessions"}
 		mac, dutMAC := net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 1}
 		cable(t, end.Namespace, r.dut, name, mac, dutMAC)
-		spec.Links = append(spec.Links, forwarder.Link{Interface: name, Addresses: []netip.Prefix{device}, Generator: []netip.Addr{endAddress.Addr()}, GeneratorMAC: forwarder.MAC(mac)})
+		spec.Links = append(spec.Links, forwarder.Link{Interface: name, Addresses: []netip.Prefix{device},
+			Generator: []netip.Addr{endAddress.Addr()}, GeneratorMAC: forwarder.MAC(mac)})
 		r.ends = append(r.ends, end)
 		r.places = append(r.places, Place{Link: name, DUTMAC: dutMAC.String()})
 	}
@@ -120,7 +126,8 @@ func cable(t *testing.T, ns, dut *netif.Namespace, name string, mac, dutMAC net.
 		attrs := netlink.NewLinkAttrs()
 		attrs.Name, attrs.HardwareAddr, attrs.MTU, attrs.NumTxQueues, attrs.NumRxQueues = name, mac, 1500, 1, 1
 		veth := netlink.NewVeth(attrs)
-		veth.PeerName, veth.PeerHardwareAddr, veth.PeerMTU, veth.PeerNumTxQueues, veth.PeerNumRxQueues = name, dutMAC, 1500, 1, 1
+		veth.PeerName, veth.PeerHardwareAddr, veth.PeerMTU, veth.PeerNumTxQueues, veth.PeerNumRxQueues = name, dutMAC,
+			1500, 1, 1
 		veth.PeerNamespace = netlink.NsFd(dut.Fd())
 		return netlink.LinkAdd(veth)
 	}))
@@ -135,7 +142,8 @@ func (r *rig) counters(t *testing.T, name string) (received, sent units.Traffic)
 			return err
 		}
 		s := link.Attrs().Statistics
-		received, sent = units.Traffic{Packets: int64(s.RxPackets), Bytes: int64(s.RxBytes)}, units.Traffic{Packets: int64(s.TxPackets), Bytes: int64(s.TxBytes)}
+		received, sent = units.Traffic{Packets: int64(s.RxPackets), Bytes: int64(s.RxBytes)},
+			units.Traffic{Packets: int64(s.TxPackets), Bytes: int64(s.TxBytes)}
 		return nil
 	}))
 	return received, sent
@@ -143,7 +151,8 @@ func (r *rig) counters(t *testing.T, name string) (received, sent units.Traffic)
 
 // journal is that of a run that has just begun.
 func journal(p *plan.Plan) *runner.Journal {
-	return &runner.Journal{Plan: p, Procedure: procedures.New(p.Procedure), Report: &report.Report{Plan: p}, Started: time.Now(), Log: slog.New(slog.DiscardHandler)}
+	return &runner.Journal{Plan: p, Procedure: procedures.New(p.Procedure), Report: &report.Report{Plan: p},
+		Started: time.Now(), Log: slog.New(slog.DiscardHandler)}
 }
 
 // setDown sets an interface of the calling thread's namespace down.

@@ -31,53 +31,6 @@ type sender struct {
 	working sync.WaitGroup
 }
 
-// course is how an end's work goes. It begins once, and goes on until it is finished, unless it breaks before. It is
-// safe for concurrent use.
-type course struct {
-	mu       sync.Mutex
-	started  bool
-	finished bool
-	broken   string
-}
-
-var errTwice = errors.New("it sends already, or has stopped")
-
-// begin calls start, unless it has begun or is finished.
-func (c *course) begin(start func()) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.started || c.finished {
-		return errTwice
-	}
-	c.started = true
-	start()
-	return nil
-}
-
-// breakWith records why the work ended by itself. Of several reasons the first counts.
-func (c *course) breakWith(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.finished && c.broken == "" {
-		c.broken = err.Error()
-	}
-}
-
-// brokenBy is why the work ended by itself. It is empty if it didn't.
-func (c *course) brokenBy() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.broken
-}
-
-// finish says whether the work wasn't finished yet. Nothing that ends from here on breaks it.
-func (c *course) finish() (first bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	first, c.finished = !c.finished, true
-	return first
-}
-
 // errOver says that a sender has sent for as long as it was to.
 func errOver(lasts time.Duration) error { return fmt.Errorf("its own time, %s, was over", lasts) }
 
@@ -98,7 +51,8 @@ func connect(ctx context.Context, s socket, token string, remote netip.Addr) (*s
 	for _, conn := range w.conns {
 		if opened.Local = addressOf(conn.LocalAddr()); opened.Local != s.local {
 			w.close()
-			return nil, nil, fmt.Errorf("a connection to %s was made from %s instead of %s", remote, opened.Local, s.local)
+			return nil, nil, fmt.Errorf("a connection to %s was made from %s instead of %s", remote, opened.Local,
+				s.local)
 		}
 		info, err := sockets.TCPInfo(conn)
 		if err != nil {
@@ -114,7 +68,8 @@ func connect(ctx context.Context, s socket, token string, remote netip.Addr) (*s
 
 // dial must be called in the namespace in which the sockets are to be made.
 func (w *sender) dial(ctx context.Context, token string, remote netip.Addr) error {
-	dialer := net.Dialer{KeepAlive: -1, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(w.local, 0)), Control: w.control(func(int) error { return nil })}
+	dialer := net.Dialer{KeepAlive: -1, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(w.local, 0)),
+		Control: w.control()}
 	dialer.SetMultipathTCP(false)
 	for range w.shape.Connections {
 		conn, err := dialer.DialContext(ctx, w.network(), netip.AddrPortFrom(remote, DataPort).String())

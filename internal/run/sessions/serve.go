@@ -103,7 +103,8 @@ type program struct {
 // clock is the ends' own clock.
 func (s *server) clock() time.Duration { return time.Since(s.began) }
 
-// serveDriver serves one driver's connection. When it ends, for whatever reason, the end drops all connections of the test.
+// serveDriver serves one driver's connection. When it ends, for whatever reason, the end drops all connections
+// of the test.
 func (s *server) serveDriver(ctx context.Context, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	requests := newLines(conn)
@@ -162,7 +163,8 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	case r.Verb != doHello || r.Hello == nil:
 		return nil, nil, fmt.Errorf("hello comes first, not %q", r.Verb)
 	case r.Hello.Version != Version:
-		return nil, nil, fmt.Errorf("the driver speaks %q, and this end %q: use the same linerate for both", r.Hello.Version, Version)
+		return nil, nil, fmt.Errorf("the driver speaks %q, and this end %q: use the same linerate for both",
+			r.Hello.Version, Version)
 	}
 	i := slices.IndexFunc(s.ends, func(e *end) bool { return e.Link == r.Hello.Link })
 	if i < 0 {
@@ -170,7 +172,8 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	}
 	e := s.ends[i]
 	if e.cameByLink(conn) {
-		return nil, nil, fmt.Errorf("drive this end by another network than link %s itself: hosts on a link may not drive it", e.Link)
+		return nil, nil, fmt.Errorf("drive this end by another network than link %s itself: hosts on a link may not "+
+			"drive it", e.Link)
 	}
 	if err := e.enter(conn, r.Hello.Force); err != nil {
 		return nil, nil, err
@@ -200,10 +203,35 @@ func (e *end) cameByLink(conn net.Conn) (byLink bool) {
 			n, ok := a.(*net.IPNet)
 			return ok && n.IP.Equal(asked.AsSlice())
 		})
-		if routes, err := netlink.RouteGet(source.AsSlice()); err == nil && len(routes) > 0 { // without a route back there is no answer either
+		// without a route back there is no answer either
+		if routes, err := netlink.RouteGet(source.AsSlice()); err == nil && len(routes) > 0 {
 			byLink = byLink || routes[0].LinkIndex == i.Index
 		}
 		return nil
 	})
 	return byLink && err == nil
+}
+
+// Vitals is how the processors of an end's machine have spent their time, at a moment of the end's clock.
+type Vitals struct {
+	ReadAt     time.Duration       `json:"atNanoseconds"`
+	Processors []machine.Processor `json:"each"`
+}
+
+// vitalsEvery is how often an end reads its machine's processors at most, which is often enough for the edges of short
+// windows.
+const vitalsEvery = 100 * time.Millisecond
+
+// vitals are the latest times of this machine's processors, or nil if the kernel doesn't report them.
+func (p *program) vitals(clock func() time.Duration) *Vitals {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.latest == nil || clock()-p.latest.ReadAt >= vitalsEvery {
+		processors, err := machine.AllProcessors()
+		if err != nil {
+			return nil
+		}
+		p.latest = &Vitals{ReadAt: clock(), Processors: processors}
+	}
+	return p.latest
 }

@@ -13,7 +13,8 @@ import (
 const Version = "linerate.dev/sessions.v1"
 
 const (
-	// DriverSilence is how long an end goes on without a request of its driver, which reads counters four times a second. It is longer than the stalls of a busy machine.
+	// DriverSilence is how long an end goes on without a request of its driver, which reads counters four times a
+	// second. It is longer than the stalls of a busy machine.
 	DriverSilence = 5 * time.Second
 	// DataPort is where receivers listen, on their link's address. It is iperf3's port, which firewalls in labs let
 	// through.
@@ -24,11 +25,13 @@ const (
 	unanswered = 20 * time.Second
 	// firstTTL is the time to live of packets that ends send. A router decrements it.
 	firstTTL = 64
-	// tokenBytes is the length of the token that a connection shows first, so that a foreign connection isn't counted in the test.
+	// tokenBytes is the length of the token that a connection shows first, so that a foreign connection isn't
+	// counted in the test.
 	tokenBytes = 32
 )
 
-// The driver sends an end one request at a time, as a line of JSON, and the end answers with a line. The first request must be hello.
+// The driver sends an end one request at a time, as a line of JSON, and the end answers with a line. The first
+// request must be hello.
 //
 //	hello ▶ who answers           lay ▶ addresses, routes      listen ▶ ready for connections
 //	connect ▶ all are open        came ▶ all have arrived      send ▶ they send, for a finite time
@@ -190,7 +193,7 @@ type Opened struct {
 // Reading is an end's counters at a moment of its own clock, of the direction that it sends, and of the one that it
 // receives. Nil means that there is none.
 type Reading struct {
-	Time      time.Duration      `json:"atNanoseconds,omitempty"` // by the end's clock
+	ReadAt    time.Duration      `json:"atNanoseconds,omitempty"` // by the end's clock
 	Sending   *measure.Sending   `json:"sending,omitempty"`
 	Receiving *measure.Receiving `json:"receiving,omitempty"`
 	// Drops is what the end itself dropped.

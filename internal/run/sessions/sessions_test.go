@@ -34,7 +34,8 @@ func queued() *plan.Limit {
 	return &plan.Limit{Layer2BitsPerSecond: 50_000_000, Queue: plan.Duration(50 * time.Millisecond)}
 }
 
-// TestTheGoodputIsWhatTheDeviceForwarded holds a Report against the counters of the device's own kernel, which know nothing of the ends.
+// TestTheGoodputIsWhatTheDeviceForwarded holds a Report against the counters of the device's own kernel, which
+// know nothing of the ends.
 func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
@@ -45,7 +46,8 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	_, forwarded := r.counters(t, "east")
 	const mtu, header = 1500, 14
 	if forwarded.Bytes > forwarded.Packets*(mtu+header) {
-		t.Errorf("the device forwarded %d bytes in %d frames: some were larger than its MTU", forwarded.Bytes, forwarded.Packets)
+		t.Errorf("the device forwarded %d bytes in %d frames: some were larger than its MTU", forwarded.Bytes,
+			forwarded.Packets)
 	}
 	var received, segments int64
 	for _, w := range rep.Windows {
@@ -63,7 +65,8 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	if float64(8*d.ReceivedBytes) > maxBits(d.ReceivedIn.Std()) {
 		t.Errorf("%d bytes in %s are more than the limit lets through", d.ReceivedBytes, d.ReceivedIn.Std())
 	}
-	if len(rep.Path) != 1 || !rep.Path[0].Proven || !strings.Contains(rep.Path[0].Message, "bound to west (via 198.18.0.1 dev west)") || !strings.Contains(rep.Path[0].Message, "TTL 63, which was 64") {
+	if len(rep.Path) != 1 || !rep.Path[0].Proven || !strings.Contains(rep.Path[0].Message,
+		"bound to west (via 198.18.0.1 dev west)") || !strings.Contains(rep.Path[0].Message, "TTL 63, which was 64") {
 		t.Errorf("the path: %+v", rep.Path)
 	}
 	for _, f := range rep.Figures {
@@ -71,31 +74,40 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 			t.Errorf("sessions claim %s %s", f.Low, f.Metric)
 		}
 	}
-	// The samples are of the same connections: until each of them no more had come than the limit let through (between two it may be more, where the receiver read late), and the last one's counters are the windows' and
-	// the warm-up's together. When a counter was read is told by the receiver's clock: At is when it was asked for, and an answer of a busy machine is of some time after that.
+	// The samples are of the same connections. Until each sample no more had come than the limit let through (between
+	// two samples it may be more, where the receiver read late), and the last sample's counters are the windows' and
+	// the warm-up's together. The receiver's clock has the time of a counter. At is when the driver asked, and an
+	// answer of a busy machine is of some time after that.
 	first := rep.Samples[0]
 	for i, now := range rep.Samples[1:] {
 		s := now.Directions[0].Sessions
 		read := first.At.Std() + s.ReceivedIn.Std() - first.Directions[0].Sessions.ReceivedIn.Std()
-		if _, ok := s.GoodputSince(*rep.Samples[i].Directions[0].Sessions); !ok || float64(8*s.ReceivedBytes) > maxBits(read) {
-			t.Errorf("by %s %d bytes had come through a device of 50 Mb/s, asked for at %s", read, s.ReceivedBytes, now.At.Std())
+		if _, ok := s.GoodputSince(*rep.Samples[i].Directions[0].Sessions); !ok ||
+			float64(8*s.ReceivedBytes) > maxBits(read) {
+			t.Errorf("by %s %d bytes had come through a device of 50 Mb/s, asked for at %s", read, s.ReceivedBytes,
+				now.At.Std())
 		}
 	}
-	if sample := rep.Samples[len(rep.Samples)-1].Directions[0].Sessions; len(rep.Samples) < 5 || sample.ReceivedBytes < received || sample.ReceivedBytes > forwarded.Bytes {
-		t.Errorf("%d samples, the last with %d bytes; windows have %d", len(rep.Samples), sample.ReceivedBytes, received)
+	if sample := rep.Samples[len(rep.Samples)-1].Directions[0].Sessions; len(rep.Samples) < 5 ||
+		sample.ReceivedBytes < received || sample.ReceivedBytes > forwarded.Bytes {
+		t.Errorf("%d samples, the last with %d bytes; windows have %d", len(rep.Samples), sample.ReceivedBytes,
+			received)
 	}
 	path := figures.PathDoubt(rep.Result.Directions...) == "" // not where this machine was too busy for the ends
-	if got := figures.Summary(rep); !strings.Contains(got, "west→east: ") || !strings.Contains(got, "bps goodput, ") || strings.Contains(got, ", rtt ") != path {
+	if got := figures.Summary(rep); !strings.Contains(got, "west→east: ") || !strings.Contains(got, "bps goodput, ") ||
+		strings.Contains(got, ", rtt ") != path {
 		t.Errorf("the summary is %q", got)
 	}
 }
 
-// TestADeviceThatTranslatesAddresses: whoever is behind it is reached by the address that others know, and what it sends comes from there.
+// An end behind the device is reached by its outside address, and its packets come from there.
 func TestADeviceThatTranslatesAddresses(t *testing.T) {
 	for _, application := range []string{"", plan.ApplicationIperf3} {
 		t.Run(application, func(t *testing.T) {
 			r := newRig(t, nil, func(p *plan.Plan, _ []End) {
-				p.DUT.Reference.Mode = &plan.Mode{NAT: &plan.NATMode{Inside: "west", Translations: []plan.Translation{{Inside: netip.MustParsePrefix("198.18.0.2/32"), Outside: netip.MustParsePrefix("198.19.0.9/32")}}}}
+				p.DUT.Reference.Mode = &plan.Mode{NAT: &plan.NATMode{Inside: "west",
+					Translations: []plan.Translation{{Inside: netip.MustParsePrefix("198.18.0.2/32"),
+						Outside: netip.MustParsePrefix("198.19.0.9/32")}}}}
 				p.Sessions.Application, p.Sessions.Parallel = application, 1
 				p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
 			})
@@ -103,7 +115,8 @@ func TestADeviceThatTranslatesAddresses(t *testing.T) {
 			if rep.Ending != report.Completed || !rep.Result.Measured || len(rep.Path) != 2 {
 				t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Result.Message, rep.Path)
 			}
-			if outward, inward := rep.Path[0], rep.Path[1]; !outward.Proven || !strings.Contains(outward.Message, "they came from 198.19.0.9: the device translates addresses") || !inward.Proven {
+			if outward, inward := rep.Path[0], rep.Path[1]; !outward.Proven || !strings.Contains(outward.Message,
+				"they came from 198.19.0.9: the device translates addresses") || !inward.Proven {
 				t.Errorf("the paths are %+v", rep.Path)
 			}
 			for i := range rep.Result.Directions {
@@ -115,7 +128,8 @@ func TestADeviceThatTranslatesAddresses(t *testing.T) {
 	}
 }
 
-// The Report tells what the ends run on, and by which congestion control connections were sent where the Plan leaves that to the kernels.
+// The Report tells what the ends run on, and by which congestion control connections were sent where the Plan
+// leaves that to the kernels.
 func TestTheReportDescribesTheSessionsEnvironment(t *testing.T) {
 	r := newRig(t, nil, func(p *plan.Plan, _ []End) {
 		p.Directions = p.Directions[:1]
@@ -127,11 +141,15 @@ func TestTheReportDescribesTheSessionsEnvironment(t *testing.T) {
 	kernels, err := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
 	noError(t, err)
 	port := func(link, congestionControl string) report.PortEnvironment {
-		return report.PortEnvironment{Link: link, Driver: "veth", Path: "TCP sockets", CongestionControl: congestionControl}
+		return report.PortEnvironment{Link: link, Driver: "veth", Path: "TCP sockets",
+			CongestionControl: congestionControl}
 	}
-	want := &report.Environment{Linerate: "linerate test", Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "linerate sessions",
-		Machine: report.Machine{Node: hostname, CPUModel: local.CPUModel, Processors: local.Processors, Kernel: local.Kernel, Hypervisor: local.Hypervisor, Tuning: local.Tuning, Allowed: local.Allowed},
-		Ports:   []report.PortEnvironment{port("west", strings.TrimSpace(string(kernels))), port("east", "")}}}} // nothing is sent from east
+	want := &report.Environment{Linerate: "linerate test",
+		Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "linerate sessions",
+			Machine: report.Machine{Node: hostname, CPUModel: local.CPUModel, Processors: local.Processors,
+				Kernel: local.Kernel, Hypervisor: local.Hypervisor, Tuning: local.Tuning, Allowed: local.Allowed},
+			// nothing is sent from east
+			Ports: []report.PortEnvironment{port("west", strings.TrimSpace(string(kernels))), port("east", "")}}}}
 	if rep.Ending != report.Completed || !reflect.DeepEqual(rep.Environment, want) {
 		t.Errorf("%s: %s\nenvironment %+v\nwant        %+v", rep.Ending, rep.Message, rep.Environment, want)
 	}
@@ -141,10 +159,11 @@ func TestASlowReceiverIsNeverTheDevicesLimit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, queued(), func(p *plan.Plan, ends []End) {
 		p.Directions = p.Directions[:1]
-		ends[1].SlowReader = 250_000 // 4 connections: 8 Mb/s of the 47.7 that come through
+		ends[1].SlowReader = 250_000 // 4 connections of 8 Mb/s, of the 47.7 that come through
 	})
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
-	if rep.Result.Reason != report.GeneratorLimited || !rep.Result.LowerBound() || !strings.Contains(rep.Result.Message, "the receiver was too slow") {
+	if rep.Result.Reason != report.GeneratorLimited || !rep.Result.LowerBound() || !strings.Contains(rep.Result.Message,
+		"the receiver was too slow") {
 		t.Errorf("%s: %s", rep.Result.Reason, rep.Result.Message)
 	}
 	for _, f := range rep.Figures {
@@ -155,7 +174,7 @@ func TestASlowReceiverIsNeverTheDevicesLimit(t *testing.T) {
 }
 
 // sendingRig has connections that send, and the driver that has them send.
-func sendingRig(t *testing.T) (*rig, *run) {
+func sendingRig(t *testing.T) (*rig, *driver) {
 	t.Helper()
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
 	d := prepared(t, r)
@@ -163,9 +182,9 @@ func sendingRig(t *testing.T) (*rig, *run) {
 	return r, d
 }
 
-func prepared(t *testing.T, r *rig) *run {
+func prepared(t *testing.T, r *rig) *driver {
 	t.Helper()
-	d := New(r.places, Options{}).(*run)
+	d := New(r.places, Options{}).(*driver)
 	noError(t, d.Prepare(t.Context(), journal(r.plan)))
 	t.Cleanup(func() { d.Release(context.Background()) })
 	return d
@@ -177,7 +196,7 @@ func (r *rig) awaitSilence(t *testing.T, bound time.Duration) time.Duration {
 	began := time.Now()
 	previous, _ := r.counters(t, "west")
 	for time.Since(began) < bound {
-		time.Sleep(200 * time.Millisecond) // between two readings of counters: a device that forwards moves them by then
+		time.Sleep(200 * time.Millisecond) // a device that forwards moves its counters by then
 		current, _ := r.counters(t, "west")
 		if current == previous {
 			return time.Since(began)
@@ -217,7 +236,8 @@ func TestAnEndHaltsAtOnceWithOtherClientsConnected(t *testing.T) {
 	r := newRig(t, queued())
 	d := prepared(t, r)
 	noError(t, r.dut.Do(func() error {
-		stranger, err := net.Dial("tcp4", net.JoinHostPort("198.18.1.2", strconv.Itoa(DataPort))) // which shows no token
+		// The stranger shows no token.
+		stranger, err := net.Dial("tcp4", net.JoinHostPort("198.18.1.2", strconv.Itoa(DataPort)))
 		if err == nil {
 			t.Cleanup(func() { _ = stranger.Close() })
 		}
@@ -226,7 +246,8 @@ func TestAnEndHaltsAtOnceWithOtherClientsConnected(t *testing.T) {
 	noError(t, d.Stop(t.Context()))
 }
 
-// Beside other work on all processors an answer takes seconds: it is awaited until an end that hears nothing would have stopped, too.
+// Beside other work on all processors an answer takes seconds. The driver waits until an end that hears nothing would
+// have stopped, too.
 func TestAnEndMayTakeSecondsToStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes time.Duration
@@ -237,7 +258,7 @@ func TestAnEndMayTakeSecondsToStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				driver, end := net.Pipe()
+				conn, end := net.Pipe()
 				var answers sync.WaitGroup
 				defer answers.Wait()
 				answers.Go(func() {
@@ -249,10 +270,11 @@ func TestAnEndMayTakeSecondsToStop(t *testing.T) {
 					time.Sleep(c.takes)
 					say(end, answer{})
 				})
-				r := &run{places: []Place{{Link: "west"}}, ends: []*remote{newRemote(driver)}}
+				r := &driver{remotes: &remotes{[]Place{{Link: "west"}}, []*remote{newRemote(conn)}}}
 				began := time.Now()
 				err := r.Stop(t.Context())
-				if lost := errors.Is(err, engine.ErrSilent) || errors.Is(err, engine.ErrLost); lost != c.lost || (err == nil) == c.lost {
+				if lost := errors.Is(err, engine.ErrSilent) || errors.Is(err, engine.ErrLost); lost != c.lost ||
+					(err == nil) == c.lost {
 					t.Errorf("after %s: %v", time.Since(began), err)
 				}
 				if c.lost && time.Since(began) != stopTimeout {
@@ -266,11 +288,13 @@ func TestAnEndMayTakeSecondsToStop(t *testing.T) {
 func TestATransferEndsByItself(t *testing.T) {
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
 	d := prepared(t, r)
-	_, err := d.ends[0].ask(t.Context(), answerTimeout, request{Verb: doSend, Send: &sendRequest{Lasts: 300 * time.Millisecond}})
+	_, err := d.remotes.ends[0].ask(t.Context(), answerTimeout,
+		request{Verb: doSend, Send: &sendRequest{Lasts: 300 * time.Millisecond}})
 	noError(t, err)
-	d.sending = true
+	d.journal.Driving = true
 	w, err := d.Measure(t.Context(), procedure.Step{Kind: procedure.Hold, Judge: 5 * readEvery})
-	if err == nil || w == nil || w.Quality != report.Invalid || !strings.Contains(w.Reason, "its own time, 300ms, was over") {
+	if err == nil || w == nil || w.Quality != report.Invalid ||
+		!strings.Contains(w.Reason, "its own time, 300ms, was over") {
 		t.Errorf("%+v, %v", w, err)
 	}
 }
@@ -288,7 +312,8 @@ func TestARunThatIsCutShortKeepsItsWindow(t *testing.T) {
 		}
 	}})
 	window := rep.Windows[len(rep.Windows)-1]
-	if rep.Ending != report.Interrupted || window.Phase != report.Hold || window.Quality != report.Invalid || !strings.Contains(window.Reason, "cut short after") {
+	if rep.Ending != report.Interrupted || window.Phase != report.Hold || window.Quality != report.Invalid ||
+		!strings.Contains(window.Reason, "cut short after") {
 		t.Errorf("%s, %s %s: %s", rep.Ending, window.Phase, window.Quality, window.Reason)
 	}
 }
@@ -303,7 +328,8 @@ func TestAnEndHasOneDriver(t *testing.T) {
 	second, err := meet(t.Context(), r.places[0].Server, credential.Key{}, "west", true)
 	noError(t, err)
 	defer func() { _ = second.conn.Close() }()
-	if _, err := first.ends[0].ask(t.Context(), answerTimeout, request{Verb: doRead}); !errors.Is(err, engine.ErrLost) {
+	if _, err := first.remotes.ends[0].ask(t.Context(), answerTimeout, request{Verb: doRead}); !errors.Is(err,
+		engine.ErrLost) {
 		t.Errorf("the first driver after that: %v", err)
 	}
 }
@@ -314,8 +340,10 @@ func TestAnEndRefuses(t *testing.T) {
 		say  request
 		want string
 	}{
-		"a driver of another version":     {request{Verb: doHello, Hello: &hello{Version: "linerate.dev/sessions.v0", Link: "west"}}, "use the same linerate for both"},
-		"a link that isn't there":         {request{Verb: doHello, Hello: &hello{Version: Version, Link: "north"}}, `there is no link "north" here`},
+		"a driver of another version": {request{Verb: doHello, Hello: &hello{Version: "linerate.dev/sessions.v0",
+			Link: "west"}}, "use the same linerate for both"},
+		"a link that isn't there": {request{Verb: doHello, Hello: &hello{Version: Version, Link: "north"}},
+			`there is no link "north" here`},
 		"anything before it is addressed": {request{Verb: doRead}, "hello comes first"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -337,11 +365,14 @@ func TestAnEndRefuses(t *testing.T) {
 		want string
 	}{
 		{request{Verb: doSend, Send: &sendRequest{time.Second}}, `this end can't do "send" now`},
-		{request{Verb: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1 << 20, MessageBytes: 1}}}, "an end makes 1 to 1024"},
-		{request{Verb: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1, MessageBytes: 1}, Token: "short"}}, "a token has 32 bytes, and this one 5"},
+		{request{Verb: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1 << 20, MessageBytes: 1}}},
+			"an end makes 1 to 1024"},
+		{request{Verb: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1, MessageBytes: 1}, Token: "short"}},
+			"a token has 32 bytes, and this one 5"},
 		{request{Verb: "dance"}, `this end can't do "dance" now`},
 	} {
-		if _, err := end.ask(t.Context(), answerTimeout, c.ask); err == nil || !strings.Contains(err.Error(), c.want) || fromPath(err) {
+		if _, err := end.ask(t.Context(), answerTimeout, c.ask); err == nil || !strings.Contains(err.Error(), c.want) ||
+			fromPath(err) {
 			t.Errorf("%s: %v, as the path's: %t; want %q, as the end's own", c.ask.Verb, err, fromPath(err), c.want)
 		}
 	}
@@ -364,10 +395,13 @@ func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 	noError(t, end.Do(func() (err error) {
 		listener, err = net.Listen("tcp4", ":0")
 		lo, loErr := netlink.LinkByName("lo")
-		return errors.Join(err, loErr, netlink.AddrReplace(lo, &netlink.Addr{IPNet: netif.IPNet(netip.MustParsePrefix("192.0.2.1/32"))})) // as the pod network's
+		// as the pod network's
+		return errors.Join(err, loErr, netlink.AddrReplace(lo,
+			&netlink.Addr{IPNet: netif.IPNet(netip.MustParsePrefix("192.0.2.1/32"))}))
 	}))
 	noError(t, device.Do(func() error {
-		return netlink.RouteReplace(&netlink.Route{Dst: netif.IPNet(netip.MustParsePrefix("192.0.2.1/32")), Gw: net.IP{198, 18, 0, 2}})
+		return netlink.RouteReplace(&netlink.Route{Dst: netif.IPNet(netip.MustParsePrefix("192.0.2.1/32")),
+			Gw: net.IP{198, 18, 0, 2}})
 	}))
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
@@ -390,7 +424,8 @@ func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 		t.Run(c.driver, func(t *testing.T) {
 			var meetErr error
 			noError(t, c.namespace.Do(func() error {
-				r, err := meet(t.Context(), net.JoinHostPort(c.address, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)), credential.Key{}, "west", true)
+				r, err := meet(t.Context(), net.JoinHostPort(c.address,
+					strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)), credential.Key{}, "west", true)
 				if meetErr = err; err == nil {
 					return r.conn.Close()
 				}
@@ -409,7 +444,8 @@ func TestFaultsOfEndsNameTheWayOut(t *testing.T) {
 		want   string
 		ending report.Ending
 	}{
-		"a congestion control that the kernel hasn't": {func(r *rig) { r.plan.Sessions.CongestionControl = "warp" }, "traffic.sessions.congestionControl: warp", report.Failed},
+		"a congestion control that the kernel hasn't": {func(r *rig) { r.plan.Sessions.CongestionControl = "warp" },
+			"traffic.sessions.congestionControl: warp", report.Failed},
 		"a device that forwards nothing": {func(r *rig) {
 			noError(t, r.dut.Do(func() error { return setDown("east") }))
 		}, "check that the device forwards between the links", report.PathNotProven},
@@ -446,7 +482,8 @@ func TestWhatConnectionsProve(t *testing.T) {
 		"as it is configured, any will do": {plan.AsConfigured, []int{57}, 2, true, "TTL 57"},
 	} {
 		check := report.PathCheck{From: "west", To: "east", Sent: 2}
-		went, came := &Opened{Connections: 2, Local: mustAddr(t, address(0))}, &Opened{Connections: c.came, Local: mustAddr(t, address(1)), Remote: mustAddr(t, address(0)), TTLs: c.ttls}
+		went, came := &Opened{Connections: 2, Local: mustAddr(t, address(0))}, &Opened{Connections: c.came,
+			Local: mustAddr(t, address(1)), Remote: mustAddr(t, address(0)), TTLs: c.ttls}
 		prove(&check, plan.DUT{Type: "Device", Forwarding: c.forwarding}, went, came)
 		if check.Proven != c.proven || !strings.Contains(check.Message, c.message) {
 			t.Errorf("%s: %v, %s", name, check.Proven, check.Message)
@@ -468,18 +505,26 @@ func TestWhatAddressesProve(t *testing.T) {
 		proven           bool
 		message          string
 	}{
-		"NAT, from the inside":     {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, outside, true, "they came from 198.19.1.0: the device translates addresses"},
-		"NAT that translates not":  {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, inside, false, "they came from 198.18.0.2 instead of 198.19.1.0: check how the device translates addresses"},
-		"NAT to another address":   {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, wrong, false, "they came from 198.19.1.1 instead of 198.19.1.0"},
-		"NAT, from the outside":    {plan.DUT{Type: "Reference", Reference: nat}, "east", "west", far, far, true, "TTL 63"},
-		"NAT of outside addresses": {plan.DUT{Type: "Reference", Reference: nat}, "east", "west", far, wrong, false, "they came from 198.19.1.1 instead of 198.18.1.2"},
-		"a router":                 {plan.DUT{Type: "Reference"}, "west", "east", inside, inside, true, "TTL 63"},
-		"a router that translates": {plan.DUT{Type: "Reference"}, "west", "east", inside, outside, false, "they came from 198.19.1.0 instead of 198.18.0.2"},
-		"a device of one's own":    {plan.DUT{Type: "Device"}, "west", "east", inside, outside, true, "they came from 198.19.1.0: the device translates addresses"},
+		"NAT, from the inside": {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, outside, true,
+			"they came from 198.19.1.0: the device translates addresses"},
+		"NAT that translates not": {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, inside, false,
+			"they came from 198.18.0.2 instead of 198.19.1.0: check how the device translates addresses"},
+		"NAT to another address": {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, wrong, false,
+			"they came from 198.19.1.1 instead of 198.19.1.0"},
+		"NAT, from the outside": {plan.DUT{Type: "Reference", Reference: nat}, "east", "west", far, far, true,
+			"TTL 63"},
+		"NAT of outside addresses": {plan.DUT{Type: "Reference", Reference: nat}, "east", "west", far, wrong, false,
+			"they came from 198.19.1.1 instead of 198.18.1.2"},
+		"a router": {plan.DUT{Type: "Reference"}, "west", "east", inside, inside, true, "TTL 63"},
+		"a router that translates": {plan.DUT{Type: "Reference"}, "west", "east", inside, outside, false,
+			"they came from 198.19.1.0 instead of 198.18.0.2"},
+		"a device of one's own": {plan.DUT{Type: "Device"}, "west", "east", inside, outside, true,
+			"they came from 198.19.1.0: the device translates addresses"},
 	} {
 		c.device.Forwarding = plan.L3
 		check := report.PathCheck{From: c.sender, To: c.receiver, Sent: 1}
-		prove(&check, c.device, &Opened{Local: mustAddr(t, c.local), Remote: mustAddr(t, far)}, &Opened{Connections: 1, Remote: mustAddr(t, c.came), TTLs: []int{63}})
+		prove(&check, c.device, &Opened{Local: mustAddr(t, c.local), Remote: mustAddr(t, far)},
+			&Opened{Connections: 1, Remote: mustAddr(t, c.came), TTLs: []int{63}})
 		if check.Proven != c.proven || !strings.Contains(check.Message, c.message) {
 			t.Errorf("%s: %v, %s", name, check.Proven, check.Message)
 		}

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,38 +14,28 @@ import (
 // full, or because it recovers from losses (enum tcp_ca_state, TCP_CA_CWR and above).
 func heldByPath(i unix.TCPInfo) bool {
 	const congestionWindowReduced = 2
-	inFlight := int64(i.Unacked) - int64(i.Sacked) - int64(i.Lost) + int64(i.Retrans) // the kernel's tcp_packets_in_flight
+	// The kernel computes tcp_packets_in_flight so.
+	inFlight := int64(i.Unacked) - int64(i.Sacked) - int64(i.Lost) + int64(i.Retrans)
 	return i.Ca_state >= congestionWindowReduced || inFlight >= int64(i.Snd_cwnd)
 }
 
 func microseconds[T uint32 | uint64](v T) time.Duration { return time.Duration(v) * time.Microsecond }
 
-// configure prepares a socket before it connects. It binds the socket to its interface, sets buffers before the
-// window scale is negotiated, and makes it close by a reset instead of waiting until everything is sent.
-func configure(fd int, iface string, shape Shape, six bool) error {
-	if err := unix.BindToDevice(fd, iface); err != nil {
-		return fmt.Errorf("bind to interface %s: %w", iface, err)
+// configure sets a socket's options before the socket connects. Buffers are set before the window scale is
+// negotiated, and the socket closes by a reset instead of waiting until everything is sent.
+func (s Shape) configure(fd int) error {
+	err := errors.Join(sockets.SetOption(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unanswered.Milliseconds()),
+		"TCP_USER_TIMEOUT"), unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}))
+	if err != nil {
+		return err
 	}
-	level, name := unix.IPPROTO_IP, unix.IP_TTL
-	if six {
-		level, name = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS
-	}
-	for _, err := range []error{
-		sockets.SetOption(fd, level, name, firstTTL, "the time to live"),
-		sockets.SetOption(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unanswered.Milliseconds()), "TCP_USER_TIMEOUT"),
-		unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	if shape.CongestionControl != "" {
-		if err := sockets.SetCongestionControl(fd, shape.CongestionControl); err != nil {
+	if s.CongestionControl != "" {
+		if err := sockets.SetCongestionControl(fd, s.CongestionControl); err != nil {
 			return fmt.Errorf("traffic.sessions.congestionControl: %w", err)
 		}
 	}
-	if shape.WindowBytes != 0 {
-		if err := sockets.SetBuffers(fd, int(shape.WindowBytes)); err != nil {
+	if s.WindowBytes != 0 {
+		if err := sockets.SetBuffers(fd, int(s.WindowBytes)); err != nil {
 			return fmt.Errorf("traffic.sessions.window: %w", err)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// watched samples TCP_INFO of a sender's connections until close, and adds up the samples. It is safe for concurrent use.
+// watched samples TCP_INFO of a sender's connections until close, and adds up the samples. It is safe for
+// concurrent use.
 type watched struct {
 	infos   func() ([]unix.TCPInfo, error)
 	working sync.WaitGroup
@@ -73,10 +74,14 @@ func (w *watched) read(clock func() time.Duration) measure.Sending {
 	}
 	for _, info := range infos {
 		r.AcknowledgedBytes += int64(info.Bytes_acked)
-		r.SentBytes, r.RetransmittedBytes = r.SentBytes+int64(info.Bytes_sent), r.RetransmittedBytes+int64(info.Bytes_retrans)
-		r.Segments, r.RetransmittedSegments = r.Segments+int64(info.Data_segs_out), r.RetransmittedSegments+int64(info.Total_retrans)
-		r.Busy, r.ReceiverLimited, r.BufferLimited = r.Busy+microseconds(info.Busy_time), r.ReceiverLimited+microseconds(info.Rwnd_limited), r.BufferLimited+microseconds(info.Sndbuf_limited)
-		if shortest := microseconds(info.Min_rtt); info.Min_rtt != 0 && info.Min_rtt != math.MaxUint32 && (r.ShortestRoundTrip == 0 || shortest < r.ShortestRoundTrip) {
+		r.SentBytes, r.RetransmittedBytes = r.SentBytes+int64(info.Bytes_sent), r.RetransmittedBytes+
+			int64(info.Bytes_retrans)
+		r.Segments, r.RetransmittedSegments = r.Segments+int64(info.Data_segs_out), r.RetransmittedSegments+
+			int64(info.Total_retrans)
+		r.Busy, r.ReceiverLimited, r.BufferLimited = r.Busy+microseconds(info.Busy_time), r.ReceiverLimited+
+			microseconds(info.Rwnd_limited), r.BufferLimited+microseconds(info.Sndbuf_limited)
+		if shortest := microseconds(info.Min_rtt); info.Min_rtt != 0 && info.Min_rtt != math.MaxUint32 &&
+			(r.ShortestRoundTrip == 0 || shortest < r.ShortestRoundTrip) {
 			r.ShortestRoundTrip = shortest
 		}
 	}
