@@ -96,7 +96,7 @@ func (b *background) tooLoud() error {
 // heard reports the background traffic of one port, and adds it to the direction that comes back there.
 func (b *background) heard(g int, link string, first, latest engine.Reading) {
 	port := b.topology.index(g, link)
-	took := latest.At - first.At
+	took := latest.Instant - first.Instant
 	received := latest.Ports[port].Received.Sub(first.Ports[port].Received)
 	rate := units.PacketRateOver(received.Packets, int64(took))
 	b.journal.Report.Silence = append(b.journal.Report.Silence, report.Silence{Link: link,

@@ -114,7 +114,7 @@ func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
 			continue
 		}
 		start, end := healthy(t, procedure)
-		slower := []sim.LaterLimit{{From: (start + end) / 2, Limit: 5 * kpps}}
+		slower := []sim.LaterLimit{{Begin: (start + end) / 2, Limit: 5 * kpps}}
 		for kind, device := range map[string]option{
 			"slower from the middle":       later(slower...),
 			"slower in one direction":      func(s *scenario) { s.world.Directions[0].Device.Later = slower },
@@ -188,8 +188,8 @@ func TestADeviceThatStaysTheSameContradictsNothing(t *testing.T) {
 			d.Capacity = func(offered float64) float64 { return min(offered, max(2_000, 20_000-offered)) }
 		}),
 	} {
-		for procedure, of := range eachProcedure {
-			if r := scene(of, device).run(t); len(r.Contradictions) > 0 {
+		for procedure, variant := range eachProcedure {
+			if r := scene(variant, device).run(t); len(r.Contradictions) > 0 {
 				t.Errorf("%s, %s: %+v\n%s", name, procedure, r.Contradictions, trace(r))
 			}
 		}

@@ -211,10 +211,10 @@ func TestAMachineIsReadOutsideOfWindows(t *testing.T) {
 	}
 	for _, w := range rep.Windows {
 		opened := rep.Started.Add(w.Start.Std())
-		for _, at := range asked {
-			if at.After(opened) && at.Before(opened.Add(w.Duration.Std())) {
+		for _, moment := range asked {
+			if moment.After(opened) && moment.Before(opened.Add(w.Duration.Std())) {
 				t.Errorf("window %d began at %s, and the machine was asked %s later, within its %s", w.Number,
-					w.Start.Std(), at.Sub(opened), w.Duration.Std())
+					w.Start.Std(), moment.Sub(opened), w.Duration.Std())
 			}
 		}
 	}

@@ -132,10 +132,10 @@ func TestADirectionThatLosesFewFramesDoesNotCarryItsLoad(t *testing.T) {
 	r := scene(eachDirection(units.One/10), func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 },
 		onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }),
 		onDevice(func(d *sim.Device) { d.Loss = units.One / 5000 })).run(t)
-	for _, says := range []string{"no load of it is known to be clean",
+	for _, words := range []string{"no load of it is known to be clean",
 		"edges of windows that looked clean may hide more loss than the limit allows", "set procedure.maxLossRatio"} {
-		if !strings.Contains(r.Result.Message, says) {
-			t.Errorf("%q doesn't say %q", r.Result.Message, says)
+		if !strings.Contains(r.Result.Message, words) {
+			t.Errorf("%q doesn't say %q", r.Result.Message, words)
 		}
 	}
 	if r.Result.Measured || r.Result.Confirmed || r.Result.Saturated {

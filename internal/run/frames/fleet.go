@@ -24,20 +24,6 @@ func (f *fleet) stopAll(ctx context.Context) error {
 	})
 }
 
-// barrier holds its goroutines back until all of them have arrived.
-type barrier struct{ group sync.WaitGroup }
-
-func newBarrier(n int) *barrier {
-	b := &barrier{}
-	b.group.Add(n)
-	return b
-}
-
-func (b *barrier) wait() {
-	b.group.Done()
-	b.group.Wait()
-}
-
 // The bounds of calls to a generator.
 const (
 	callTimeout    = 15 * time.Second // a call that changes something, before traffic flows

@@ -151,8 +151,8 @@ func (r *driver) assemble() {
 	r.silence = &silence{journal: j, setup: r.setup, totals: r.totals}
 	r.counters = &counters{journal: j, topology: t, fleet: r.fleet, links: r.links, silence: r.silence,
 		limited: r.opts.Limited}
-	r.observers = &observers{Observers: runner.Observers{Journal: j, Whereabouts: r.opts.Whereabouts}, topology: t,
-		counters: r.counters, setup: r.setup}
+	r.observers = &observers{Observers: runner.Observers{Journal: j, Whereabouts: r.opts.Whereabouts},
+		counters: r.counters}
 	r.background = &background{journal: j, topology: t, counters: r.counters, observers: r.observers, rates: r.rates,
 		setup: r.setup, judge: r.judge}
 	r.samples = &samples{journal: j, topology: t, setup: r.setup, demand: r.demand, rates: r.rates, totals: r.totals,

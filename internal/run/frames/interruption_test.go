@@ -109,31 +109,31 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 	for name, procedure := range eachProcedure {
 		t.Run(name, func(t *testing.T) {
 			start, end := healthy(t, procedure)
-			for way, dies := range ways {
+			for name, dies := range ways {
 				for _, share := range moments[:tier.Times(1, len(moments))] {
 					moment := start + time.Duration(int64(end-start)*share/100)
 					r := scene(procedure, modest, dies(moment)).run(t)
 					if r.Ending != report.Completed {
-						t.Errorf("%s after %s: %s: %s", way, moment, r.Ending, r.Message)
+						t.Errorf("%s after %s: %s: %s", name, moment, r.Ending, r.Message)
 					}
 					if r.Verdict.Outcome == report.Passed {
-						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", way, moment, r.Result.Message, r.Verdict, trace(r))
+						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", name, moment, r.Result.Message, r.Verdict, trace(r))
 					}
 					if i := slices.IndexFunc(r.Result.Curve,
 						func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
-						t.Errorf("%s after %s: a load's figure is confirmed: %+v", way, moment, r.Result.Curve[i])
+						t.Errorf("%s after %s: a load's figure is confirmed: %+v", name, moment, r.Result.Curve[i])
 					}
 					if i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
-						t.Errorf("%s after %s: a figure is confirmed: %+v", way, moment, r.Figures[i])
+						t.Errorf("%s after %s: a figure is confirmed: %+v", name, moment, r.Figures[i])
 					}
 					if res := r.Result; r.Ending == report.Completed && (res.NotHeld == "" || res.Saturated) {
-						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", way, moment, res.Reason, res.NotHeld,
+						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", name, moment, res.Reason, res.NotHeld,
 							res.Saturated, res.Message, trace(r))
 					}
 					if shown := slices.ContainsFunc(r.Figures,
 						func(f report.Figure) bool { return f.ShownFor > 0 }); r.Result.NotHeld != "" &&
 						(shown || r.Result.ShownFor > 0 || strings.Contains(r.Result.Message, "is shown for")) {
-						t.Errorf("%s after %s: what was not held is shown for %s: %s", way, moment,
+						t.Errorf("%s after %s: what was not held is shown for %s: %s", name, moment,
 							r.Result.ShownFor.Std(), r.Result.Message)
 					}
 				}
@@ -147,12 +147,12 @@ func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
 	tier.Plain(t)
 	paced := onGenerator(func(g *sim.Generator) { g.Paced = true })
 	for _, name := range []string{"ConstantLoad", "Ramp", "FrameLoss"} {
-		for kind, of := range map[string]option{"generators whose pace is watched": func(*scenario) {},
+		for kind, configure := range map[string]option{"generators whose pace is watched": func(*scenario) {},
 			"generators that keep their pace": paced} {
 			start, end := healthy(t, eachProcedure[name])
 			for tenths := range 10 {
 				moment := (start+end)/2 + time.Duration(tenths)*100*time.Millisecond
-				r := scene(eachProcedure[name], modest, of, mute(moment, moment+1300*time.Millisecond, 0, 1)).run(t)
+				r := scene(eachProcedure[name], modest, configure, mute(moment, moment+1300*time.Millisecond, 0, 1)).run(t)
 				if lossy := slices.ContainsFunc(r.Windows, func(w report.Window) bool {
 					return w.Start.Std() < moment && w.Start.Std()+w.Duration.Std() > moment+1300*time.Millisecond
 				}); !lossy {
@@ -250,10 +250,10 @@ func TestALoadThatAMuteDeviceLostFailsItsDemand(t *testing.T) {
 	nothingLost := criterion(plan.Criterion{Name: "nothing is lost", Metric: "LossRatio", Direction: "Each",
 		Max: "0.001"})
 	start, end := healthy(t, constantLoad("8kpps"))
-	for name, until := range map[string]time.Duration{"for good": forever, "for three seconds": 3 * time.Second} {
+	for name, recovery := range map[string]time.Duration{"for good": forever, "for three seconds": 3 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			away := (start + end) / 2
-			r := scene(constantLoad("8kpps"), nothingLost, mute(away, away+until, 0, 1)).run(t)
+			r := scene(constantLoad("8kpps"), nothingLost, mute(away, away+recovery, 0, 1)).run(t)
 			if r.Verdict.Outcome != report.DidFail || r.Result.NotHeld == "" || r.Result.Confirmed {
 				t.Errorf("%s, %q, confirmed %v\n%s", r.Verdict.Outcome, r.Result.NotHeld, r.Result.Confirmed, trace(r))
 			}

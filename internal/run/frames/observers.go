@@ -8,7 +8,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/host/bounded"
-	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
@@ -16,9 +15,7 @@ import (
 // observers passes readings to the Plan's observers, and their values to windows.
 type observers struct {
 	runner.Observers
-	topology *topology
 	counters *counters
-	setup    *measure.Setup
 }
 
 // observeIdle lets observers read the idle machines after the traffic, for as long as before it. It doesn't keep a
@@ -91,12 +88,6 @@ func (o *observers) keepSilence(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// newLog starts the log of the Plan's observers.
-func (o *observers) newLog() *observe.Log {
-	return observe.NewLog(o.Journal.Plan.Observers, observe.Setup{Generators: o.setup.Generators,
-		Links: o.topology.linksOfPorts(), Directions: o.Journal.Plan.Directions, Whereabouts: o.Whereabouts})
 }
 
 // aged is how old a value may be. Generators read their processors every 100 ms at most. The silence begins that much

@@ -178,7 +178,7 @@ func (a asked) reading() observe.MachineReading {
 		reading.Missing = "10.0.0.7:4504 did not answer: it has not answered yet"
 		return reading
 	}
-	reading.Age, reading.Clock, reading.Instant = time.Since(a.begin)-asked-a.late, uptime+asked, uptime+asked
+	reading.Age, reading.Clock, reading.At = time.Since(a.begin)-asked-a.late, uptime+asked, uptime+asked
 	reading.Processors = []machine.Processor{{Number: 7, Busy: asked * 3 / 10}}
 	return reading
 }
@@ -278,13 +278,13 @@ type warm struct {
 func (w warm) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	reading, err := w.busy.Read(ctx, ports)
 	reading.RequestedSigns = w.wanted.OfGenerators()
-	for _, of := range reading.RequestedSigns {
+	for _, signType := range reading.RequestedSigns {
 		degrees := 40.0
 		if !w.start.IsZero() && w.end.IsZero() {
 			degrees = 70
 		}
 		*w.asked = append(*w.asked, time.Now())
-		reading.Signs = append(reading.Signs, signs.Reading{Type: of, At: reading.Instant,
+		reading.Signs = append(reading.Signs, signs.Reading{Type: signType, At: reading.Instant,
 			Values: []signs.Value{{Series: "highest", Number: degrees}}})
 	}
 	return reading, err
@@ -320,11 +320,11 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 			}
 			for _, w := range rep.Windows {
 				opened := rep.Started.Add(w.Start.Std())
-				for _, at := range asked {
-					if at.After(opened.Add(time.Millisecond)) &&
-						at.Before(opened.Add(max(w.Duration.Std(), w.Took.Std())-time.Millisecond)) {
+				for _, moment := range asked {
+					if moment.After(opened.Add(time.Millisecond)) &&
+						moment.Before(opened.Add(max(w.Duration.Std(), w.Took.Std())-time.Millisecond)) {
 						t.Errorf("window %d, from %s for %s: somebody asked at %s", w.Number, w.Start.Std(),
-							w.Duration.Std(), at.Sub(rep.Started))
+							w.Duration.Std(), moment.Sub(rep.Started))
 					}
 				}
 				got := w.Observed[0]

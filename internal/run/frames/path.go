@@ -76,7 +76,8 @@ func (p *prover) provePath(ctx context.Context, direction int) (report.PathCheck
 			if err := p.inject(ctx, probes); err != nil {
 				return nil, err
 			}
-			return p.see(ctx, captures, nil, allMarked(len(probes)), proveWait, proveLinger)
+			allMarked := func(arrivals []path.Arrival) bool { return path.Marked(arrivals) >= len(probes) }
+			return p.see(ctx, captures, nil, allMarked, proveWait, proveLinger)
 		})
 		if err != nil {
 			return report.PathCheck{}, err
@@ -274,11 +275,6 @@ func (p *prover) inject(ctx context.Context, probes []path.Probe) error {
 		}
 		return nil
 	})
-}
-
-// allMarked says whether all marked frames that were sent have come.
-func allMarked(sent int) func([]path.Arrival) bool {
-	return func(arrivals []path.Arrival) bool { return path.Marked(arrivals) >= sent }
 }
 
 // see adds the captures' frames to seen until complete says that they are all there and linger is over, or until wait

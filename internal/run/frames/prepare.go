@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
@@ -120,7 +121,8 @@ func (r *driver) prepareMeasure(context.Context) error {
 	*r.setup = measure.Setup{Limit: r.journal.Plan.DUT.KnownLimit(),
 		SharesKernel: r.journal.Plan.DUT.SharesGeneratorsKernel(),
 		Generators:   slices.Clone(r.topology.names)}
-	r.observers.Log = r.observers.newLog()
+	r.observers.Log = observe.NewLog(r.journal.Plan.Observers, observe.Setup{Generators: r.setup.Generators,
+		Links: r.topology.linksOfPorts(), Directions: r.journal.Plan.Directions, Whereabouts: r.opts.Whereabouts})
 	for _, d := range r.journal.Plan.Directions {
 		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: r.rates.line[d.To],
 			Reshapes: r.journal.Plan.DUT.Forwarding == plan.AsConfigured}

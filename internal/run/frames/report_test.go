@@ -186,7 +186,7 @@ func TestCriteriaMakeTheVerdict(t *testing.T) {
 }
 
 func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
-	for says, change := range map[string]func(*scenario){
+	for message, change := range map[string]func(*scenario){
 		"the plan's generator g9 is missing":       func(s *scenario) { s.plan.Generators[0].Name = "g9" },
 		"generator g0 has no port on link north":   func(s *scenario) { s.plan.Generators[0].Ports[0].Link = "north" },
 		"there is nothing to measure":              func(s *scenario) { s.plan.Directions = nil },
@@ -198,8 +198,8 @@ func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
 		rep := runner.Run(t.Context(), &p, frames.New([]frames.Generator{{Name: "g0",
 			Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}},
 			frames.Options{}), runner.Options{})
-		if rep.Ending != report.Failed || !strings.Contains(rep.Message, says) || rep.Result.Message == "" {
-			t.Errorf("%s: %q; want …%s…", rep.Ending, rep.Message, says)
+		if rep.Ending != report.Failed || !strings.Contains(rep.Message, message) || rep.Result.Message == "" {
+			t.Errorf("%s: %q; want …%s…", rep.Ending, rep.Message, message)
 		}
 	}
 }

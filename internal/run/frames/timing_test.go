@@ -168,10 +168,10 @@ func TestLatencyFollowsTheResult(t *testing.T) {
 			t.Errorf("load %d: %d packets/s were intended, want %d", i, got, want)
 		}
 		for k, d := range l.Directions {
-			for n, of := range d.Sizes {
+			for n, latency := range d.Sizes {
 				h, err := transit.Decode(w.Directions[k].Latency[n].Histogram)
-				if of.Histogram != "" || err != nil || int64(h.Frames()) != of.Timed() || of.Timed() == 0 {
-					t.Errorf("load %d, %s: %+v; %d frames in its distribution (%v)", i, d.Name(), of, h.Frames(), err)
+				if latency.Histogram != "" || err != nil || int64(h.Frames()) != latency.Timed() || latency.Timed() == 0 {
+					t.Errorf("load %d, %s: %+v; %d frames in its distribution (%v)", i, d.Name(), latency, h.Frames(), err)
 				}
 			}
 		}

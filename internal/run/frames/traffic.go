@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -104,7 +105,7 @@ func (t *traffic) longestHeld() time.Duration {
 
 // start starts all generators at once, for a finite duration, and measures how far apart their starts were.
 //
-//	generator 0 ──── ready ─┐barrier┌─ Start ├──call──┤
+//	generator 0 ──── ready ─┐ ready ┌─ Start ├──call──┤
 //	generator 1 ── ready ───┘       └─ Start  ├──call──┤
 //	                                          ↔ skew of the calls' middles
 func (t *traffic) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.Duration) error {
@@ -116,9 +117,11 @@ func (t *traffic) start(ctx context.Context, loads [][]engine.PortLoad, lasts ti
 	t.silence.awaitFirstFrames()
 	t.endsAt = time.Now().Add(lasts + StartsWithin)
 	middles := make([]time.Time, len(t.topology.names))
-	barrier := newBarrier(len(t.topology.names))
+	var ready sync.WaitGroup // starts are held back until all generators are ready
+	ready.Add(len(t.topology.names))
 	err := t.fleet.callAll(ctx, callTimeout, "start", func(ctx context.Context, g int) error {
-		barrier.wait()
+		ready.Done()
+		ready.Wait()
 		if len(loads[g]) == 0 {
 			return nil
 		}

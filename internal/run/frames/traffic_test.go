@@ -38,11 +38,11 @@ func TestRestartedHeldTrafficEndsAtTheAnnouncedTime(t *testing.T) {
 			PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames)
 		rep := runner.Run(t.Context(), &s.plan, driver, s.options)
 		restarts := 0
-		for _, at := range g.times {
-			if at.After(g.times[0]) {
-				t.Errorf("traffic was started that ends %s later than was told", at.Sub(g.times[0]))
+		for _, end := range g.times {
+			if end.After(g.times[0]) {
+				t.Errorf("traffic was started that ends %s later than was told", end.Sub(g.times[0]))
 			}
-			if g.times[0].Sub(at) < time.Millisecond {
+			if g.times[0].Sub(end) < time.Millisecond {
 				restarts++
 			}
 		}

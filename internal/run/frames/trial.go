@@ -126,12 +126,16 @@ func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.
 	}
 	wait := func(moment time.Time) error { return t.pace.waitFor(ctx, moment, !paced(first), see) }
 	for _, moment := range moments(begin, step)[1:] { // the first moment was read before the start
-		readings, err := t.readAt(ctx, moment, look, wait)
+		decided, err := look.await(ctx, moment, wait)
 		if err != nil {
 			return err
 		}
-		if readings == nil {
-			return nil
+		if decided {
+			return look.end(ctx)
+		}
+		readings, err := t.counters.read(ctx)
+		if err != nil {
+			return err
 		}
 		t.samples.add(readings, time.Since(begin))
 		t.observers.Observe(readings, runner.Limits{})
@@ -141,19 +145,6 @@ func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.
 		return t.awaitEnd(ctx, begin, first, keep)
 	}
 	return nil
-}
-
-// readAt takes a reading at a moment of a trial, or nil if the trial was decided before that moment and ends.
-func (t *trials) readAt(ctx context.Context, moment time.Time, look *earlyStop,
-	wait func(time.Time) error) ([]engine.Reading, error) {
-	decided, err := look.await(ctx, moment, wait)
-	if err != nil {
-		return nil, err
-	}
-	if decided {
-		return nil, look.end(ctx)
-	}
-	return t.counters.read(ctx)
 }
 
 const (

@@ -55,11 +55,11 @@ func TestIperf3ItselfAgrees(t *testing.T) {
 							if !d.Sent.CountedHere {
 								printedBytes, reportedBytes, ours = theySent, d.Sent.Bytes, d.Received.Bytes+lost
 							}
-							for what, bytes := range map[string]int64{"it told": reportedBytes,
+							for source, bytes := range map[string]int64{"it told": reportedBytes,
 								"follow from ours": ours} {
 								if deviation := float64(bytes)/float64(printedBytes) - 1; math.Abs(deviation) > 0.01 {
 									t.Errorf("%s: it printed %d bytes, and %d %s: %+.2f %%", d.Flow, printedBytes,
-										bytes, what, 100*deviation)
+										bytes, source, 100*deviation)
 								}
 							}
 							t.Logf("%s: %d sent, %d received, %d lost; it printed %d", d.Flow, d.Sent.Bytes,

@@ -66,10 +66,10 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 		local = d.Received
 	}
 	summed := int64(0)
-	for at, i := range local.Intervals {
-		if at > 0 && i.Start != local.Intervals[at-1].End {
-			t.Errorf("%s: interval %d begins at %s, and the one before ends at %s", d.Flow, at, i.Start,
-				local.Intervals[at-1].End)
+	for index, i := range local.Intervals {
+		if index > 0 && i.Start != local.Intervals[index-1].End {
+			t.Errorf("%s: interval %d begins at %s, and the one before ends at %s", d.Flow, index, i.Start,
+				local.Intervals[index-1].End)
 		}
 		if !i.Omitted {
 			summed += i.Bytes
@@ -389,10 +389,10 @@ func lossyRelay(t *testing.T, server string) (address string) {
 			if far == nil {
 				return
 			}
-			for _, way := range [][2]net.Conn{{client, far}, {far, client}} {
+			for _, ends := range [][2]net.Conn{{client, far}, {far, client}} {
 				working.Go(func() {
-					_, _ = io.Copy(way[0], way[1])
-					_ = way[0].Close()
+					_, _ = io.Copy(ends[0], ends[1])
+					_ = ends[0].Close()
 				})
 			}
 		}

@@ -123,7 +123,7 @@ func (t *transfer) tally(s *stream) tally {
 	omitted := t.omitted[s.id]
 	t.mu.Unlock()
 	total, _ := s.read(false) // mark has reported an error already
-	return tally{total: total, omitted: omitted, counted: total.since(omitted)}
+	return tally{total: total, omitted: omitted, counted: total.minus(omitted)}
 }
 
 // receivedUntil is when the last payload arrived, or the planned time if that is later.
@@ -166,16 +166,14 @@ func (t *transfer) results(planned time.Duration, reported map[int]streamResult)
 		jitter := s.arrivals.jitter / 1e9
 		s.mu.Unlock()
 		r.Streams = append(r.Streams, streamResult{
-			ID: ptr(number(s.id)), Bytes: ptr(number(tally.counted.bytes)), Retransmits: ptr(number(retransmits)),
-			Jitter: &jitter, Errors: ptr(number(errors)), Packets: ptr(number(packets)),
-			OmittedErrors: ptr(number(omittedErrors)), OmittedPackets: ptr(number(omittedPackets)), StartTime: ptr(0.0),
-			EndTime: ptr((end - t.test.Omit).Seconds()),
+			ID: new(number(s.id)), Bytes: new(number(tally.counted.bytes)), Retransmits: new(number(retransmits)),
+			Jitter: &jitter, Errors: new(number(errors)), Packets: new(number(packets)),
+			OmittedErrors: new(number(omittedErrors)), OmittedPackets: new(number(omittedPackets)), StartTime: new(0.0),
+			EndTime: new((end - t.test.Omit).Seconds()),
 		})
 	}
 	return r
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // processor is how much processor time this program has used since the beginning, in percent of one processor.
 func (t *transfer) processor() (total, user, system float64) {

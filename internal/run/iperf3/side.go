@@ -19,8 +19,8 @@ type side struct {
 // ready agrees with the other side that the test runs, once all streams are open. period is how often counters are
 // read.
 func (s *side) ready(agree func(state) error, period time.Duration) error {
-	for _, is := range []state{testStart, testRunning} {
-		if err := agree(is); err != nil {
+	for _, next := range []state{testStart, testRunning} {
+		if err := agree(next); err != nil {
 			return err
 		}
 	}
@@ -45,8 +45,8 @@ func (s *side) close() {
 	if s.transfer != nil {
 		s.transfer.close()
 	}
-	for _, each := range s.streams {
-		_ = each.conn.Close()
+	for _, open := range s.streams {
+		_ = open.conn.Close()
 	}
 	s.awaiting.Wait()
 }

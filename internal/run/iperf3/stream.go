@@ -113,8 +113,8 @@ func (c counts) add(o counts) counts {
 	}
 }
 
-// since is how much the counters have grown since an earlier reading.
-func (c counts) since(earlier counts) counts {
+// minus is how much the counters have grown since an earlier reading.
+func (c counts) minus(earlier counts) counts {
 	return counts{
 		bytes: c.bytes - earlier.bytes, datagrams: c.datagrams - earlier.datagrams,
 		highest: c.highest - earlier.highest,

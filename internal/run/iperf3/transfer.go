@@ -143,7 +143,7 @@ func (t *transfer) mark(omitOver bool) {
 
 // mark ends an interval.
 func (l *ledger) mark(end time.Duration, c counts) {
-	grown := c.since(l.previous)
+	grown := c.minus(l.previous)
 	i := Interval{
 		Start: l.start, End: end, Omitted: l.omitting, Draining: l.draining, Bytes: grown.bytes,
 		Datagrams: grown.datagrams,
@@ -260,9 +260,9 @@ func (t *transfer) end(say func() error) error {
 
 // close closes all streams and waits for their goroutines.
 func (t *transfer) close() {
-	for _, each := range []chan struct{}{t.stopped, t.ending, t.watched} {
-		if !isClosed(each) {
-			close(each)
+	for _, channel := range []chan struct{}{t.stopped, t.ending, t.watched} {
+		if !isClosed(channel) {
+			close(channel)
 		}
 	}
 	for _, s := range t.streams {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
@@ -96,7 +98,7 @@ func (c *connector) open(ctx context.Context, d plan.Direction, token string) (*
 			return check, nil
 		}
 	}
-	if ctx.Err() != nil || isLost(err) {
+	if ctx.Err() != nil || errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrSilent) {
 		return nil, fmt.Errorf("connect %s to %s: %w", d.From, d.To, err)
 	}
 	if !fromPath(err) {

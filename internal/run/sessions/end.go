@@ -122,8 +122,7 @@ func (e *end) handle(ctx context.Context, r request, clock func() time.Duration)
 		var laid Laid
 		e.restoreInterface()
 		err = e.Namespace.Do(func() (err error) {
-			laid, e.undoList, err = setUpNetwork(e.Interface,
-				*r.Lay)
+			laid, e.undoList, err = setUpNetwork(e.Interface, *r.Lay)
 			return err
 		})
 		a.Laid = &laid
@@ -161,22 +160,16 @@ func (e *end) listen(l listenRequest) (err error) {
 	if err := check(l.Shape, l.Token); err != nil {
 		return err
 	}
-	switch l.Application {
+	switch s := e.socket(l.Shape); l.Application {
 	case plan.ApplicationIperf3:
-		return store(&e.receiver, func() (receiving, error) { return listenIperf3(e.socket(l.Shape)) })
+		e.receiver, err = listenIperf3(s)
 	case plan.ApplicationIperf2:
-		return store(&e.receiver, func() (receiving, error) { return listenIperf2(e.socket(l.Shape), l.Token) })
+		e.receiver, err = listenIperf2(s, l.Token)
+	default:
+		e.receiver, err = listen(s, l.Token, faults{e.SlowReader, e.Forgetful})
 	}
-	return store(&e.receiver, func() (receiving, error) {
-		return listen(e.socket(l.Shape), l.Token, faults{e.SlowReader, e.Forgetful})
-	})
-}
-
-// store stores what create returns, unless create fails.
-func store[T any](slot *T, create func() (T, error)) error {
-	created, err := create()
-	if err == nil {
-		*slot = created
+	if err != nil {
+		e.receiver = nil // and no interface of a nil pointer
 	}
 	return err
 }
@@ -191,17 +184,17 @@ func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	err = store(&e.sender, func() (created sending, err error) {
-		switch c.Application {
-		case plan.ApplicationIperf3:
-			created, opened, err = connectIperf3(ctx, e.socket(c.Shape), c.Remote)
-		case plan.ApplicationIperf2:
-			created, opened, err = connectIperf2(ctx, e.socket(c.Shape), c.Token, c.Remote)
-		default:
-			created, opened, err = connect(ctx, e.socket(c.Shape), c.Token, c.Remote)
-		}
-		return created, err
-	})
+	switch s := e.socket(c.Shape); c.Application {
+	case plan.ApplicationIperf3:
+		e.sender, opened, err = connectIperf3(ctx, s, c.Remote)
+	case plan.ApplicationIperf2:
+		e.sender, opened, err = connectIperf2(ctx, s, c.Token, c.Remote)
+	default:
+		e.sender, opened, err = connect(ctx, s, c.Token, c.Remote)
+	}
+	if err != nil {
+		e.sender = nil // and no interface of a nil pointer
+	}
 	return opened, err
 }
 

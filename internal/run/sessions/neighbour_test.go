@@ -37,7 +37,7 @@ var neighbours = flag.Int("neighbours", 3, "how often sessions are measured besi
 // through, and every other one is a lower bound of that. Where kernel threads carry the frames, which then wait for
 // that processor, the Report names the threads.
 func TestABusyLoopIsNoWeakDeviceOfSessions(t *testing.T) {
-	for name, own := range map[string]bool{"forwarding where frames are sent": false,
+	for name, ownThreads := range map[string]bool{"forwarding where frames are sent": false,
 		"kernel threads of its own": true} {
 		t.Run(name, func(t *testing.T) {
 			var rows []string
@@ -46,12 +46,12 @@ func TestABusyLoopIsNoWeakDeviceOfSessions(t *testing.T) {
 				t.Run(map[bool]string{false: "alone", true: fmt.Sprintf("beside a busy loop, %d", i)}[i > 0],
 					func(t *testing.T) {
 						limit := &plan.Limit{Layer2BitsPerSecond: limit, Queue: plan.Duration(10 * time.Millisecond)}
-						r := newRigOf(t, limit, own, oneWay50, func(p *plan.Plan, _ []End) {
+						r := newRigOf(t, limit, ownThreads, oneWay50, func(p *plan.Plan, _ []End) {
 							p.Procedure.ConstantLoad.WarmupDuration,
 								p.Procedure.ConstantLoad.Duration = plan.Duration(afterSlowStart),
 								plan.Duration(8*time.Second)
 						})
-						if own {
+						if ownThreads {
 							pinThreads(t, 1, "napi/west-", "napi/east-")
 						}
 						if i > 0 {
@@ -82,7 +82,7 @@ func TestABusyLoopIsNoWeakDeviceOfSessions(t *testing.T) {
 							rep.Result.Message))
 					})
 			}
-			if own && named == 0 {
+			if ownThreads && named == 0 {
 				t.Error("in no run it is said who waited for a processor")
 			}
 			t.Log(name + "\n| busy loop | Mb/s | reason | ends waited | disturbed for | message " +

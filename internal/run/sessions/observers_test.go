@@ -42,13 +42,13 @@ func observedIn(rep *report.Report, observer, series, subject string) (o report.
 // unread says that a series is missing because this machine was too busy to read anything near an edge of the window.
 func unread(rep *report.Report, o report.Observed) bool {
 	w := rep.Windows[len(rep.Windows)-1]
-	for _, of := range rep.Observations {
-		for _, s := range of.Series {
+	for _, observation := range rep.Observations {
+		for _, s := range observation.Series {
 			readNear := func(edge plan.Duration) bool {
 				return slices.ContainsFunc(s.Samples,
 					func(v report.VitalSample) bool { return (v.At - edge).Std().Abs() <= w.Duration.Std()/4 })
 			}
-			if of.Observer == o.Observer && s.Name == o.Series && s.Of == o.Of {
+			if observation.Observer == o.Observer && s.Name == o.Series && s.Of == o.Of {
 				return strings.HasPrefix(o.Missing, "it was not read within") &&
 					(!readNear(w.Start) || !readNear(w.Start+w.Duration))
 			}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 	"github.com/linerate-dev/linerate/internal/run/iperf3"
 )
@@ -100,7 +99,3 @@ func fromPath(err error) bool {
 
 // errMissing says that connections that were made at one end did not arrive at the other.
 var errMissing = errors.New("the others did not arrive")
-
-func isLost(err error) bool {
-	return errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrSilent)
-}

@@ -79,13 +79,13 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	// the warm-up's together. The receiver's clock has the time of a counter. At is when the driver asked, and an
 	// answer of a busy machine is of some time after that.
 	first := rep.Samples[0]
-	for i, now := range rep.Samples[1:] {
-		s := now.Directions[0].Sessions
+	for i, sample := range rep.Samples[1:] {
+		s := sample.Directions[0].Sessions
 		read := first.At.Std() + s.ReceivedIn.Std() - first.Directions[0].Sessions.ReceivedIn.Std()
 		if _, ok := s.GoodputSince(*rep.Samples[i].Directions[0].Sessions); !ok ||
 			float64(8*s.ReceivedBytes) > maxBits(read) {
 			t.Errorf("by %s %d bytes had come through a device of 50 Mb/s, asked for at %s", read, s.ReceivedBytes,
-				now.At.Std())
+				sample.At.Std())
 		}
 	}
 	if sample := rep.Samples[len(rep.Samples)-1].Directions[0].Sessions; len(rep.Samples) < 5 ||
