@@ -30,8 +30,8 @@ type resolver struct {
 func (r *resolver) address(ctx context.Context) error {
 	r.journal.Update(func(p *runner.Progress) { p.Message = "finding the device's addresses" })
 	r.nextHops = make([]map[string]engine.MAC, len(r.topology.names))
-	err := r.fleet.callAll(ctx, resolveTimeout+r.journal.Plan.DUT.ReadyDelay.Std(), "address", func(ctx context.Context,
-		g int) error {
+	timeout := resolveTimeout + r.journal.Plan.DUT.ReadyDelay.Std()
+	err := r.fleet.callAll(ctx, timeout, "address", func(ctx context.Context, g int) error {
 		r.nextHops[g] = map[string]engine.MAC{}
 		for _, planned := range r.journal.Plan.Generators[g].Ports {
 			mac, err := r.addressPort(ctx, g, planned)

@@ -31,9 +31,7 @@ const listening = time.Second
 // measure reads what the ports receive while nothing is sent. The Report has it, and each judgement of a window
 // counts how much loss it may hide.
 func (b *background) measure(ctx context.Context) error {
-	b.journal.Update(func(p *runner.Progress) {
-		p.Phase, p.Message = runner.Listening, "listening for background traffic"
-	})
+	b.journal.Enter(runner.Listening, "listening for background traffic")
 	began := time.Since(b.journal.Started)
 	first, err := b.counters.read(ctx)
 	if err != nil {

@@ -43,8 +43,7 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 		"whose bursts nobody times": {scene(backToBack(),
 			onGenerator(func(g *sim.Generator) { g.UntimedBursts = true })), 1400, 700, 20_000, 0.002},
 		"of a throughput that is known": {scene(backToBack(func(b *plan.BackToBack) {
-			b.Throughput = unitstest.Rate(
-				"10kpps")
+			b.Throughput = unitstest.Rate("10kpps")
 		})), 1400, 700, 20_000, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

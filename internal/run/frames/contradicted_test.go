@@ -212,8 +212,7 @@ func TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile(t *testing.T) {
 		"it is slower than that at times": {alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps),
 			atLeast("7500"), report.Undecided},
 		"overloaded, it became slower": {func(s *scenario) {
-			s.plan.Procedure.ConstantLoad.Rate = unitstest.Rate(
-				"12500pps")
+			s.plan.Procedure.ConstantLoad.Rate = unitstest.Rate("12500pps")
 			slower(s)
 		}, atLeast("6500"), report.Undecided},
 		"it became faster": {later(sim.LaterLimit{Begin: 0, Limit: 7 * kpps},

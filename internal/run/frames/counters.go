@@ -76,8 +76,8 @@ type reader func(ctx context.Context, e engine.Engine, ports []int) (engine.Read
 
 func (c *counters) readBy(ctx context.Context, readPorts reader) ([]engine.Reading, error) {
 	readings := make([]engine.Reading, len(c.topology.names))
-	err := c.fleet.callAll(ctx, readAttempts*readTimeout, "read the counters of", func(ctx context.Context,
-		g int) (err error) {
+	const timeout = readAttempts * readTimeout
+	err := c.fleet.callAll(ctx, timeout, "read the counters of", func(ctx context.Context, g int) (err error) {
 		readings[g], err = c.readOne(ctx, g, readPorts)
 		return err
 	})

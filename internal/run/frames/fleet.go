@@ -19,8 +19,7 @@ type fleet struct {
 // stopAll ends the traffic of all generators at once.
 func (f *fleet) stopAll(ctx context.Context) error {
 	return f.callAll(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error {
-		return f.engines[g].Stop(ctx,
-			f.topology.allPorts(g))
+		return f.engines[g].Stop(ctx, f.topology.allPorts(g))
 	})
 }
 
@@ -34,8 +33,8 @@ const (
 
 // callAll calls a function for every generator at the same time, each call with a deadline of its own, and joins the
 // errors, with the generators' names.
-func (f *fleet) callAll(ctx context.Context, timeout time.Duration, action string, call func(ctx context.Context,
-	g int) error) error {
+func (f *fleet) callAll(ctx context.Context, timeout time.Duration, action string,
+	call func(ctx context.Context, g int) error) error {
 	errs := make([]error, len(f.topology.names))
 	var wg sync.WaitGroup
 	for g := range f.topology.names {

@@ -256,7 +256,7 @@ func (r *driver) Stop(ctx context.Context) error {
 		r.journal.Note("not all traffic could be stopped; it ends by itself by %s%s: %v",
 			r.traffic.endsAt.UTC().Format(time.RFC3339), later, err)
 	}
-	r.journal.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
+	r.journal.Enter(runner.Draining, "waiting for the last frames")
 	r.drain(ctx)
 	r.observers.observeIdle(ctx)
 	r.observers.Complete()

@@ -69,16 +69,14 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 	tier.Plain(t)
 	ways := map[string]func(moment time.Duration) option{
 		"its ports go down for good": func(moment time.Duration) option {
-			return cut(moment, forever,
-				0, 1)
+			return cut(moment, forever, 0, 1)
 		},
 		"its ports go down for three seconds": func(moment time.Duration) option {
 			return cut(moment, moment+
 				3*time.Second, 0, 1)
 		},
 		"it loses one end": func(moment time.Duration) option {
-			return cut(moment, forever,
-				1)
+			return cut(moment, forever, 1)
 		},
 		"it loses one end for four seconds": func(moment time.Duration) option {
 			return cut(moment, moment+
@@ -93,16 +91,14 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 				100*time.Microsecond, 0)
 		},
 		"it forwards nothing more, with its links up": func(moment time.Duration) option {
-			return mute(moment, forever,
-				0, 1)
+			return mute(moment, forever, 0, 1)
 		},
 		"it restarts behind a switch, in four seconds": func(moment time.Duration) option {
 			return mute(moment, moment+
 				4*time.Second, 0, 1)
 		},
 		"it forwards nothing more in one direction": func(moment time.Duration) option {
-			return mute(moment, forever,
-				0)
+			return mute(moment, forever, 0)
 		},
 	}
 	moments := []int64{50, 15, 85} // in percent of the traffic's time

@@ -42,9 +42,7 @@ const (
 // also after a failure, so that the Report shows them all.
 func (p *prover) provePaths(ctx context.Context) error {
 	for i, d := range p.journal.Plan.Directions {
-		p.journal.Update(func(p *runner.Progress) {
-			p.Phase, p.Message = runner.Proving, fmt.Sprintf("sending marked frames from %s to %s", d.From, d.To)
-		})
+		p.journal.Enter(runner.Proving, fmt.Sprintf("sending marked frames from %s to %s", d.From, d.To))
 		check, err := p.provePath(ctx, i)
 		if err != nil {
 			return fmt.Errorf("prove the path %s→%s: %w", d.From, d.To, err)

@@ -17,9 +17,7 @@ import (
 
 // matchGenerators puts the generators into the Plan's order.
 func (r *driver) matchGenerators() error {
-	r.journal.Update(func(p *runner.Progress) {
-		p.Phase, p.Message = runner.Preparing, "asking the generators what they are"
-	})
+	r.journal.Enter(runner.Preparing, "asking the generators what they are")
 	var gens []Generator
 	for _, planned := range r.journal.Plan.Generators {
 		i := slices.IndexFunc(r.available, func(g Generator) bool { return g.Name == planned.Name })

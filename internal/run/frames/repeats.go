@@ -41,9 +41,7 @@ type numberedLane struct {
 // proveNoRepeats sends numbered frames, in all directions at once, and checks whether any comes twice. A duplicate
 // replaces a lost frame in the counters, which can't show the difference.
 func (p *prover) proveNoRepeats(ctx context.Context) error {
-	p.journal.Update(func(p *runner.Progress) {
-		p.Phase, p.Message = runner.Proving, "sending numbered frames, to see whether any comes twice"
-	})
+	p.journal.Enter(runner.Proving, "sending numbered frames, to see whether any comes twice")
 	lanes, err := p.numbered()
 	if err != nil {
 		return err
@@ -144,8 +142,7 @@ func sentOf(lanes []*numberedLane) (sent int) {
 // repeated says that a frame of some lane came twice.
 func repeated(lanes []*numberedLane, arrivals []path.Arrival) bool {
 	return slices.ContainsFunc(lanes, func(l *numberedLane) bool {
-		return path.Repeats(l.probes[:l.sent],
-			arrivals).Twice > 0
+		return path.Repeats(l.probes[:l.sent], arrivals).Twice > 0
 	})
 }
 

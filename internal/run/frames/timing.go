@@ -176,8 +176,7 @@ func (t *timing) giveUpSamples(reason error) {
 	for i, d := range t.journal.Plan.Directions {
 		for _, g := range t.topology.senders(d) {
 			if slices.ContainsFunc(t.streams, func(s stamped) bool {
-				return s.sample != nil && s.direction == i &&
-					s.generator == g
+				return s.sample != nil && s.direction == i && s.generator == g
 			}) {
 				t.notTimed(g, d, reason.Error())
 			}

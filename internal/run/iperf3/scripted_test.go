@@ -166,8 +166,7 @@ func TestInvalidResults(t *testing.T) {
 			ErrIncomplete, "an incomplete document", 0},
 		"a document that doesn't go on": {func(c *control) {
 			ended(c)
-			_ = c.write([]byte{0, 0, 1, 0,
-				'{'})
+			_ = c.write([]byte{0, 0, 1, 0, '{'})
 			hang(c)
 		}, ErrIncomplete, "said nothing for", impatient},
 		"garbage": {func(c *control) { ended(c); _ = c.write([]byte("\x00\x00\x00\x07garbage")) }, ErrProtocol,

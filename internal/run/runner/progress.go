@@ -78,6 +78,11 @@ func (j *Journal) Update(change func(*Progress)) {
 	}
 }
 
+// Enter changes the progress's phase and message.
+func (j *Journal) Enter(phase report.Phase, message string) {
+	j.Update(func(p *Progress) { p.Phase, p.Message = phase, message })
+}
+
 // Estimate computes how far the procedure has come, this long after its present step began. The listener gets
 // it with the next Update.
 func (j *Journal) Estimate(inStep time.Duration) {

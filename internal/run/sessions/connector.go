@@ -49,9 +49,7 @@ func (c *connector) setUpNetworks(ctx context.Context) error {
 // from, by the kernel's route, and, if the device routes, by the TTL that the device decremented. A direction whose
 // path isn't proven ends the run.
 func (c *connector) connect(ctx context.Context) error {
-	c.journal.Update(func(p *runner.Progress) {
-		p.Phase, p.Message = runner.Proving, "connect the ends through the device"
-	})
+	c.journal.Enter(runner.Proving, "connect the ends through the device")
 	token := make([]byte, tokenBytes/2)
 	if _, err := rand.Read(token); err != nil {
 		return fmt.Errorf("make a token: %w", err)

@@ -87,8 +87,7 @@ func TestAnAnswerThatWasMadeToFillMemoryIsRefusedBeforeItIsDecoded(t *testing.T)
 			}()
 			var err error
 			allocated := intaketest.Allocated(func() {
-				_, err = newRemote(driverConn).ask(t.Context(), time.Minute,
-					request{Verb: doRead})
+				_, err = newRemote(driverConn).ask(t.Context(), time.Minute, request{Verb: doRead})
 			})
 			if !errors.Is(err, engine.ErrLost) || !strings.Contains(err.Error(), "no document of linerate's") {
 				t.Errorf("the error is %v", err)

@@ -90,7 +90,7 @@ func (d *driver) assemble(journal *runner.Journal) {
 
 // meet connects to all ends, and adds their descriptions to the Report.
 func (d *driver) meet(ctx context.Context) error {
-	d.journal.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "reach the ends" })
+	d.journal.Enter(runner.Preparing, "reach the ends")
 	err := d.remotes.meet(ctx, d.opts.Key, d.opts.Force)
 	if i := d.remotes.index(plan.DeviceEnd); i >= 0 && d.remotes.ends[i] != nil {
 		w := d.remotes.ends[i].welcome

@@ -107,8 +107,7 @@ func (g *undoList) neighbour(link netlink.Link, b Neighbour) error {
 		return err
 	}
 	i := slices.IndexFunc(existing, func(n netlink.Neigh) bool {
-		return n.IP.Equal(b.Address.AsSlice()) &&
-			n.State == netlink.NUD_PERMANENT
+		return n.IP.Equal(b.Address.AsSlice()) && n.State == netlink.NUD_PERMANENT
 	})
 	if i >= 0 {
 		*g = append(*g, func() error { return netlink.NeighSet(&existing[i]) })
@@ -135,8 +134,7 @@ func (g *undoList) route(link netlink.Link, r Route) error {
 		return err
 	}
 	if slices.ContainsFunc(existing, func(h netlink.Route) bool {
-		return h.LinkIndex == route.LinkIndex &&
-			h.Gw.Equal(route.Gw)
+		return h.LinkIndex == route.LinkIndex && h.Gw.Equal(route.Gw)
 	}) {
 		return nil
 	}

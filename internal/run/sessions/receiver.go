@@ -166,8 +166,7 @@ func forget(conn *net.TCPConn) {
 	_ = conn.SetReadBuffer(smallest)
 	time.Sleep(moment)
 	_ = sockets.WithDescriptor(conn, func(fd int) error {
-		return unix.SetsockoptInt(fd, unix.SOL_SOCKET,
-			unix.SO_RCVBUFFORCE, roomy)
+		return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy)
 	})
 }
 
