@@ -98,8 +98,7 @@ func (b *background) heard(g int, link string, first, latest engine.Reading) {
 	received := latest.Ports[port].Received.Sub(first.Ports[port].Received)
 	rate := units.PacketRateOver(received.Packets, int64(took))
 	b.journal.Report.Silence = append(b.journal.Report.Silence, report.Silence{Link: link,
-		Generator: b.topology.names[g],
-		Received:  received, Duration: plan.Duration(took),
+		Generator: b.topology.names[g], Received: received, Duration: plan.Duration(took),
 		PacketsPerSecond: rate.Whole()})
 	if received.Packets > 0 {
 		b.journal.Note("background traffic on %s of generator %s: %s", link, b.topology.names[g], rate.FormatSI())

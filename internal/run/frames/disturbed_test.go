@@ -33,8 +33,7 @@ func (n neighbour) ran(elapsed time.Duration) time.Duration {
 // read is the machine as its kernel would show it.
 func (n neighbour) read(context.Context) (machine.Reading, error) {
 	elapsed := time.Since(epoch)
-	return machine.Reading{At: elapsed,
-		Processors: []machine.Processor{{Number: 1, Busy: elapsed}},
+	return machine.Reading{At: elapsed, Processors: []machine.Processor{{Number: 1, Busy: elapsed}},
 		Threads: []machine.Thread{{ID: 12, Name: "napi/east-12", Role: machine.Carries, Processor: 1,
 			Waited: n.ran(elapsed)}},
 		Processes: []machine.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: n.ran(elapsed)}},

@@ -161,25 +161,20 @@ func (r *driver) assemble() {
 	r.standstill = &standstill{counters: r.counters, observers: r.observers, balance: balance}
 	timing := &timing{journal: j, topology: t, fleet: r.fleet, setup: r.setup, demand: r.demand}
 	r.traffic = &traffic{journal: j, topology: t, fleet: r.fleet, demand: r.demand, timing: timing, silence: r.silence,
-		totals: r.totals, standstill: r.standstill,
-		orphansStopWithin: r.opts.OrphansStopWithin}
+		totals: r.totals, standstill: r.standstill, orphansStopWithin: r.opts.OrphansStopWithin}
 	r.flight = &flight{journal: j, traffic: r.traffic, totals: r.totals}
 	r.resetter = &resetter{journal: j, demand: r.demand, traffic: r.traffic, counters: r.counters, links: r.links,
-		silence: r.silence, prover: r.prover, standstill: r.standstill, totals: r.totals,
-		device: r.opts.Reset}
+		silence: r.silence, prover: r.prover, standstill: r.standstill, totals: r.totals, device: r.opts.Reset}
 	pace := &pace{topology: t, counters: r.counters, silence: r.silence, interval: r.opts.PaceEvery}
 	r.holds = &holds{journal: j, topology: t, demand: r.demand, setup: r.setup, counters: r.counters, pace: pace,
 		observers: r.observers, samples: r.samples, totals: r.totals, timing: timing,
 		machine: r.machine, judge: r.judge}
 	r.trials = &trials{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance,
-		counters: r.counters,
-		pace:     pace, observers: r.observers, samples: r.samples, totals: r.totals,
+		counters: r.counters, pace: pace, observers: r.observers, samples: r.samples, totals: r.totals,
 		timing: timing, machine: r.machine, flight: r.flight, fleet: r.fleet, traffic: r.traffic,
-		standstill: r.standstill,
-		resetter:   r.resetter, judge: r.judge}
+		standstill: r.standstill, resetter: r.resetter, judge: r.judge}
 	r.bursts = &bursts{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance,
-		counters:  r.counters,
-		observers: r.observers, samples: r.samples, machine: r.machine,
+		counters: r.counters, observers: r.observers, samples: r.samples, machine: r.machine,
 		fleet: r.fleet, traffic: r.traffic, standstill: r.standstill, resetter: r.resetter, judge: r.judge}
 }
 

@@ -113,7 +113,8 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 						t.Errorf("%s after %s: %s: %s", name, moment, r.Ending, r.Message)
 					}
 					if r.Verdict.Outcome == report.Passed {
-						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", name, moment, r.Result.Message, r.Verdict, trace(r))
+						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", name, moment, r.Result.Message, r.Verdict,
+							trace(r))
 					}
 					if i := slices.IndexFunc(r.Result.Curve,
 						func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
@@ -148,7 +149,8 @@ func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
 			start, end := healthy(t, eachProcedure[name])
 			for tenths := range 10 {
 				moment := (start+end)/2 + time.Duration(tenths)*100*time.Millisecond
-				r := scene(eachProcedure[name], modest, configure, mute(moment, moment+1300*time.Millisecond, 0, 1)).run(t)
+				r := scene(eachProcedure[name], modest, configure, mute(moment, moment+1300*time.Millisecond, 0,
+					1)).run(t)
 				if lossy := slices.ContainsFunc(r.Windows, func(w report.Window) bool {
 					return w.Start.Std() < moment && w.Start.Std()+w.Duration.Std() > moment+1300*time.Millisecond
 				}); !lossy {

@@ -53,8 +53,7 @@ func (l *links) follow(readings []engine.Reading) {
 			port.LinkChanges = counted.LinkFlaps
 			if !l.unwatched {
 				l.Follow(l.topology.names[g], planned.Link, runner.LinkSeen{IsUp: counted.LinkUp,
-					Changes: counted.LinkFlaps,
-					Elapsed: time.Since(l.Journal.Started)})
+					Changes: counted.LinkFlaps, Elapsed: time.Since(l.Journal.Started)})
 			}
 		}
 	}

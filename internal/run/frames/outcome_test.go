@@ -159,8 +159,7 @@ func TestTheResultOfARun(t *testing.T) {
 			if rep.Ending != test.ending || got.Reason != test.reason || got.Saturated != test.saturated ||
 				got.Confirmed != test.confirmed {
 				t.Errorf("%s, %s, saturated %v, confirmed %v; want %s, %s, %v, %v", rep.Ending, got.Reason,
-					got.Saturated, got.Confirmed,
-					test.ending, test.reason, test.saturated, test.confirmed)
+					got.Saturated, got.Confirmed, test.ending, test.reason, test.saturated, test.confirmed)
 			}
 			if got.Measured != (test.highest > 0) {
 				t.Errorf("measured is %v", got.Measured)

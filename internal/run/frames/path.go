@@ -149,8 +149,7 @@ func (p *prover) lane(g int, d plan.Direction) (path.Lane, error) {
 	}
 	return path.Lane{OtherMACsAtEnd: macs, OwnDestinations: ownDestinations(p.topology.planned(g, d.From).Streams),
 		Generator: p.topology.names[g], Receiver: p.topology.names[receiver], Send: send.Index, Receive: receive.Index,
-		SenderMAC: send.MAC,
-		Link:      d.From, ReceiverMAC: receive.MAC, NextHopMAC: p.resolver.nextHops[g][d.From],
+		SenderMAC: send.MAC, Link: d.From, ReceiverMAC: receive.MAC, NextHopMAC: p.resolver.nextHops[g][d.From],
 		DeviceMACAtEnd: p.resolver.nextHops[receiver][d.To]}, err
 }
 

@@ -19,8 +19,7 @@ func TestNoLoadBeforeThePathIsProven(t *testing.T) {
 		proven  bool
 		message string
 	}{
-		"a router": {scene(), true,
-			"8 of 8 frames on east, source MAC 02:00:00:00:dd:01, TTL 63"},
+		"a router": {scene(), true, "8 of 8 frames on east, source MAC 02:00:00:00:dd:01, TTL 63"},
 		"a bridge": {scene(forwarding(plan.L2)), true,
 			"8 of 8 frames on east, source MAC 02:00:00:00:00:00, TTL 64"},
 		"a MAC rewriter": {scene(forwarding(plan.MACRewrite)), true,

@@ -66,8 +66,7 @@ func (r *driver) describe(ctx context.Context) error {
 				return err
 			}
 			entry.Ports = append(entry.Ports, report.GeneratorPort{Link: planned.Link, Index: port.Index,
-				Name:   port.Name,
-				Driver: port.Driver, NIC: port.NIC, Firmware: port.Firmware,
+				Name: port.Name, Driver: port.Driver, NIC: port.NIC, Firmware: port.Firmware,
 				Path: port.Path, MAC: string(port.MAC), FlowControl: port.FlowControl,
 				ReceiveQueues: port.ReceiveQueues})
 		}
@@ -117,8 +116,7 @@ func (r *driver) reportClaimed() error {
 // prepareMeasure says which ports count each direction.
 func (r *driver) prepareMeasure(context.Context) error {
 	*r.setup = measure.Setup{Limit: r.journal.Plan.DUT.KnownLimit(),
-		SharesKernel: r.journal.Plan.DUT.SharesGeneratorsKernel(),
-		Generators:   slices.Clone(r.topology.names)}
+		SharesKernel: r.journal.Plan.DUT.SharesGeneratorsKernel(), Generators: slices.Clone(r.topology.names)}
 	r.observers.Log = observe.NewLog(r.journal.Plan.Observers, observe.Setup{Generators: r.setup.Generators,
 		Links: r.topology.linksOfPorts(), Directions: r.journal.Plan.Directions, Whereabouts: r.opts.Whereabouts})
 	for _, d := range r.journal.Plan.Directions {

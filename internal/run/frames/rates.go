@@ -28,8 +28,7 @@ func (r *rates) resolve(context.Context) error {
 		if rate > 0 {
 			r.line[l.Name] = rate
 			r.journal.Report.LineRates = append(r.journal.Report.LineRates, report.LineRate{Link: l.Name,
-				BitsPerSecond: rate,
-				Source:        source})
+				BitsPerSecond: rate, Source: source})
 		}
 	}
 	for _, d := range r.journal.Plan.Directions {

@@ -93,8 +93,7 @@ func (r *resetter) reset(ctx context.Context) (stands bool, err error) {
 	if err := r.prover.relearn(ctx, began.Add(timeout)); err != nil {
 		if wrong, ok := errors.AsType[*runner.PathError](err); ok {
 			wrong.Check.Message = fmt.Sprintf("%s after the device's reset before window %d (%s): %s", timeout, window,
-				action,
-				wrong.Check.Message)
+				action, wrong.Check.Message)
 			return false, wrong
 		}
 		return false, fmt.Errorf("wait until the device forwards again after its reset before window %d: %w", window,

@@ -41,8 +41,7 @@ func TestAResetKeepsATrialFromSpoilingTheNext(t *testing.T) {
 		highest float64
 	}{
 		"without": {[]option{onDevice(fills)}, 9_900, 10_100},
-		"with": {[]option{onDevice(fills), reset(300 * time.Millisecond)}, 19_890,
-			20_202},
+		"with":    {[]option{onDevice(fills), reset(300 * time.Millisecond)}, 19_890, 20_202},
 		"with, of a device that learns anew": {[]option{onDevice(fills),
 			onDevice(func(d *sim.Device) { d.Relearns = 20 }), reset(0)}, 19_890, 20_202},
 		"with, of two generators": {[]option{onDevice(fills), replicas(2), reset(0)}, 19_890, 20_202},

@@ -170,8 +170,10 @@ func TestLatencyFollowsTheResult(t *testing.T) {
 		for k, d := range l.Directions {
 			for n, latency := range d.Sizes {
 				h, err := transit.Decode(w.Directions[k].Latency[n].Histogram)
-				if latency.Histogram != "" || err != nil || int64(h.Frames()) != latency.Timed() || latency.Timed() == 0 {
-					t.Errorf("load %d, %s: %+v; %d frames in its distribution (%v)", i, d.Name(), latency, h.Frames(), err)
+				if latency.Histogram != "" || err != nil || int64(h.Frames()) != latency.Timed() ||
+					latency.Timed() == 0 {
+					t.Errorf("load %d, %s: %+v; %d frames in its distribution (%v)", i, d.Name(), latency, h.Frames(),
+						err)
 				}
 			}
 		}

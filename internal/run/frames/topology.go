@@ -36,8 +36,7 @@ func (t *topology) port(g int, link string) (engine.Port, error) {
 		}
 	}
 	return engine.Port{}, fmt.Errorf("generator %s has no port %d for link %s: it has %d ports", t.names[g], index,
-		link,
-		len(t.described[g].Ports))
+		link, len(t.described[g].Ports))
 }
 
 // allPorts are all of a generator's ports that the plan uses, in ascending order.

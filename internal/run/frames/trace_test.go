@@ -88,8 +88,7 @@ func story(r *report.Report) string {
 	windows(math.MaxInt64)
 	for _, total := range r.Totals {
 		fmt.Fprintf(&b, "total %s→%s: sent %d, returned %d, dropped by the generator %d, drained %v\n", total.From,
-			total.To, total.Sent.Packets,
-			total.Returned.Packets, total.ReceiveErrors, total.Drained)
+			total.To, total.Sent.Packets, total.Returned.Packets, total.ReceiveErrors, total.Drained)
 	}
 	return b.String()
 }

@@ -156,8 +156,7 @@ func (t *traffic) announceLatestEnd() {
 	switch late := endsLate(t.totals.baseline); {
 	case late && t.orphansStopWithin > 0:
 		words = fmt.Sprintf("%s; even if the runner dies, it is stopped within %s; if nothing can stop it, %s%s",
-			subject,
-			t.orphansStopWithin, ends, orLater)
+			subject, t.orphansStopWithin, ends, orLater)
 	case late:
 		words += orLater
 	}

@@ -131,11 +131,9 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 		option option
 		want   report.Outcome
 	}{
-		"none is lost": {sim.Device{}, func(*scenario) {}, report.Passed},
-		"one in 500 000 is lost": {sim.Device{Loss: units.One / 500_000}, func(*scenario) {},
-			report.Undecided},
-		"others' frames come": {sim.Device{}, background(units.PacketPerSecond),
-			report.Undecided},
+		"none is lost":           {sim.Device{}, func(*scenario) {}, report.Passed},
+		"one in 500 000 is lost": {sim.Device{Loss: units.One / 500_000}, func(*scenario) {}, report.Undecided},
+		"others' frames come":    {sim.Device{}, background(units.PacketPerSecond), report.Undecided},
 		"others' frames come in the place of lost ones": {sim.Device{Loss: units.One / 10_000_000},
 			background(units.PacketPerSecond), report.Undecided},
 	} {

@@ -27,10 +27,8 @@ func TestEachDatagramIsCountedOnce(t *testing.T) {
 		"one came twice":              {came: []uint64{1, 2, 2, 3}, distinct: 3, duplicates: 1},
 		"one came twice, and one not": {came: []uint64{1, 3, 3}, distinct: 2, missing: 1, duplicates: 1},
 		"a late one came twice":       {came: []uint64{1, 3, 2, 2}, distinct: 3, reordered: 1, duplicates: 1},
-		"as late as is remembered": {came: []uint64{2, memory, 1}, distinct: 3, missing: memory - 3,
-			reordered: 1},
-		"later than that": {came: []uint64{2, memory + 1, 1}, distinct: 2, missing: memory - 1,
-			tooLate: 1},
+		"as late as is remembered":    {came: []uint64{2, memory, 1}, distinct: 3, missing: memory - 3, reordered: 1},
+		"later than that":             {came: []uint64{2, memory + 1, 1}, distinct: 2, missing: memory - 1, tooLate: 1},
 		"a gap that is longer than the memory": {came: []uint64{5, 5 + memory, 5 + memory}, distinct: 2, missing: 3 +
 			memory, duplicates: 1},
 		"the number 0":           {came: []uint64{0, 1}, distinct: 1, foreign: 1},

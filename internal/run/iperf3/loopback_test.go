@@ -300,8 +300,7 @@ func TestWhatAServerRefuses(t *testing.T) {
 		test                     Test
 		clientWords, serverWords string
 	}{
-		"too long a test": {Test{Duration: time.Hour}, "the duration is too long for it",
-			"this server allows 1m0s"},
+		"too long a test": {Test{Duration: time.Hour}, "the duration is too long for it", "this server allows 1m0s"},
 		"too much memory": {Test{Duration: time.Second, Parallel: 128, MessageBytes: 1 << 20},
 			"the message size is too large", "use fewer, or smaller ones"},
 		"datagrams of one byte more than it has": {Test{Duration: time.Second, Protocol: UDP, MessageBytes: 1 << 16},

@@ -153,13 +153,12 @@ func TestInvalidResults(t *testing.T) {
 		patience time.Duration
 	}{
 		"the server dies in the middle": {func(*control) {}, ErrGone, "closed the control connection", 0},
-		"it is ended in the middle": {func(c *control) { _ = c.say(serverTerminate) }, ErrGone,
-			"start it again", 0},
+		"it is ended in the middle": {func(c *control) { _ = c.say(serverTerminate) }, ErrGone, "start it again",
+			0},
 		"it says what nobody knows": {func(c *control) { _ = c.say(77) }, ErrProtocol, "sends state 77", 0},
 		"it never says what it counted": {func(c *control) { hang(c) }, ErrIncomplete,
 			"doesn't report its counters", impatient},
-		"it dies instead": {func(c *control) { _, _ = c.await(0) }, ErrGone,
-			"closed the control connection", 0},
+		"it dies instead": {func(c *control) { _, _ = c.await(0) }, ErrGone, "closed the control connection", 0},
 		"a document of 2 GiB": {func(c *control) { ended(c); _ = c.write([]byte{0x80, 0, 0, 0}) },
 			ErrProtocol, "sends a document of 2147483648 bytes", 0},
 		"half a document": {func(c *control) { ended(c); _ = c.write([]byte{0, 0, 1, 0, '{'}) },

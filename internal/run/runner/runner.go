@@ -111,7 +111,7 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 		if step.Reason != "" {
 			r.Note("%s", step.Reason)
 		}
-		if step.Done {
+		if step.End {
 			return nil
 		}
 		if err := r.measure(ctx, driver, step); err != nil {
@@ -123,7 +123,7 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 // measure adds one step's window to the Report.
 func (r *run) measure(ctx context.Context, driver Driver, step procedure.Step) error {
 	p := &r.progress // told by the driver, together with the load
-	p.Phase, p.Message, p.Step, p.Steps, p.Varied = step.Phase, step.Reason, step.Number, step.Of, step.Varied
+	p.Phase, p.Message, p.Step, p.Steps, p.Varied = step.Phase, step.Reason, step.Number, step.Total, step.Varied
 	w, err := driver.Measure(ctx, step)
 	if w == nil {
 		return err

@@ -111,8 +111,7 @@ func (c *connector) open(ctx context.Context, d plan.Direction, token string) (*
 		DataPort)
 	if device.Endpoint() {
 		check.Message = fmt.Sprintf("%v: check that the link leads to the device, and that nothing there blocks %s %d",
-			err,
-			ports, DataPort)
+			err, ports, DataPort)
 	}
 	return check, nil
 }

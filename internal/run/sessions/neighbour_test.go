@@ -78,8 +78,7 @@ func TestABusyLoopIsNoWeakDeviceOfSessions(t *testing.T) {
 						}
 						rows = append(rows, fmt.Sprintf("| %v | %.2f | %s | %s | %s | %s |", i > 0, goodput/1e6,
 							rep.Result.Reason, s.EndsWaited.Std().Round(time.Millisecond),
-							s.Disturbed.Std().Round(time.Millisecond),
-							rep.Result.Message))
+							s.Disturbed.Std().Round(time.Millisecond), rep.Result.Message))
 					})
 			}
 			if ownThreads && named == 0 {
