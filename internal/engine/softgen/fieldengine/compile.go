@@ -3,7 +3,6 @@ package fieldengine
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
@@ -32,6 +31,9 @@ func (c *compiler) add(instruction stream.Instruction) error {
 	if c.nextVariable != "" && (instruction.Type != "flow_var" || instruction.Name != c.nextVariable) {
 		return fmt.Errorf("next_var '%s' must be the next instruction", c.nextVariable)
 	}
+	if err := Check(instruction); err != nil {
+		return err
+	}
 	switch instruction.Type {
 	case "flow_var", "flow_var_rand_limit":
 		return c.addVariable(instruction)
@@ -50,10 +52,7 @@ func (c *compiler) add(instruction stream.Instruction) error {
 }
 
 func (c *compiler) addVariable(instruction stream.Instruction) error {
-	v, err := c.variable(instruction)
-	if err != nil {
-		return err
-	}
+	v := c.variable(instruction)
 	v.driver, c.driver, c.nextVariable = c.driver, nil, ""
 	if instruction.NextVar != nil && *instruction.NextVar != "" {
 		c.driver, c.nextVariable = v, *instruction.NextVar
@@ -72,49 +71,31 @@ func (c *compiler) define(name string, v *variable) error {
 	return nil
 }
 
-func (c *compiler) variable(instruction stream.Instruction) (*variable, error) {
-	if instruction.Size != 1 && instruction.Size != 2 && instruction.Size != 4 && instruction.Size != 8 {
-		return nil, fmt.Errorf("variable '%s' size %d is not one of 1, 2, 4, 8", instruction.Name, instruction.Size)
-	}
-	v := &variable{size: instruction.Size, step: max(instruction.Step, 1),
+func (c *compiler) variable(instruction stream.Instruction) *variable {
+	v := &variable{size: instruction.Size, step: max(instruction.Step, 1), op: operations[instruction.Op],
 		seed: scramble(c.seed + uint64(len(c.variables)) + instruction.Seed<<20)}
-	if instruction.Type == "flow_var_rand_limit" {
+	switch {
+	case instruction.Type == "flow_var_rand_limit":
 		v.op, v.limit = random, instruction.Limit
-		if instruction.Limit == 0 {
-			return nil, fmt.Errorf("variable '%s' limit must be at least 1", instruction.Name)
-		}
-		return v, v.rangeOf(instruction.Name, instruction.MinValue, instruction.MinValue, instruction.MaxValue)
+		v.rangeOf(instruction.MinValue, instruction.MinValue, instruction.MaxValue)
+	case instruction.ValueList != nil:
+		v.listOf(instruction.ValueList)
+	default:
+		v.rangeOf(instruction.InitValue, instruction.MinValue, instruction.MaxValue)
 	}
-	var ok bool
-	if v.op, ok = operations[instruction.Op]; !ok {
-		return nil, fmt.Errorf("variable '%s' op '%s' is not one of inc, dec, random", instruction.Name, instruction.Op)
-	}
-	if len(instruction.ValueList) > 0 {
-		return v, v.listOf(instruction)
-	}
-	return v, v.rangeOf(instruction.Name, instruction.InitValue, instruction.MinValue, instruction.MaxValue)
+	return v
 }
 
 var operations = map[string]operation{"inc": increment, "dec": decrement, "random": random}
 
-func (v *variable) rangeOf(name string, init, low, high uint64) error {
-	top := uint64(math.MaxUint64) >> (64 - 8*v.size)
-	switch {
-	case high > top:
-		return fmt.Errorf("VM: requested value is bigger than %d", top)
-	case low > init || init > high:
-		return fmt.Errorf("variable '%s' must have min_value ≤ init_value ≤ max_value", name)
-	case high-low == math.MaxUint64:
-		return fmt.Errorf("variable '%s' may not cover all of 64 bits", name)
-	}
+func (v *variable) rangeOf(init, low, high uint64) {
 	v.min, v.span, v.offset = low, high-low+1, init-low
 	if v.op == decrement {
 		v.offset = high - init
 	}
 	if v.op != random {
-		v.pad(top)
+		v.pad(maxValue(v.size))
 	}
-	return nil
 }
 
 // pad widens the range so that the step divides it, as TRex does silently. inc widens it upwards, and dec downwards.
@@ -130,18 +111,8 @@ func (v *variable) pad(top uint64) {
 	}
 }
 
-func (v *variable) listOf(instruction stream.Instruction) error {
-	if len(instruction.ValueList) > maxList || v.step > uint64(len(instruction.ValueList)) {
-		return fmt.Errorf("variable '%s' value_list holds at most %d values and at least 'step' of them",
-			instruction.Name, maxList)
-	}
-	top := uint64(math.MaxUint64) >> (64 - 8*v.size)
-	for _, value := range instruction.ValueList {
-		if value > top {
-			return fmt.Errorf("VM: requested value is bigger than %d", top)
-		}
-	}
-	v.list = slices.Clone(instruction.ValueList)
+func (v *variable) listOf(values []uint64) {
+	v.list = slices.Clone(values)
 	switch v.op {
 	case decrement:
 		v.list, v.op = strided(reversed(v.list), v.step), increment
@@ -150,7 +121,6 @@ func (v *variable) listOf(instruction stream.Instruction) error {
 	case random:
 	}
 	v.span, v.step = uint64(len(v.list)), 1
-	return nil
 }
 
 // strided walks a list by its step once, so that the variable steps by one.
@@ -174,9 +144,6 @@ func reversed(list []uint64) []uint64 {
 
 // addTuple defines NAME.ip and NAME.port. The port advances when the address wraps.
 func (c *compiler) addTuple(tuple stream.Instruction) error {
-	if tuple.IPMin > tuple.IPMax || tuple.PortMin > tuple.PortMax {
-		return fmt.Errorf("tuple '%s' must have ip_min ≤ ip_max and port_min ≤ port_max", tuple.Name)
-	}
 	ip := &variable{size: 4, step: 1, min: uint64(tuple.IPMin), span: uint64(tuple.IPMax-tuple.IPMin) + 1,
 		limit: uint64(tuple.LimitFlows)}
 	port := &variable{size: 2, step: 1, min: uint64(tuple.PortMin), span: uint64(tuple.PortMax-tuple.PortMin) + 1,
