@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/controllers/policies"
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
@@ -161,22 +160,9 @@ func (r *Reconciler) deleteChild(ctx context.Context, observed *observation, chi
 	return nil
 }
 
-// deleteObject deletes an object. It is no error if the object is gone. A Job's pods are deleted with it. They
-// get SIGTERM, and their grace period. The UID spares another object of the same name.
-func (r *Reconciler) deleteObject(ctx context.Context, child childRef) error {
-	object := caches.MetadataOf(child.gvk)
-	object.Namespace, object.Name = child.namespace, child.name
-	err := r.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground),
-		client.Preconditions{UID: &child.uid})
-	if err := pass.IgnoreGone(err); err != nil {
-		return fmt.Errorf("delete %s: %w", child, err)
-	}
-	return nil
-}
-
 // create creates the objects that don't exist yet, in waves. It is no error if one exists and is the test's
 // own. created says that a child was created, which the caches will show.
-func (r *Reconciler) create(ctx context.Context, observed *observation, objects []manifests.Object) (created,
+func (r *creator) create(ctx context.Context, observed *observation, objects []manifests.Object) (created,
 	decideAgain bool, err error) {
 	for _, wave := range waves(objects) {
 		if !observed.childList.setOwner(wave) {
@@ -234,7 +220,7 @@ func keptApart(p *corev1.Pod) bool {
 
 // createWave creates all objects of a wave, and records each answer. created says that one was created and is a
 // child.
-func (r *Reconciler) createWave(ctx context.Context, observed *observation, objects []manifests.Object) (created bool,
+func (r *creator) createWave(ctx context.Context, observed *observation, objects []manifests.Object) (created bool,
 	err error) {
 	var errs []error
 	for i, answer := range r.createAll(ctx, objects) {
@@ -250,7 +236,7 @@ func (r *Reconciler) createWave(ctx context.Context, observed *observation, obje
 		if manifests.IsKept(answer.object) { // a kept Report outlives the test, and isn't a child
 			continue
 		}
-		r.memory.childCreated(observed.Test, child, r.options.Clock())
+		r.memory.childCreated(observed.Test, child, r.clock())
 		observed.childList.addOwner(answer.object, child)
 		created = true
 	}
@@ -264,7 +250,7 @@ type answer struct {
 }
 
 // createAll creates all objects, several at a time. The answers are in the objects' order.
-func (r *Reconciler) createAll(ctx context.Context, objects []manifests.Object,
+func (r *creator) createAll(ctx context.Context, objects []manifests.Object,
 	options ...client.CreateOption) []answer {
 	answers := make([]answer, len(objects))
 	pass.SideBySide(len(objects), func(i int) {

@@ -34,11 +34,11 @@ const tooMuch = "together with the Reports before it, it is too large to be comp
 
 // readBaseline reads the test's baseline, once there is memory for it. A missing or unreadable baseline is no
 // error, since its Fault says so.
-func (r *Reconciler) readBaseline(ctx context.Context, observed *observation) error {
+func (r *reportReader) readBaseline(ctx context.Context, observed *observation) error {
 	if observed.giveBack != nil {
 		return errRoom
 	}
-	giveBack, ok := r.options.Decoded.TryTake(baselineRoom)
+	giveBack, ok := r.decoded.TryTake(baselineRoom)
 	if !ok {
 		return errBusy
 	}
@@ -95,7 +95,7 @@ func condensed(r *report.Report) int64 {
 }
 
 // reportOf finds the Report of a measured LoadTest. fault says why the test isn't measured.
-func (r *Reconciler) reportOf(ctx context.Context, namespace, name string) (ref v1alpha1.ReportRef, fault string,
+func (r *reportReader) reportOf(ctx context.Context, namespace, name string) (ref v1alpha1.ReportRef, fault string,
 	err error) {
 	var test v1alpha1.LoadTest
 	switch err := r.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &test); {
@@ -124,7 +124,7 @@ func whyNoFigure(test *v1alpha1.LoadTest) string {
 }
 
 // keptReport reads a Report past the cache, as far as there is room for it.
-func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alpha1.ReportRef,
+func (r *reportReader) keptReport(ctx context.Context, namespace string, ref v1alpha1.ReportRef,
 	remaining *baselineLeft) (lifecycle.BaselineSource, error) {
 	source := lifecycle.BaselineSource{Name: ref.ConfigMap}
 	if remaining.full() {
@@ -170,7 +170,7 @@ func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alp
 // without the runner's knowledge. A kept Report belongs to no test, and anyone who may edit the namespace may
 // make ConfigMaps there. So it counts only if its name matches its digest, or if spec.baseline gives that
 // digest.
-func (r *Reconciler) unpublished(ctx context.Context, configMap *corev1.ConfigMap, ref v1alpha1.ReportRef,
+func (r *reportReader) unpublished(ctx context.Context, configMap *corev1.ConfigMap, ref v1alpha1.ReportRef,
 	found lifecycle.BaselineSource) (fault string, err error) {
 	if found.Fault != "" {
 		return found.Fault, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -70,9 +71,18 @@ func newChildList(test *v1alpha1.LoadTest, operators string) *childList {
 	}
 }
 
+// childObserver observes tests' children, and deletes those in the operator's own namespace that belong to no test.
+type childObserver struct {
+	*clients
+	memory *memory
+	// namespace is the operator's own.
+	namespace string
+	clock     func() time.Time
+}
+
 // children lists the test's children, and deletes the remains of an earlier test of its name.
-func (r *Reconciler) children(ctx context.Context, test *v1alpha1.LoadTest) (*childList, error) {
-	f := newChildList(test, r.options.Settings.Namespace)
+func (r *childObserver) children(ctx context.Context, test *v1alpha1.LoadTest) (*childList, error) {
+	f := newChildList(test, r.namespace)
 	ofRuns := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(client.ObjectKeyFromObject(test))}
 	if err := r.listJobs(ctx, f, ofRuns...); err != nil {
 		return nil, err
@@ -92,7 +102,7 @@ func (r *Reconciler) children(ctx context.Context, test *v1alpha1.LoadTest) (*ch
 	return f, r.clear(ctx, f.orphans, "the test that it was of is gone, and another one has its name")
 }
 
-func (r *Reconciler) listPods(ctx context.Context, f *childList, options ...client.ListOption) error {
+func (r *childObserver) listPods(ctx context.Context, f *childList, options ...client.ListOption) error {
 	var pods corev1.PodList
 	if err := r.client.List(ctx, &pods, options...); err != nil {
 		return fmt.Errorf("list pods: %w", err)
@@ -105,7 +115,7 @@ func (r *Reconciler) listPods(ctx context.Context, f *childList, options ...clie
 	return nil
 }
 
-func (r *Reconciler) listJobs(ctx context.Context, f *childList, options ...client.ListOption) error {
+func (r *childObserver) listJobs(ctx context.Context, f *childList, options ...client.ListOption) error {
 	var jobs batchv1.JobList
 	if err := r.client.List(ctx, &jobs, options...); err != nil {
 		return fmt.Errorf("list jobs: %w", err)
@@ -120,7 +130,7 @@ func (r *Reconciler) listJobs(ctx context.Context, f *childList, options ...clie
 
 // listDocuments lists ConfigMaps, as metadata. These are those of runs, and in the test's namespace those of
 // pods and the copy of the Report.
-func (r *Reconciler) listDocuments(ctx context.Context, f *childList, options ...client.ListOption) error {
+func (r *childObserver) listDocuments(ctx context.Context, f *childList, options ...client.ListOption) error {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(configMapKind.GroupVersion().WithKind("ConfigMapList"))
 	if err := r.client.List(ctx, list, options...); err != nil {
@@ -165,7 +175,7 @@ func (f *childList) attempt() int32 {
 }
 
 // listProgress lists the Progress of the test's runs, and reads that of the attempt that counts.
-func (r *Reconciler) listProgress(ctx context.Context, f *childList) error {
+func (r *childObserver) listProgress(ctx context.Context, f *childList) error {
 	var list corev1.ConfigMapList
 	if err := r.progress.List(ctx, &list, client.InNamespace(f.operators),
 		r.ofRuns(client.ObjectKeyFromObject(f.test))); err != nil {
@@ -283,9 +293,9 @@ func (f *childList) find(kind, name string) (found childRef, ok bool) {
 // clearRuns deletes the remains of the runs of a deleted test. Garbage collection can't, since an object can't
 // be owned by one in another namespace. When the operator starts, each such object has this test's name
 // reconciled, so that nothing stays of a test that was deleted while no operator ran.
-func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName) error {
+func (r *childObserver) clearRuns(ctx context.Context, name types.NamespacedName) error {
 	f := newChildList(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}},
-		r.options.Settings.Namespace)
+		r.namespace)
 	ofRuns := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(name)}
 	if err := errors.Join(r.listJobs(ctx, f, ofRuns...), r.listDocuments(ctx, f, ofRuns...),
 		r.listProgress(ctx, f)); err != nil {
@@ -296,7 +306,7 @@ func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName) e
 
 // clear deletes objects in the operator's own namespace that belong to no test any more. Objects that a Plan's
 // ConfigMap owns are deleted with it, and pods with their Jobs, within their grace period.
-func (r *Reconciler) clear(ctx context.Context, orphans []childRef, reason string) error {
+func (r *childObserver) clear(ctx context.Context, orphans []childRef, reason string) error {
 	failed := make([]error, len(orphans))
 	pass.SideBySide(len(orphans), func(i int) {
 		if child := orphans[i]; child.gvk != podKind && !child.going && !child.owned {
@@ -307,12 +317,25 @@ func (r *Reconciler) clear(ctx context.Context, orphans []childRef, reason strin
 	return errors.Join(failed...)
 }
 
+// deleteObject deletes an object. It is no error if the object is gone. A Job's pods are deleted with it. They
+// get SIGTERM, and their grace period. The UID spares another object of the same name.
+func (r *childObserver) deleteObject(ctx context.Context, child childRef) error {
+	object := caches.MetadataOf(child.gvk)
+	object.Namespace, object.Name = child.namespace, child.name
+	err := r.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground),
+		client.Preconditions{UID: &child.uid})
+	if err := pass.IgnoreGone(err); err != nil {
+		return fmt.Errorf("delete %s: %w", child, err)
+	}
+	return nil
+}
+
 // Other people's objects lack linerate's labels, so the caches don't have them. When the API server refuses to
 // create a child because its name is taken, each following pass reads from the API server whose object has the
 // name, until the name is free.
 
 // checkTakenNames checks which of the taken names still are taken.
-func (r *Reconciler) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children) error {
+func (r *childObserver) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children) error {
 	for _, child := range r.memory.takenNames(test) {
 		if err := client.IgnoreNotFound(r.checkName(ctx, test, children, child)); err != nil {
 			return err
@@ -323,11 +346,11 @@ func (r *Reconciler) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTes
 
 // checkName records in children whether the object with a child's name is another person's. If it is the test's
 // own, the caches don't have it yet. If there is none, the error is the API server's NotFound.
-func (r *Reconciler) checkName(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children,
+func (r *childObserver) checkName(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children,
 	child childRef) error {
 	object := caches.MetadataOf(child.gvk)
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: child.namespace, Name: child.name}, object)
-	if err == nil && !newChildList(test, r.options.Settings.Namespace).add(child.gvk, object) {
+	if err == nil && !newChildList(test, r.namespace).add(child.gvk, object) {
 		r.memory.nameTaken(test, child)
 		children.Foreign = append(children.Foreign, child.String())
 		return nil
@@ -337,6 +360,6 @@ func (r *Reconciler) checkName(ctx context.Context, test *v1alpha1.LoadTest, chi
 		return fmt.Errorf("look whose %s is: %w", child, err)
 	}
 	child.uid = object.UID
-	r.memory.childCreated(test, child, r.options.Clock())
+	r.memory.childCreated(test, child, r.clock())
 	return nil
 }

@@ -36,21 +36,6 @@ func (o *observation) releaseMemory() {
 	}
 }
 
-// errRoom keeps a pass that has a Report in memory from waiting for memory for another one.
-var errRoom = pass.Wait("a pass reads one Report at a time", time.Second)
-
-// errBusy means that there is no memory for a baseline's Reports while other tests' Reports are read.
-var errBusy = pass.Wait("other tests' Reports are read first", time.Second)
-
-// makeRoom waits until there is memory for a document that will be decoded for an observation.
-func (r *Reconciler) makeRoom(ctx context.Context, o *observation, bytes int64) (err error) {
-	if o.giveBack != nil {
-		return errRoom
-	}
-	o.giveBack, err = r.options.Decoded.Take(ctx, bytes)
-	return err
-}
-
 // now is the time as the API server would store it.
 func (r *Reconciler) now() time.Time { return pass.AsStored(r.options.Clock()) }
 

@@ -75,7 +75,25 @@ type Reports interface {
 
 // Reconciler carries LoadTests through their lives. It is safe for concurrent use once it is set up.
 type Reconciler struct {
+	*clients
+	*childObserver
+	*reportReader
+	*creator
 	options Options
+	// inventory is what the cluster has, and portClaims are the Leases of physical ports.
+	inventory  *inventory.Inventory
+	portClaims *portclaims.Leases
+	// policies installs the NetworkPolicies and budgets of each namespace with tests.
+	policies *policies.Installer
+	events   events.EventRecorder
+	turns    *turns.Line
+	metrics  *metrics.Tests
+	// changedNetworks are those whose tests must still be woken.
+	changedNetworks *changedNetworks
+}
+
+// clients read and write objects.
+type clients struct {
 	// client writes, and reads through the cache where there is one.
 	client client.Client
 	// live reads past the cache. It reads Reports, which are too large for the cache, and objects without
@@ -84,22 +102,10 @@ type Reconciler struct {
 	// progress reads the ConfigMaps in which runners report their progress. Of all other ConfigMaps only
 	// metadata is cached.
 	progress client.Reader
-	// inventory is what the cluster has, and portClaims are the Leases of physical ports.
-	inventory  *inventory.Inventory
-	portClaims *portclaims.Leases
-	// policies installs the NetworkPolicies and budgets of each namespace with tests.
-	policies *policies.Installer
 	// ofTest lists objects with a test's label, and ofRuns the objects of its runs in the operator's own
 	// namespace. Both use an index where there is a cache.
-	ofTest       func(test types.UID) client.ListOption
-	ofRuns       func(test types.NamespacedName) client.ListOption
-	events       events.EventRecorder
-	memory       *memory
-	acceptedPods *acceptedPods
-	turns        *turns.Line
-	metrics      *metrics.Tests
-	// changedNetworks are those whose tests must still be woken.
-	changedNetworks *changedNetworks
+	ofTest func(test types.UID) client.ListOption
+	ofRuns func(test types.NamespacedName) client.ListOption
 }
 
 // NewReconciler makes a reconciler that reads and writes through one client, which may lack a cache.
@@ -115,9 +121,13 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	options.Settings.ExternalServers = options.Bounds.Servers
 	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces,
 		PortsUnguarded: options.PortsUnguarded, Tests: options.Bounds})
+	api := &clients{client: c, live: c, progress: c, ofTest: byLabel, ofRuns: runsByLabel}
+	namespace := options.Settings.Namespace
+	children := &childObserver{clients: api, memory: newMemory(), namespace: namespace, clock: options.Clock}
 	return &Reconciler{
-		options: options, client: c, live: c, progress: c, ofTest: byLabel, ofRuns: runsByLabel, events: recorder,
-		memory: newMemory(), acceptedPods: newAcceptedPods(), metrics: metrics.NewTests(),
+		clients: api, childObserver: children, creator: &creator{children, newAcceptedPods()},
+		reportReader: &reportReader{api, namespace, options.Decoded, options.Reports},
+		options:      options, events: recorder, metrics: metrics.NewTests(),
 		inventory: lab, turns: turns.New(c, lab, options.Settings, options.Clock),
 		policies: policies.New(c, policies.Options{
 			NetworkPolicies: options.NetworkPolicies, DisruptionBudgets: options.DisruptionBudgets,

@@ -11,11 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
@@ -25,119 +22,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 )
 
-// readWhatDecisionAsks observes what a decision asks for. observedMore says that it did, and that the decision
-// must be made again.
-func (r *Reconciler) readWhatDecisionAsks(ctx context.Context, observed *observation,
-	decision lifecycle.Decision) (observedMore bool, err error) {
-	switch {
-	case decision.ReadReport:
-		return true, r.readReport(ctx, observed)
-	case decision.ReadBaseline:
-		return true, r.readBaseline(ctx, observed)
-	case len(decision.Try) > 0:
-		return true, r.try(ctx, observed, decision.Try)
-	case decision.Protect || decision.Unprotect:
-		return true, r.finalize(ctx, observed, decision)
-	}
-	return false, nil
-}
-
-// readReport reads the Report past the cache, and judges it again. For a complete test it reads the copy, since
-// the original is gone. Once the status has the digest of the Report that counted, only that Report is
-// accepted. A missing or unreadable Report is no error, and becomes ReportFault.
-func (r *Reconciler) readReport(ctx context.Context, observed *observation) error {
-	name := client.ObjectKey{Namespace: r.options.Settings.Namespace, Name: manifests.OriginalName(observed.Test,
-		lifecycle.Attempt(observed.Observed))}
-	counted := observed.Test.Status.Report
-	complete := meta.IsStatusConditionTrue(observed.Test.Status.Conditions, v1alpha1.ConditionComplete) &&
-		counted != nil
-	if complete && counted.NotPublished == "" {
-		name = client.ObjectKey{Namespace: observed.Test.Namespace, Name: counted.ConfigMap}
-	}
-	var configMap corev1.ConfigMap
-	if err := r.live.Get(ctx, name, &configMap); apierrors.IsNotFound(err) {
-		observed.Children.ReportFault = fmt.Sprintf("ConfigMap %s in namespace %s is gone", name.Name, name.Namespace)
-		return nil
-	} else if err != nil {
-		return fmt.Errorf("read the report: %w", err)
-	}
-	size, err := delivery.SizeOf(configMap.BinaryData[delivery.KeyReport])
-	if err != nil {
-		observed.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %s: %v", configMap.Name, delivery.KeyReport, err)
-		return nil
-	}
-	if err := r.makeRoom(ctx, observed, size.Memory()); err != nil {
-		return err
-	}
-	original, err := delivery.DecodeOriginal(configMap.BinaryData, configMap.Annotations)
-	if err == nil && name.Namespace == r.options.Settings.Namespace {
-		original, err = lifecycle.Judged(original)
-	}
-	if err == nil && complete && original.Envelope.Digest != counted.Digest {
-		err = fmt.Errorf("it holds another Report (%s) than the one that counted (%s): somebody replaced it",
-			original.Envelope.Digest, counted.Digest)
-	}
-	if err != nil {
-		observed.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %v", configMap.Name, err)
-		return nil
-	}
-	// The Report may have been written again since the cache saw it, so report and envelope must come from one read.
-	c := &observed.Children
-	c.Report, c.ReportPacked, c.Envelope, c.Followed, c.ReportWritten = original.Report, original.Packed,
-		&original.Envelope, original.Followed, lastWritten(&configMap)
-	if r.options.Reports != nil {
-		r.options.Reports.Keep(observed.Test, original.Envelope.Digest, original.Report, size.Memory())
-	}
-	return nil
-}
-
-// lastWritten is when an object was last written, by the API server's clock, or zero if the object doesn't say.
-func lastWritten(object client.Object) (latest time.Time) {
-	for _, fields := range object.GetManagedFields() {
-		if fields.Time != nil && fields.Time.After(latest) {
-			latest = fields.Time.Time
-		}
-	}
-	return latest
-}
-
-// finalize adds or removes the teardown's finalizer, over the version that the decision was made from. The rest
-// of the pass decides from the new version. A patch replaces the whole list, and the cache lacks other people's
-// finalizers, so the list is read past the cache. If the test is deleted meanwhile, the next pass notices.
-func (r *Reconciler) finalize(ctx context.Context, observed *observation, decision lifecycle.Decision) error {
-	kind := v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestKind)
-	stored, base := caches.MetadataOf(kind), caches.MetadataOf(kind)
-	if err := r.live.Get(ctx, client.ObjectKeyFromObject(observed.Test), stored); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read the finalizers: %w", err)
-	}
-	base.Namespace, base.Name, base.ResourceVersion, base.Finalizers = observed.Test.Namespace, observed.Test.Name,
-		observed.Test.ResourceVersion, stored.Finalizers
-	changed := base.DeepCopy()
-	if decision.Protect {
-		controllerutil.AddFinalizer(changed, v1alpha1.FinalizerTeardown)
-	} else {
-		controllerutil.RemoveFinalizer(changed, v1alpha1.FinalizerTeardown)
-	}
-	ctrl.LoggerFrom(ctx).Info("finalizer", "finalizers", changed.Finalizers, "why", decision.Message)
-	if err := client.IgnoreNotFound(r.client.Patch(ctx, changed, client.MergeFromWithOptions(base,
-		client.MergeFromWithOptimisticLock{}))); err != nil {
-		if apierrors.IsConflict(err) {
-			r.metrics.Conflict()
-		}
-		return fmt.Errorf("write the finalizers: %w", err)
-	}
-	next := observed.Test.DeepCopy()
-	next.ResourceVersion, next.Finalizers = changed.ResourceVersion, changed.Finalizers
-	r.memory.statusWritten(next, next.ResourceVersion)
-	r.recordEvents(observed.Test, decision)
-	observed.Test = next
-	return nil
+// creator creates children, in dry runs too, and records why the API server refuses them.
+type creator struct {
+	*childObserver
+	acceptedPods *acceptedPods
 }
 
 // try finds out by a dry run which of these objects the API server would accept. It skips pods like those that
 // were accepted recently, and refused objects until they are due.
-func (r *Reconciler) try(ctx context.Context, observed *observation, objects []manifests.Object) error {
-	now := r.options.Clock()
+func (r *creator) try(ctx context.Context, observed *observation, objects []manifests.Object) error {
+	now := r.clock()
 	if observed.Refusals = r.memory.refusedTry(observed.Test, objects, now); len(observed.Refusals) > 0 {
 		return nil
 	}
@@ -163,7 +57,7 @@ func (r *Reconciler) try(ctx context.Context, observed *observation, objects []m
 
 // refused records why the API server refused an object, if the user must act. It returns every error that isn't
 // a refusal of the object.
-func (r *Reconciler) refused(ctx context.Context, observed *observation, object manifests.Object, err error) error {
+func (r *creator) refused(ctx context.Context, observed *observation, object manifests.Object, err error) error {
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && observed.Test.DeletionTimestamp != nil &&
 		!observed.refusedAlready(object):
@@ -201,7 +95,7 @@ func (o *observation) refuse(object manifests.Object, message string) {
 }
 
 // checkTaken finds out whose object has a child's name.
-func (r *Reconciler) checkTaken(ctx context.Context, observed *observation, object manifests.Object) error {
+func (r *creator) checkTaken(ctx context.Context, observed *observation, object manifests.Object) error {
 	gvk, err := apiutil.GVKForObject(object, r.client.Scheme())
 	if err != nil {
 		return err
@@ -216,7 +110,7 @@ func (r *Reconciler) checkTaken(ctx context.Context, observed *observation, obje
 
 // checkKept finds out which object has the name of a kept Report. It may be this very Report, from a pass that
 // failed half-way, or another person's object, which isn't changed.
-func (r *Reconciler) checkKept(ctx context.Context, observed *observation, object manifests.Object) error {
+func (r *creator) checkKept(ctx context.Context, observed *observation, object manifests.Object) error {
 	existing := caches.MetadataOf(configMapKind)
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), existing); err != nil {
 		return fmt.Errorf("look at the kept Report %s: %w", object.GetName(), err)
