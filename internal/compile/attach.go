@@ -63,8 +63,7 @@ func (ts *templates) checkOwnNetworks(fieldPath *field.Path, t *corev1.PodTempla
 		switch name := string(l.Name); {
 		case uses(name):
 			ts.refuse(fieldPath, annotation, fmt.Sprintf("interface %s is link %s: give the network another "+
-				"interface, such as mgmt",
-				name, name))
+				"interface, such as mgmt", name, name))
 		case uses("") && numbered.MatchString(name):
 			ts.refuse(fieldPath, annotation, fmt.Sprintf("Multus may call a network without interface %s, as a link "+
 				"is called: give each an interface, such as mgmt", name))

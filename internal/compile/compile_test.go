@@ -70,8 +70,7 @@ func TestSharesAreExactForAnyNumberOfReplicas(t *testing.T) {
 	}
 }
 
-// TestADeviceBetweenTrunkAndAccess: a switch puts tags on and takes them off; a cable doesn't, nor does the
-// Reference's bridge.
+// A switch puts tags on and takes them off; a cable doesn't, nor does the Reference's bridge.
 func TestADeviceBetweenTrunkAndAccess(t *testing.T) {
 	const trunk = "  links: [{name: trunk, lineRate: 1gbps, vlan: 100}, {name: access, lineRate: 1gbps}]\n"
 	server := newServer(t)
@@ -90,7 +89,7 @@ func TestADeviceBetweenTrunkAndAccess(t *testing.T) {
 	}
 }
 
-// TestSeveralRoutersAndMACs: what the file says of the device is what the path is judged by.
+// What the file says of the device is what the path is judged by.
 func TestSeveralRoutersAndMACs(t *testing.T) {
 	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device, hops: 2, readyDelay: 40s}\n  links: [{name: west, "+
 		"lineRate: 1gbps, dut: {sourceMACs: [\"02:AA:00:00:00:01\"]}}, {name: east, lineRate: 1gbps}]\n"))
@@ -100,7 +99,7 @@ func TestSeveralRoutersAndMACs(t *testing.T) {
 	}
 }
 
-// TestAddressesThatAProgramReaches: the stream is named, and no advice allows what nobody's lab has.
+// The stream is named, and no advice allows what nobody's lab has.
 func TestAddressesThatAProgramReaches(t *testing.T) {
 	server := newServer(t)
 	stream := func(first, end uint64, offset int) string {

@@ -29,8 +29,7 @@ func enginesOfTheSchema(t *testing.T) []string {
 	return names
 }
 
-// TestEachEngineOfTheSchemaIsInTheList: one that a file may name and nobody compiles would be refused after it
-// was taken.
+// An engine that a file may name and no code compiles would be refused after the file was admitted.
 func TestEachEngineOfTheSchemaIsInTheList(t *testing.T) {
 	want := enginesOfTheSchema(t)
 	if !slices.Contains(want, plan.EngineTRex) {

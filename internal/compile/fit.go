@@ -87,8 +87,7 @@ func (ft *fit) checkRates(rates procedure.Rates, d plan.Direction) {
 	if full > 0 && warmup > full {
 		member, target, _ := strings.Cut(rates.Full.Field, ".")
 		ft.refuseRate(rates.WarmUp, fmt.Sprintf("the warm-up (%s) is above %s (%s): it comes before the %s, so ask "+
-			"for less",
-			warmup, target, full, member))
+			"for less", warmup, target, full, member))
 	}
 }
 

@@ -94,8 +94,7 @@ func (ls *links) spread(path *field.Path, first netip.Prefix) []netip.Prefix {
 		a := addressAfter(first, r)
 		if !a.IsValid() || isBroadcast(a) {
 			ls.refuse(path, first.String(), fmt.Sprintf("%d replicas need as many addresses in a row, and %s has "+
-				"fewer from here on: use a wider network, or fewer replicas",
-				ls.replicas, first.Masked()))
+				"fewer from here on: use a wider network, or fewer replicas", ls.replicas, first.Masked()))
 			return addresses
 		}
 		addresses = append(addresses, a)

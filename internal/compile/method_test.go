@@ -10,7 +10,7 @@ import (
 )
 
 // Runs are repetitions of each other by their Plans' method: whose test it is must not matter to it.
-// TestBurstsAtAnAbsoluteRateNeedNoLineRate: only a rate in percent is a share of it.
+// Only a rate in percent is a share of it.
 func TestBurstsAtAnAbsoluteRateNeedNoLineRate(t *testing.T) {
 	const spec = "  links: [{name: west}, {name: east}]\n  procedure: {type: BackToBack, backToBack: {rate: 20kpps}}\n"
 	if p := compiled(t, admit(t, newServer(t), spec)); p.Procedure.BackToBack.Rate.String() != "20kpps" {

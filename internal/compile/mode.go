@@ -153,8 +153,7 @@ func (ft *fit) checkFramesOfTunnel(p *plan.Plan) {
 	if largest := p.LargestFrame(); largest-ethernet > plan.LargestOfIPsec {
 		ft.refuse(modePath("tunnel", "kind"), plan.TunnelIPsec,
 			fmt.Sprintf("its packets have at most %d bytes, and the traffic has frames of %d: use frames of at most "+
-				"%d bytes, or kind wireguard",
-				plan.LargestOfIPsec, largest+fcs, plan.LargestOfIPsec+ethernet+fcs))
+				"%d bytes, or kind wireguard", plan.LargestOfIPsec, largest+fcs, plan.LargestOfIPsec+ethernet+fcs))
 	}
 }
 
@@ -166,8 +165,7 @@ func (ls *links) keepApart(reason string, used ...netip.Prefix) {
 				if network.Overlaps(prefix) {
 					ls.refuse(l.path.Child("generator", "networks"), network.String(),
 						fmt.Sprintf("%s %s: use addresses apart from it, such as 16.0.0.0/8 and 48.0.0.0/8, or "+
-							"2001:2::/48 (RFC 5180)",
-							reason, prefix))
+							"2001:2::/48 (RFC 5180)", reason, prefix))
 					return
 				}
 			}

@@ -238,8 +238,7 @@ func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 	// The schema has a rule that all three are in one unit.
 	if f.To.Micros >= f.From.Micros {
 		m.refuse(m.path("to"), spec.To, fmt.Sprintf("the loads go down from %s: make to less than that, or from more "+
-			"than %s",
-			f.From, f.To))
+			"than %s", f.From, f.To))
 		return nil
 	}
 	width := f.From.Micros - f.To.Micros

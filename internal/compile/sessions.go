@@ -102,8 +102,7 @@ func (sessions) check(es *engineSpec) {
 	default:
 		es.refuse(procedure, spec.Procedure.Type,
 			fmt.Sprintf("%s searches among loads of frames, and TCP finds its rate by itself: use type ConstantLoad "+
-				"with constantLoad.rate Unlimited",
-				cmp.Or(spec.Procedure.Type, v1alpha1.ProcedureRamp)))
+				"with constantLoad.rate Unlimited", cmp.Or(spec.Procedure.Type, v1alpha1.ProcedureRamp)))
 	}
 	if spec.Generator.Replicas > 1 {
 		es.refuse(path.Child("generator", "replicas"), spec.Generator.Replicas,
@@ -188,8 +187,7 @@ func (sr *sessionReader) checkApplication(s *plan.Sessions, load *plan.ConstantL
 	case s.Application == plan.ApplicationIperf3 && int64(s.Parallel)*s.MessageBytes > mostMemoryOfIperf3:
 		sr.refuse(specPath().Child("traffic", "sessions", "messageSize"), s.MessageBytes,
 			fmt.Sprintf("%d connections with messages of that size take more than 64Mi of memory: use fewer, or "+
-				"smaller ones",
-				s.Parallel))
+				"smaller ones", s.Parallel))
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 const latencySpec = "  procedure: {type: ConstantLoad, latency: {at: [50%]}}\n"
 
-// TestTRexTimesLatencyStreams: one of each frame size in each direction, at a rate of its own, beside the
-// load's streams, which bear no stamps.
+// TRex has a latency stream of each frame size in each direction, at a rate of its own, beside the load's streams,
+// which bear no stamps.
 func TestTRexTimesLatencyStreams(t *testing.T) {
 	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  generator: {engine: External, external: "+
 		"{servers: [trex.lab]}}\n  traffic: {profile: IMIX}\n"+latencySpec+links))

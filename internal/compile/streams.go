@@ -28,8 +28,7 @@ func (lo *loads) checkStreams() {
 	if lo.device.forwarding() == plan.L3 && len(lo.directions.entries) > 1 {
 		lo.errs = append(lo.errs, field.Invalid(traffic.Child("directions"), field.OmitValueType{},
 			fmt.Sprintf("the same streams can't be routed both ways: choose one direction, such as [{from: %s, to: "+
-				"%s}]",
-				lo.directions.entries[0].From, lo.directions.entries[0].To)))
+				"%s}]", lo.directions.entries[0].From, lo.directions.entries[0].To)))
 	}
 	if text := lo.spec.Streams.JSON; !json.Valid([]byte(text)) {
 		lo.errs = append(lo.errs, field.Invalid(traffic.Child("streams", "json"), field.OmitValueType{},

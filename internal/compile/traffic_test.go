@@ -9,8 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// TestEachKindOfTrafficIsInTheList: an engine whose traffic nobody knows would have no load, and one that no
-// engine sends is never measured.
+// An engine of unknown traffic would have no load, and traffic that no engine sends is never measured.
 func TestEachKindOfTrafficIsInTheList(t *testing.T) {
 	sent := map[string]bool{}
 	for _, s := range Senders() {

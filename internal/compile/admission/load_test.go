@@ -351,7 +351,7 @@ func TestAListIsUnpacked(t *testing.T) {
 	}
 }
 
-// TestKeysThatAreMergedIn: valid YAML, which kubectl takes; what is written itself stays.
+// Valid YAML, which kubectl takes; what is written itself stays.
 func TestKeysThatAreMergedIn(t *testing.T) {
 	text := strings.Replace(minimal, "{name: x}", "{<<: &m {name: y, namespace: lab}, name: x}", 1)
 	objects, err := newServer(t).Load("x.yaml", strings.NewReader(text))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWhatIsNotYAML: the line that is named is the one to look at, and the sentence ends with what to do there.
+// The line that is named is the one to look at, and the sentence ends with what to do there.
 func TestWhatIsNotYAML(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"a list that is indented less than its key": {"spec:\n  dut:\n    type: Reference\n  - {name: west}\n",

@@ -98,8 +98,8 @@ func encloses(f report.BurstFigure, truth, slack float64) bool {
 	return f.Low.Float() <= truth+slack && f.High.Float() >= truth-slack
 }
 
-// TestTheIntervalHasTheDevicesTruthInIt: whatever the device forwards and holds, which the procedure doesn't
-// know, and however fast the generator is, each direction's figures enclose it.
+// Whatever the device forwards and holds, which the procedure doesn't know, and however fast the generator is, each
+// direction's figures enclose that.
 func TestTheIntervalHasTheDevicesTruthInIt(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range tier.Times(150, 3000) {
@@ -163,7 +163,7 @@ func TestTheBufferIsEnclosedWhereBurstsAreSqueezedAndNobodyTells(t *testing.T) {
 	}
 }
 
-// TestASearchTakesFewBursts: the frames that a burst lost tell where the end lies.
+// The frames that a burst lost tell where the end lies.
 func TestASearchTakesFewBursts(t *testing.T) {
 	q := queue{rate: 10_000, fastest: 1e9, depth: 700}
 	p := bursts(repeated(10))
@@ -272,8 +272,7 @@ func TestWhatCannotBeToldIsNoBuffer(t *testing.T) {
 	}
 }
 
-// TestASearchToTheFrameHasNoWidth: where a burst lost nothing and one that is a frame longer lost some, both
-// ends are the same.
+// Where a burst lost nothing and one that is a frame longer lost some, both ends are the same.
 func TestASearchToTheFrameHasNoWidth(t *testing.T) {
 	p := bursts(resolved(1))
 	q := queue{rate: 10_000, fastest: 1e9, depth: 40}
@@ -289,8 +288,8 @@ func TestASearchToTheFrameHasNoWidth(t *testing.T) {
 	}
 }
 
-// TestAnOpenEndIsNoBound: where the longest burst allowed lost nothing, nothing says how long a burst may be at
-// most, and what the device holds.
+// Where the longest burst allowed lost nothing, nothing says how long a burst may be at most, and what the device
+// holds.
 func TestAnOpenEndIsNoBound(t *testing.T) {
 	p := bursts(func(b *plan.BackToBack) {
 		b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
@@ -304,8 +303,7 @@ func TestAnOpenEndIsNoBound(t *testing.T) {
 	}
 }
 
-// TestWhatTheGeneratorDroppedWasForwarded: frames that reached the generator and found no room there say how
-// fast the device forwards, as those that it took.
+// Frames that reached the generator and found no room there say how fast the device forwards, as those that it took.
 func TestWhatTheGeneratorDroppedWasForwarded(t *testing.T) {
 	p := bursts()
 	q := queue{rate: 10_000, fastest: 1e9, depth: 500}
@@ -350,7 +348,7 @@ func TestSearchesThatWereGivenUpAreCounted(t *testing.T) {
 	}
 }
 
-// TestADirectionWithoutASearchKeepsTheDeviceAsBusy: it sends for as long as the other one.
+// A direction without a search sends for as long as the other one.
 func TestADirectionWithoutASearchKeepsTheDeviceAsBusy(t *testing.T) {
 	p := bursts()
 	for _, w := range carryOut(t, p, queue{rate: 10_000, fastest: 1e9, depth: 500},

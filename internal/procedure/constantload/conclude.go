@@ -1,6 +1,7 @@
 package constantload
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,13 +99,7 @@ func worse(w, reference report.Window) bool {
 
 // mostLost is the direction that lost the largest share. The window has one at least.
 func mostLost(w report.Window) report.Direction {
-	worst := w.Directions[0]
-	for _, d := range w.Directions[1:] {
-		if d.LossRatio > worst.LossRatio {
-			worst = d
-		}
-	}
-	return worst
+	return slices.MaxFunc(w.Directions, func(a, b report.Direction) int { return cmp.Compare(a.LossRatio, b.LossRatio) })
 }
 
 // claimSessions is the reason of an answer of sessions, which is what limited them. Where directions differ, it is the

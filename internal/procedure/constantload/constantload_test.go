@@ -97,8 +97,7 @@ func TestWhatItSaysOfItself(t *testing.T) {
 	}
 }
 
-// TestADeviceOfAKnownLimit: what is lost of a load is what the device, whose limit only the test knows, doesn't
-// forward.
+// What is lost of a load is what the device, whose limit only the test knows, doesn't forward.
 func TestADeviceOfAKnownLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		device  Device

@@ -22,8 +22,7 @@ func sessionsWindow(phase report.Phase, goodput int64, heldByReceiver time.Durat
 		Directions: []report.Direction{{From: "west", To: "east", Quality: quality, Sessions: s}}}
 }
 
-// TestSessionsThatSendAllTheyCan: goodput is that of all windows that count together, and the claim follows
-// from what limited them.
+// Goodput is that of all windows that count together, and the claim follows from what limited them.
 func TestSessionsThatSendAllTheyCan(t *testing.T) {
 	p := constantload.New(plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true,
 		WarmupDuration: plan.Duration(2 * time.Second),
@@ -76,7 +75,7 @@ func TestSessionsThatSendAllTheyCan(t *testing.T) {
 	}
 }
 
-// TestDatagramsAtARate: all that was asked for came only where it did in each direction.
+// All that was asked for came only where it did in each direction.
 func TestDatagramsAtARate(t *testing.T) {
 	p := constantload.New(plan.Procedure{Type: plan.TypeConstantLoad,
 		ConstantLoad: &plan.ConstantLoad{Rate: units.Rate{Kind: units.Layer2Bits, Micros: 8e12},

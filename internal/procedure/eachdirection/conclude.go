@@ -89,10 +89,11 @@ func (s search) direction(conclusion procedure.Conclusion) procedure.DirectionCo
 
 // whole is what may be claimed of all directions together, by the first rule that applies.
 func (e Procedure) whole(c *procedure.Conclusion, history []report.Window) {
-	missing := firstWithoutFigure(c.Directions)
+	missing := slices.IndexFunc(c.Directions,
+		func(d procedure.DirectionConclusion) bool { return d.Window == procedure.NoWindow })
 	switch {
-	case missing != nil: // some direction has no figure: nor has the whole
-		c.Reason, c.Lossy = missing.Reason, missing.Lossy
+	case missing >= 0: // some direction has no figure, nor has the whole
+		c.Reason, c.Lossy = c.Directions[missing].Reason, c.Directions[missing].Lossy
 	case c.AllAtOnce == nil || c.AllAtOnce.Verdict == report.Invalid:
 		c.Window, c.Reason = windowOfMostReceived(c.Directions, history), report.Inconclusive
 	case c.AllAtOnce.Verdict == report.Lossy:
@@ -136,26 +137,12 @@ func sumOf(directions []procedure.DirectionConclusion) (reason report.Reason, sa
 	return reason, saturated, confirmed, resolution
 }
 
-// firstWithoutFigure is the first direction without a figure. Nil means that each has one.
-func firstWithoutFigure(directions []procedure.DirectionConclusion) *procedure.DirectionConclusion {
-	for i := range directions {
-		if directions[i].Window == procedure.NoWindow {
-			return &directions[i]
-		}
-	}
-	return nil
-}
-
 // windowOfMostReceived is the window of the direction's answer at which most came back in all directions together. The
 // device carries at least that.
 func windowOfMostReceived(directions []procedure.DirectionConclusion, history []report.Window) int {
-	best := directions[0].Window
-	for _, d := range directions {
-		if receivedPacketsPerSecond(history[d.Window]) > receivedPacketsPerSecond(history[best]) {
-			best = d.Window
-		}
-	}
-	return best
+	return slices.MaxFunc(directions, func(a, b procedure.DirectionConclusion) int {
+		return cmp.Compare(receivedPacketsPerSecond(history[a.Window]), receivedPacketsPerSecond(history[b.Window]))
+	}).Window
 }
 
 // sentence says what was found of each direction, and what came back of all at once. A search of one direction has a

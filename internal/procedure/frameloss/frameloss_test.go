@@ -246,7 +246,7 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 	})
 }
 
-// TestPropertyTheSentenceIsShort: however many loads there are, at most six appear.
+// However many loads there are, at most six appear.
 func TestPropertyTheSentenceIsShort(t *testing.T) {
 	for n := int64(1); n < 100; n++ {
 		p := descent(rates(pps(1000), pps(1000/n), pps(max(1, 1000/n))), stopAfter(0))

@@ -1,6 +1,9 @@
 package goals
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // class is what trials at one load show of a target.
 type class int
@@ -89,7 +92,7 @@ func (y *targetStats) effective(t target) (bad, whole float64) {
 // exceed ratio of trials may be worse. With missing, the rest of the target's sum counts as lost entirely.
 func forwarded(t target, trials []Trial, missing bool) float64 {
 	long := slices.DeleteFunc(slices.Clone(trials), func(trial Trial) bool { return trial.Duration < t.trial })
-	slices.SortStableFunc(long, func(a, b Trial) int { return compareLoss(a, b) })
+	slices.SortStableFunc(long, compareLoss)
 	var whole float64
 	for _, trial := range long {
 		whole += trial.Took.Seconds()
@@ -114,14 +117,10 @@ func forwarded(t target, trials []Trial, missing bool) float64 {
 // compareLoss orders trials by loss. Stopped trials, whose loss is known as a minimum only, come behind all others.
 func compareLoss(a, b Trial) int {
 	switch {
-	case a.Stopped != b.Stopped && b.Stopped:
-		return -1
-	case a.Stopped != b.Stopped:
-		return 1
-	case a.LossRatio < b.LossRatio:
-		return -1
-	case a.LossRatio > b.LossRatio:
+	case a.Stopped == b.Stopped:
+		return cmp.Compare(a.LossRatio, b.LossRatio)
+	case a.Stopped:
 		return 1
 	}
-	return 0
+	return -1
 }

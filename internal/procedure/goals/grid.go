@@ -1,6 +1,9 @@
 package goals
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // grid is the loads that a search may try, from the lowest to the highest in equal ratios. Each goal's width is
 // (nearly) a whole number of steps. A load is its number on the grid, and a width a number of steps.
@@ -76,15 +79,7 @@ func (g *grid) floor(load float64) int {
 	if !(load > g.lowest) {
 		return 0
 	}
-	return g.halve(func(_ int, middleLoad float64) int {
-		switch {
-		case middleLoad < load:
-			return 1
-		case middleLoad > load:
-			return -1
-		}
-		return 0
-	})
+	return g.halve(func(_ int, middleLoad float64) int { return cmp.Compare(load, middleLoad) })
 }
 
 // halve descends by halves of the grid. towards decides where to go from a middle, up if it is positive, down if it is

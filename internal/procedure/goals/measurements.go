@@ -22,7 +22,7 @@ type loadStats struct {
 // add counts a trial for each target, and returns the number of its load.
 func (l *measurements) add(trialIndex int, trial Trial) int {
 	load := l.grid.nearest(trial.Load)
-	index, found := slices.BinarySearchFunc(l.loads, load, func(e *loadStats, load int) int { return e.load - load })
+	index, found := l.find(load)
 	if !found {
 		l.loads = slices.Insert(l.loads, index, &loadStats{load: load, targets: make([]targetStats, len(l.targets))})
 	}
@@ -34,18 +34,21 @@ func (l *measurements) add(trialIndex int, trial Trial) int {
 	return load
 }
 
-// entryAt is the statistics of a load, or nil.
-func (l *measurements) entryAt(load int) *loadStats {
-	index, found := slices.BinarySearchFunc(l.loads, load, func(e *loadStats, load int) int { return e.load - load })
-	if !found {
-		return nil
+func (l *measurements) find(load int) (index int, found bool) {
+	return slices.BinarySearchFunc(l.loads, load, func(e *loadStats, load int) int { return e.load - load })
+}
+
+// statsAt is the statistics of a load, or nil.
+func (l *measurements) statsAt(load int) *loadStats {
+	if index, found := l.find(load); found {
+		return l.loads[index]
 	}
-	return l.loads[index]
+	return nil
 }
 
 // class is what trials at a load, if any, show of a target.
 func (l *measurements) class(load, target int) class {
-	e := l.entryAt(load)
+	e := l.statsAt(load)
 	if e == nil {
 		return undecided
 	}
@@ -54,7 +57,7 @@ func (l *measurements) class(load, target int) class {
 
 // lastTrial is the index of a load's last trial, or absent.
 func (l *measurements) lastTrial(load int) int {
-	if e := l.entryAt(load); e != nil {
+	if e := l.statsAt(load); e != nil {
 		return e.trials[len(e.trials)-1]
 	}
 	return absent
@@ -139,7 +142,7 @@ func (s *search) bound(load int) *Bound {
 	if load == absent {
 		return nil
 	}
-	return &Bound{Load: s.grid.load(load), Trials: slices.Clone(s.measurements.entryAt(load).trials)}
+	return &Bound{Load: s.grid.load(load), Trials: slices.Clone(s.measurements.statsAt(load).trials)}
 }
 
 // sane is a trial within physical limits. Its loss ratio is from none to all, and its time doesn't run backwards. A

@@ -169,11 +169,8 @@ func (s *selector) bisect(b bounds) (candidate, bool) {
 
 // pointless reports that a trial at a load would move no bound, or that the bounds are close enough.
 func (s *selector) pointless(b bounds, load int) bool {
-	switch {
-	case b.low != absent && b.low >= load, b.high != absent && b.high <= load:
-		return true
-	}
-	return b.low != absent && b.high != absent && b.high-b.low <= s.target().width
+	return b.low != absent && b.low >= load || b.high != absent && b.high <= load ||
+		b.low != absent && b.high != absent && b.high-b.low <= s.target().width
 }
 
 // keepAway moves a load until it lies at least a width from the bounds and from the grid's ends, or at an end. False

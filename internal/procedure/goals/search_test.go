@@ -196,7 +196,7 @@ func TestWhatAStoppedTrialShows(t *testing.T) {
 	}
 }
 
-// TestTST009VerifiesLoss: one trial of a minute, whose drain comes on top, decides no load, and two of a kind do.
+// One trial of a minute, whose drain comes on top, decides no load, and two of a kind do.
 func TestTST009VerifiesLoss(t *testing.T) {
 	for _, classification := range []goals.Classification{goals.RFC9971, goals.Sequential} {
 		s := goals.Settings{Classification: classification, Goals: shapes()["TST009"], MinLoad: lowest,

@@ -177,7 +177,7 @@ func (v view) explore() (choice, bool) {
 // decides, however short.
 func (v view) sure(load int) bool {
 	const margin, limit = 5, 15
-	y := v.measurements.entryAt(load).targets[v.index]
+	y := v.measurements.statsAt(load).targets[v.index]
 	ahead := y.shortGood - y.shortBad
 	return !v.short || v.target.exceed == 0 || v.exploreDuration() >= v.target.trial || y.good+y.bad > 0 ||
 		y.class(v.target) != undecided || max(ahead, -ahead) >= margin || y.shortGood+y.shortBad >= limit
@@ -234,7 +234,7 @@ func (v view) doubled(times int) int {
 // much. False means that the limit is unknown, since all trials at that load were stopped.
 func (v view) limit(load int) (int, bool) {
 	sum, whole := 0.0, 0
-	for _, i := range v.measurements.entryAt(load).trials {
+	for _, i := range v.measurements.statsAt(load).trials {
 		if t := v.trials[i]; !t.Stopped && t.LossRatio > v.target.loss {
 			sum += t.Load * (1 - t.LossRatio)
 			whole++
@@ -304,6 +304,6 @@ func (v view) loadsToConfirm() (low, high int) {
 
 // hasLongTrials reports whether a load has trials that count.
 func (v view) hasLongTrials(load int) bool {
-	y := v.measurements.entryAt(load).targets[v.index]
+	y := v.measurements.statsAt(load).targets[v.index]
 	return y.good+y.bad > 0
 }

@@ -61,8 +61,8 @@ func trial(q report.Quality) report.Window {
 
 var loads = plan.Latency{At: []units.Ratio{0, units.One / 2, units.One}, TrialDuration: plan.Duration(10 * time.Second)}
 
-// TestTrialsFollowTheResult: each load once, as a share of what was found, single frames first; a trial that
-// says nothing is made anew, twice at most.
+// Each load once, as a share of what was found, single frames first; a trial that says nothing is made anew, twice at
+// most.
 func TestTrialsFollowTheResult(t *testing.T) {
 	a := latency.New(loads, found{load: units.One / 2})
 	history := []report.Window{answer}
@@ -122,7 +122,7 @@ func TestLoadsAreSharesOfTheGoalThatIsNamed(t *testing.T) {
 	}
 }
 
-// TestFewFramesAreFew: a thousand a second, or a hundredth of the rate.
+// Single frames are a thousand a second, or a hundredth of the rate.
 func TestFewFramesAreFew(t *testing.T) {
 	for full, want := range map[units.PacketRate]units.PacketRate{1_000_000: 1000, 20_000: 100, 100: 1} {
 		s := procedure.Step{SingleFrames: units.One / 2}

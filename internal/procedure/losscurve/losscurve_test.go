@@ -57,9 +57,9 @@ func logNormalIntegral(z float64) float64 {
 	return -z*z/2 - math.Log(2*math.Pi)/2 + math.Log(sum*step/3)
 }
 
-// TestFitsFollowTheTrials: what loses as a device of a tenth less capacity does has a lower critical load,
-// where trials of both tell it: a load of which less than a hundredth was lost, and the shape that the losses
-// have. Quantiles rise from the least load to the most that is looked for, whatever was lost.
+// What loses as a device of a tenth less capacity does has a lower critical load, where trials of both tell it: a load
+// of which less than a hundredth was lost, and the shape that the losses have. Quantiles rise from the least load to
+// the most that is looked for, whatever was lost.
 func TestFitsFollowTheTrials(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	q := losscurve.Question{LossRatio: 1e-5, Lowest: 1e4, Highest: 1e6}
@@ -102,7 +102,7 @@ func TestFitsFollowTheTrials(t *testing.T) {
 	}
 }
 
-// TestFitsDoNotDependOnTheUnit: loads in other units give the same answer in these.
+// Loads in other units give the same answer in these.
 func TestFitsDoNotDependOnTheUnit(t *testing.T) {
 	trials := []losscurve.Trial{{Load: 900, Sent: 9000, Lost: 800}, {Load: 850, Sent: 8500, Lost: 120},
 		{Load: 820, Sent: 8200, Lost: 4}, {Load: 800, Sent: 8000}}
@@ -120,9 +120,9 @@ func TestFitsDoNotDependOnTheUnit(t *testing.T) {
 	}
 }
 
-// TestALimitIsFoundBetweenTheLoadsThatShowIt: where a load lost hardly anything and the next one far too much,
-// the critical load is between the two, also of a device that loses more of an overload than any curve does, so
-// that trials fit but a few curves. Where none lost too much, it may lie above all that could be offered.
+// Where a load lost hardly anything and the next one far too much, the critical load is between the two, also of a
+// device that loses more of an overload than any curve does, so that trials fit but a few curves. Where none lost too
+// much, it may lie above all that could be offered.
 func TestALimitIsFoundBetweenTheLoadsThatShowIt(t *testing.T) {
 	q := losscurve.Question{LossRatio: 1e-3, Lowest: 10_000, Highest: 1_000_000}
 	for name, c := range map[string]struct {

@@ -69,8 +69,7 @@ func TestTheTrials(t *testing.T) {
 	}
 }
 
-// TestADeviceOfAKnownLimit: whatever is offered, what comes back is what the device, whose limit only the test
-// knows, forwards of it.
+// Whatever is offered, what comes back is what the device, whose limit only the test knows, forwards of it.
 func TestADeviceOfAKnownLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -22,20 +22,31 @@ import (
 
 // constructors are those of all procedures, by spec.procedure.type.
 var constructors = map[string]func(plan.Procedure) procedure.Procedure{
-	plan.TypeRamp:               rampOf,
+	plan.TypeRamp:               inDirections(ramp.New),
 	plan.TypeConstantLoad:       func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
 	plan.TypeFrameLoss:          func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
 	plan.TypeMaximumOfferedLoad: func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
-	plan.TypeSearch:             searchOf,
+	plan.TypeSearch:             inDirections(search.New),
 	plan.TypeBackToBack:         func(p plan.Procedure) procedure.Procedure { return backtoback.New(p) },
 	plan.TypeSoak:               func(p plan.Procedure) procedure.Procedure { return soak.New(p) },
+}
+
+// inDirections constructs a procedure of all directions together, or of one after another, as the Plan says.
+func inDirections[P procedure.Procedure](construct func(plan.Procedure) P) func(plan.Procedure) procedure.Procedure {
+	single := func(p plan.Procedure) procedure.Procedure { return construct(p) }
+	return func(p plan.Procedure) procedure.Procedure {
+		if p.Each != nil && len(p.Each.Directions) > 0 {
+			return eachdirection.New(p, single)
+		}
+		return single(p)
+	}
 }
 
 // New is a Plan's procedure. A Plan without a type is a ramp.
 func New(p plan.Procedure) procedure.Procedure {
 	construct, found := constructors[p.Type]
 	if !found {
-		construct = rampOf
+		construct = constructors[plan.TypeRamp]
 	}
 	chosen := construct(p)
 	if p.Latency != nil {
@@ -71,22 +82,6 @@ func (r withReset) Describe() procedure.Description {
 		d.OnTop += ", and the device's reset before each trial,"
 	}
 	return d
-}
-
-// rampOf is a ramp of all directions together, or of one after another.
-func rampOf(p plan.Procedure) procedure.Procedure {
-	if p.Each != nil && len(p.Each.Directions) > 0 {
-		return eachdirection.New(p, func(p plan.Procedure) procedure.Procedure { return ramp.New(p) })
-	}
-	return ramp.New(p)
-}
-
-// searchOf is a search with all directions together, or of one after another.
-func searchOf(p plan.Procedure) procedure.Procedure {
-	if p.Each != nil && len(p.Each.Directions) > 0 {
-		return eachdirection.New(p, func(p plan.Procedure) procedure.Procedure { return search.New(p) })
-	}
-	return search.New(p)
 }
 
 // Check refuses an unknown type, since the Plan of a newer linerate would be measured by another procedure than it

@@ -34,7 +34,7 @@ func typesOfThePlan(t *testing.T) map[string]string {
 	return types
 }
 
-// TestEachTypeOfAPlanHasAProcedure: a type that the Plan knows and nobody carries out would be measured as a ramp.
+// A type that the Plan has and no procedure carries out would be measured as a ramp.
 func TestEachTypeOfAPlanHasAProcedure(t *testing.T) {
 	types := typesOfThePlan(t)
 	if types["TypeRamp"] != plan.TypeRamp || len(types) < 4 {

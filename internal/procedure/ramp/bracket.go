@@ -59,13 +59,8 @@ func (b *bracket) mark(p point, cause string, proven bool) {
 	}
 }
 
-// addStep takes in a window of the staircase. It reports whether the window completes a direction's run of lossy
+// countRuns takes in a window of the staircase. It reports whether the window completes a direction's run of lossy
 // windows, the first such run, which marks saturation.
-func (b *bracket) addStep(p point) (saturated bool) {
-	b.points = append(b.points, p)
-	return b.countRuns(p)
-}
-
 func (b *bracket) countRuns(p point) (saturated bool) {
 	for i, d := range p.window.Directions {
 		if run := b.runs.add(i, p); b.upper == nil && len(run) == lossyRun {
@@ -241,7 +236,7 @@ func (b *bracket) addClean(p point, byEstimate bool) {
 
 // addUnclear lowers the ceiling to a load that stayed unclear.
 func (b *bracket) addUnclear(p point, isLong bool) {
-	b.ceilingUnclear = !p.deviceNotAtFault() && p.asked < b.ceiling
+	b.ceilingUnclear = !p.generatorAtFault() && !p.machine && p.asked < b.ceiling
 	b.ceiling = min(b.ceiling, p.asked)
 	b.upperProven = b.upperProven || p.asked >= b.upper.asked // trying it again does not tell
 	if isLong {

@@ -33,8 +33,3 @@ func (b *budget) allowsVote(isLong bool) bool {
 	}
 	return !b.timeIsUp() && b.short < refineWindows
 }
-
-// allowsRepeat reports whether a window of that length may be repeated, after so many repeats.
-func (b *budget) allowsRepeat(isLong bool, repeats int) bool {
-	return b.allowsVote(isLong) && (!isLong || repeats < longRepeats)
-}

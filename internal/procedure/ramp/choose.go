@@ -148,8 +148,7 @@ func (s *search) chooseOverload() {
 	load, confirmed := s.bracket.overload(), s.overload.confirmed
 	s.target = target{phase: report.Refine, load: load, judge: s.overload.judge(s.rules.Ramp), overload: true}
 	s.add(fmt.Sprintf("overloading the device at %s of the target, so that nothing it saved up helps it to carry %s "+
-		"for %s",
-		percent(load), percent(confirmed.load), confirmed.judge))
+		"for %s", percent(load), percent(confirmed.load), confirmed.judge))
 }
 
 // observeOverload takes in a window of an overload.

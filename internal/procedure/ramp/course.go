@@ -107,7 +107,8 @@ func (m *course) observeStep(p point) {
 	}
 	m.repeats.count = 0
 	b := &m.search.bracket
-	saturated := b.addStep(p)
+	b.points = append(b.points, p)
+	saturated := b.countRuns(p)
 	sentence := ""
 	if saturated {
 		sentence = b.saturationSentence()
@@ -117,8 +118,7 @@ func (m *course) observeStep(p point) {
 		m.endClimb(sentence)
 	case b.upper == nil && b.plateau():
 		m.endClimb(fmt.Sprintf("the climb ends at %s of the target: the generator offers no more than %s, all "+
-			"directions together",
-			percent(p.asked), wording.PacketRate(p.offeredRate())))
+			"directions together", percent(p.asked), wording.PacketRate(p.offeredRate())))
 	case m.level < m.steps:
 		m.level++
 		if saturated {
@@ -257,8 +257,7 @@ func (v *votes) cast(p point, allowed bool) (reason string) {
 	}
 	if p.lossy {
 		return fmt.Sprintf("window %d lost frames at %s of the target; tried again, as loss is believed when it "+
-			"repeats",
-			p.window.Number, percent(p.asked))
+			"repeats", p.window.Number, percent(p.asked))
 	}
 	v.clean = true
 	return fmt.Sprintf("window %d lost none at %s of the target, the one before did; the next decides", p.window.Number,

@@ -126,8 +126,10 @@ func (o *ownLoss) count(p point, trusted bool) {
 // inWindow is the direction in a window.
 func (o *ownLoss) inWindow(p point) report.Direction { return p.window.Directions[o.direction] }
 
-// carriedIn is the load that the device carried of the direction in a window.
-func (o *ownLoss) carriedIn(p point) units.Ratio { return carriedLoad(o.inWindow(p), p.asked) }
+// carriedIn is the load that the device carried of the direction in a window, by frames.
+func (o *ownLoss) carriedIn(p point) units.Ratio {
+	return mul(p.asked, units.One-min(o.inWindow(p).LossRatio, units.One))
+}
 
 // lossy is the window of the lowest load above the answer at which the direction itself lost frames, as far as that is
 // believed. The loss is believed in three cases. It repeated at that load. A run of lossy windows of the staircase

@@ -229,8 +229,8 @@ func TestASingleDirectionIsTheWhole(t *testing.T) {
 	}
 }
 
-// TestLossOfADirectionsGeneratorIsNoLimitOfThatDirection: where a generator can't send in one direction what it
-// is asked for, and what it sends in bursts is lost, nothing says what the device carries there.
+// Where a generator can't send in one direction what it is asked for, and what it sends in bursts is lost, nothing says
+// what the device carries there.
 func TestLossOfADirectionsGeneratorIsNoLimitOfThatDirection(t *testing.T) {
 	weak := proceduretest.Limited(1e9).Throttled(16_000)
 	bursting := func(n int, asked float64) (float64, float64) {
@@ -253,8 +253,8 @@ func TestLossOfADirectionsGeneratorIsNoLimitOfThatDirection(t *testing.T) {
 	}
 }
 
-// TestPropertyADirectionsIntervalHasItsLimit: whatever each direction carries, whichever generator is too weak,
-// and however windows are disturbed.
+// A direction's interval has its limit, whatever each direction carries, whichever generator is too weak, and however
+// windows are disturbed.
 func TestPropertyADirectionsIntervalHasItsLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	saturated, bounded, open := 0, 0, 0

@@ -72,11 +72,6 @@ func exactLoad(d report.Direction, asked units.Ratio) units.Ratio {
 	return mul(asked, units.RatioOf(d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond))
 }
 
-// carriedLoad is the share of the full rate that the device carried of one direction, by frames.
-func carriedLoad(d report.Direction, asked units.Ratio) units.Ratio {
-	return mul(asked, units.One-min(d.LossRatio, units.One))
-}
-
 // leastOffered is the load of the direction that was offered least, to the last frame. A difference that the search
 // ignores as noise of the reading still widens the resolution.
 func (p point) leastOffered() units.Ratio {
@@ -179,10 +174,6 @@ func (p point) unclear() bool { return !p.lossy && !p.clean }
 
 // generatorAtFault reports whether the window is unclear because of the generator.
 func (p point) generatorAtFault() bool { return p.drops || p.bursts }
-
-// deviceNotAtFault reports whether the window is unclear because of the generator, or of the machine that plays the
-// device.
-func (p point) deviceNotAtFault() bool { return p.generatorAtFault() || p.machine }
 
 // reason is the reason that an unclear window gives.
 func (p point) reason() report.Reason {

@@ -208,8 +208,7 @@ func TestAProcedureWithoutDurationsStillEnds(t *testing.T) {
 	}
 }
 
-// TestPropertyAnyHistoryEnds: whatever the windows say, the run ends within its bound, and what is concluded is
-// one of the windows.
+// Whatever the windows say, the run ends within its bound, and what is concluded is one of the windows.
 func TestPropertyAnyHistoryEnds(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	qualities := []report.Quality{report.Good, report.Short, report.Lossy, report.Invalid}

@@ -124,7 +124,7 @@ func (s *search) keepHeld(p point) {
 // repeat is why the same load needs another window. This one could not be judged or shows less than it should, or
 // windows don't agree yet. Empty means that the load is decided.
 func (s *search) repeat(p point, isLong bool) (reason string) {
-	allowed := s.budget.allowsRepeat(isLong, s.repeats.count)
+	allowed := s.budget.allowsVote(isLong) && (!isLong || s.repeats.count < longRepeats)
 	w := p.window
 	switch {
 	case p.unclear():
@@ -138,8 +138,7 @@ func (s *search) repeat(p point, isLong bool) (reason string) {
 	case p.lossy && p.short && allowed && s.repeats.count < invalidRepeats: // a device may well lose such a burst
 		s.repeats.count++
 		return fmt.Sprintf("window %d is repeated, the generator sent less than asked and may have caught up in a "+
-			"burst: %s",
-			w.Number, w.Reason)
+			"burst: %s", w.Number, w.Reason)
 	case p.clean && allowed:
 		reason = s.repeatClean(p, isLong)
 	}
@@ -161,8 +160,7 @@ func (s *search) repeatClean(p point, isLong bool) (reason string) {
 	case isLong && s.bracket.offeredTooLittle(p): // the window is still a lower bound
 		s.bracket.points = append(s.bracket.points, p)
 		return fmt.Sprintf("window %d lost nothing, but the generator sent less than the %s that was asked for; "+
-			"tried again",
-			w.Number, percent(p.asked))
+			"tried again", w.Number, percent(p.asked))
 	case isLong && !p.long && w.HasEdges():
 		s.target.trial = true
 		return fmt.Sprintf("window %d lost none as far as its edges show, but they may hide more than the loss "+
@@ -190,8 +188,7 @@ func (s *search) moveEnd(p point, isLong, stepsLeft bool) {
 		}
 		if isLong && !p.long && !w.HasEdges() {
 			s.finish(fmt.Sprintf("not confirmed: %s (window %d: %s); keep LLDP, STP and other people's traffic off "+
-				"the links",
-				foreignFrames, w.Number, w.Reason))
+				"the links", foreignFrames, w.Number, w.Reason))
 		}
 	case b.upper == nil && s.target.phase != report.Confirm:
 		b.points = append(b.points, p)

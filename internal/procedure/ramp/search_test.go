@@ -216,7 +216,7 @@ func TestADisturbedStepIsNotWhereSaturationBegins(t *testing.T) {
 	}
 }
 
-// TestPropertyOneDisturbedWindowIsNotTheLimit: whichever window of a run it is, and however much it loses.
+// One disturbed window is not the limit, whichever window of a run it is, and however much it loses.
 func TestPropertyOneDisturbedWindowIsNotTheLimit(t *testing.T) {
 	for _, p := range []plan.Procedure{rampOf(), rampOf(hold(20*time.Second), toTheTop)} {
 		calm, _ := carryOut(t, p, limited(50_400, 0))
@@ -794,8 +794,7 @@ func TestATopThatCouldNotBeJudged(t *testing.T) {
 	})
 }
 
-// TestPropertyNoVoidLoadsFeignALimit: whatever loads can't be judged, the answer is a load that the device
-// carries, and a limit is one of the device.
+// Whatever loads can't be judged, the answer is a load that the device carries, and a limit is one of the device.
 func TestPropertyNoVoidLoadsFeignALimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	for range tier.Times(200, 2000) {

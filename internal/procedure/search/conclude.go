@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -128,13 +129,7 @@ func (v verdict) median() int {
 // worst is the window of a bound's trial that lost most.
 func (v verdict) worst(b *goals.Bound) int {
 	return v.trials[slices.MaxFunc(b.Trials, func(i, j int) int {
-		switch a, b := v.trials[i].LossRatio, v.trials[j].LossRatio; {
-		case a < b:
-			return -1
-		case a > b:
-			return 1
-		}
-		return 0
+		return cmp.Compare(v.trials[i].LossRatio, v.trials[j].LossRatio)
 	})].window
 }
 

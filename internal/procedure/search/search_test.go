@@ -45,8 +45,8 @@ var bothWays = []func(*plan.Procedure){func(*plan.Procedure) {}, sequential}
 // rate is what a load is in a direction, in packets per second.
 func rate(load units.Ratio) float64 { return Full * float64(load) / float64(units.One) }
 
-// TestADeviceOfAKnownLimit: whatever the limit, which only the test knows, each goal's bounds enclose the rate
-// at which the device loses more than that goal allows, and lie no further apart than its width.
+// Whatever the limit, which only the test knows, each goal's bounds enclose the rate at which the device loses more
+// than that goal allows, and lie no further apart than its width.
 func TestADeviceOfAKnownLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
@@ -82,7 +82,7 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 	}
 }
 
-// TestAWeakGeneratorIsNoLimit: what a generator can't send bounds the search, and never the device.
+// What a generator can't send bounds the search, and never the device.
 func TestAWeakGeneratorIsNoLimit(t *testing.T) {
 	for _, classify := range bothWays {
 		p := search.New(planned(classify))
@@ -101,8 +101,7 @@ func TestAWeakGeneratorIsNoLimit(t *testing.T) {
 	}
 }
 
-// TestAWeakReceiverIsNoLimit: what the generator itself dropped of what came back bounds the search, and never
-// the device.
+// What the generator itself dropped of what came back bounds the search, and never the device.
 func TestAWeakReceiverIsNoLimit(t *testing.T) {
 	for _, classify := range bothWays {
 		p := search.New(planned(classify))
@@ -124,7 +123,7 @@ func TestAWeakReceiverIsNoLimit(t *testing.T) {
 	}
 }
 
-// TestOneDirectionSetsTheLoadOfBoth: a trial's loss ratio is the worst direction's, and the other one is a lower bound.
+// A trial's loss ratio is the worst direction's, and the other one is a lower bound.
 func TestOneDirectionSetsTheLoadOfBoth(t *testing.T) {
 	p := search.New(planned())
 	history, _ := CarryOutOf(t, p, [2]Device{Limited(15_000), Limited(4_000)})
@@ -137,9 +136,8 @@ func TestOneDirectionSetsTheLoadOfBoth(t *testing.T) {
 	}
 }
 
-// TestDirectionsThatFailByTurns: two directions of nearly one limit, of which each loses in half of the trials
-// at the upper bound, have their limits shown by trials a little above it, and no bound of the goals changes by
-// that.
+// Two directions of nearly one limit, of which each loses in half of the trials at the upper bound, have their limits
+// shown by trials a little above it, and no bound of the goals changes by that.
 func TestDirectionsThatFailByTurns(t *testing.T) {
 	const limit = 9_000
 	mixed := func(turn int) Device {
@@ -169,7 +167,7 @@ func TestDirectionsThatFailByTurns(t *testing.T) {
 	}
 }
 
-// TestTrialsAboveTheBoundAreForWhoLostThere: a direction that lost nothing at the upper bound isn't asked again.
+// A direction that lost nothing at the upper bound isn't asked again.
 func TestTrialsAboveTheBoundAreForWhoLostThere(t *testing.T) {
 	for _, classify := range bothWays {
 		p := search.New(planned(classify))
@@ -182,7 +180,7 @@ func TestTrialsAboveTheBoundAreForWhoLostThere(t *testing.T) {
 	}
 }
 
-// TestEachDirectionByItself: one search after another, and in the end the first goal's loads at once.
+// One search after another, and in the end the first goal's loads at once.
 func TestEachDirectionByItself(t *testing.T) {
 	limits := [2]float64{15_000, 4_000}
 	for _, classify := range bothWays {
@@ -262,7 +260,7 @@ func TestADeviceThatLosesNothing(t *testing.T) {
 	}
 }
 
-// TestDisturbedTrialsAreRepeated: they change no bound, and one that stays disturbed ends nothing and bounds nothing.
+// Disturbed trials change no bound, and a trial that stays disturbed ends nothing and bounds nothing.
 func TestDisturbedTrialsAreRepeated(t *testing.T) {
 	p := search.New(planned())
 	calm, _ := CarryOut(t, p, Limited(5_000))

@@ -43,7 +43,7 @@ func (s Soak) Conclude(history []report.Window) procedure.Conclusion {
 	}
 	if unusable := replayed.attempts - len(replayed.trials); unusable > 0 {
 		clauses = append(clauses, fmt.Sprintf("%s that could not be judged are left out", trialsText(unusable)))
-		if asked := s.trialTime(); replayed.Ended && procedure.TooMuchVoid(asked-replayed.used, asked) {
+		if _, asked := s.allTrials(); replayed.Ended && procedure.TooMuchVoid(asked-replayed.used, asked) {
 			c.NotHeld = fmt.Sprintf("only trials of %s, of %s, could be judged: see the windows for why, then "+
 				"measure again", replayed.used, asked)
 		}

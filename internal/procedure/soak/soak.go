@@ -48,18 +48,7 @@ func (s Soak) trialLength(n int, sentBefore time.Duration) time.Duration {
 	return min(remaining, first+time.Duration(n)*s.plan.TrialGrowth.Std())
 }
 
-// trialCount is how many trials fit into the duration.
-func (s Soak) trialCount() int {
-	n, _ := s.allTrials()
-	return n
-}
-
-// trialTime is how long all trials send together.
-func (s Soak) trialTime() time.Duration {
-	_, sent := s.allTrials()
-	return sent
-}
-
+// allTrials is how many trials fit into the duration, and how long they send together.
 func (s Soak) allTrials() (n int, sent time.Duration) {
 	for ; ; n++ {
 		next := s.trialLength(n, sent)
@@ -78,15 +67,16 @@ func (s Soak) Next(history []report.Window) procedure.Step {
 	c := s.replay(history)
 	return c.Next(s.warmUp(), history, func() procedure.Step {
 		load, reason := s.nextLoad(c.trials)
+		total, _ := s.allTrials()
 		return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: load, Judge: s.trialLength(c.attempts,
 			c.sent),
-			Reason: cmp.Or(c.Reason, reason), Number: c.attempts + 1, Total: s.trialCount()}
+			Reason: cmp.Or(c.Reason, reason), Number: c.attempts + 1, Total: total}
 	})
 }
 
 // Bound is the warm-up, and all trials.
 func (s Soak) Bound() procedure.Bound {
-	n := s.trialCount()
+	n, _ := s.allTrials()
 	longest := s.plan.FirstTrial.Std() + time.Duration(max(0, n-1))*s.plan.TrialGrowth.Std()
 	return s.warmUp().Bound(n, s.plan.Duration.Std(), min(longest, s.plan.Duration.Std()))
 }

@@ -227,8 +227,7 @@ func TestADeviceThatLosesNothingHasALowerBound(t *testing.T) {
 	}
 }
 
-// TestAGeneratorsLimitIsNotTheDevices: where the generator sends less than asked for and nothing is lost, what
-// it sent is a lower bound.
+// Where the generator sends less than asked for and nothing is lost, what it sent is a lower bound.
 func TestAGeneratorsLimitIsNotTheDevices(t *testing.T) {
 	p := soaked(10)
 	c := p.Conclude(carryOut(t, 1, p, device{loses: sharp(700_000), sends: 500_000}))
@@ -282,8 +281,8 @@ func TestWhatCannotBeJudgedIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestWhatOthersMayHaveLostWidensTheInterval: what others on the machine may have had a part in bounds the
-// critical load from below, as if the device had lost it, and not from above.
+// What others on the machine may have had a part in bounds the critical load from below, as if the device had lost it,
+// and not from above.
 func TestWhatOthersMayHaveLostWidensTheInterval(t *testing.T) {
 	p := soaked(12)
 	history := carryOut(t, 3, p, devices[0])
@@ -298,9 +297,8 @@ func TestWhatOthersMayHaveLostWidensTheInterval(t *testing.T) {
 	}
 }
 
-// TestLossInDoubtIsNotLeftOut: a trial that is Invalid as it lost frames counts as one that lost them for the
-// lower end, and as one that lost none for the upper; else trials that were disturbed alike and lost none would
-// count alone.
+// A trial that is Invalid as it lost frames counts as one that lost them for the lower end, and as one that lost none
+// for the upper; else trials that were disturbed alike and lost none would count alone.
 func TestLossInDoubtIsNotLeftOut(t *testing.T) {
 	p := soaked(12)
 	history := carryOut(t, 3, p, devices[0])
@@ -394,8 +392,8 @@ func TestEndsAreRoundedOutward(t *testing.T) {
 	}
 }
 
-// TestBackgroundIsCountedWhateverWasLost: what it may hide is lost for the lower end, and not for the upper;
-// frames that nobody sent, or that came back to another replica, say that counters are wrong.
+// What background may hide is lost for the lower end, and not for the upper. Frames without a sender, or that came back
+// to another replica, show that counters are wrong.
 func TestBackgroundIsCountedWhateverWasLost(t *testing.T) {
 	p := soaked(10)
 	hidden := func(lost int64, e report.DirectionEvidence) report.Window {
@@ -423,7 +421,7 @@ func TestBackgroundIsCountedWhateverWasLost(t *testing.T) {
 	}
 }
 
-// TestALowerBoundIsLowerByWhatIsUnsure: less may have been offered than was counted, whether something was lost or not.
+// Less may have been offered than was counted, whether something was lost or not.
 func TestALowerBoundIsLowerByWhatIsUnsure(t *testing.T) {
 	p := soaked(10)
 	for lost, surely := range map[int64]bool{0: true, 1: false} {
@@ -489,8 +487,7 @@ func TestLoadsStayWithinTheBounds(t *testing.T) {
 	}
 }
 
-// TestEachDirectionSaysWhetherItIsEstimatedOrOpen: beside a direction that is estimated, one that lost nothing
-// is a lower bound, in its reason as in the sentence.
+// Beside a direction that is estimated, one that lost nothing is a lower bound, in its reason as in the sentence.
 func TestEachDirectionSaysWhetherItIsEstimatedOrOpen(t *testing.T) {
 	p := soaked(14)
 	for name, weaker := range map[string]struct {
@@ -539,8 +536,7 @@ func TestAnExtrapolatedDirectionIsNotConfirmed(t *testing.T) {
 	}
 }
 
-// TestATrialFitsTheFunctionThatItAsksAlone: a trial at the lower end asks all functions, and the one after it a
-// single one, which costs that much less.
+// A trial at the lower end asks all functions, and the one after it a single one, which costs that much less.
 func TestATrialFitsTheFunctionThatItAsksAlone(t *testing.T) {
 	p := soaked(12)
 	history := carryOut(t, 1, p, devices[0])
@@ -555,7 +551,7 @@ func TestATrialFitsTheFunctionThatItAsksAlone(t *testing.T) {
 	}
 }
 
-// TestALossAtAnyLoadIsNoEstimate: a device that loses a share at each load has no critical load between the bounds.
+// A device that loses a share at each load has no critical load between the bounds.
 func TestALossAtAnyLoadIsNoEstimate(t *testing.T) {
 	p := soaked(20)
 	c := p.Conclude(carryOut(t, 1, p, device{loses: func(float64) float64 { return 0.001 }}))
