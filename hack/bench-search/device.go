@@ -105,22 +105,22 @@ const (
 	flight   = 0.1 // for what is under way when a trial is stopped
 )
 
-// A lab has one device for one search, and a clock.
-type lab struct {
+// A searchBench has one device for one search, and a clock.
+type searchBench struct {
 	running
 	chance *rand.Rand
 	clock  float64 // seconds since the device started
 	trials int
 }
 
-func newLab(d device, capacity float64, seed uint64) *lab {
+func newSearchBench(d device, capacity float64, seed uint64) *searchBench {
 	chance := rand.New(rand.NewPCG(seed, 1))
-	return &lab{running: d.start(capacity, chance), chance: chance}
+	return &searchBench{running: d.start(capacity, chance), chance: chance}
 }
 
 // play carries out a trial of a load, in frames/s, that lasts for a duration, in seconds, or until more than
 // stopAbove of its frames are lost. It returns the whole frames sent and lost, and passes the time.
-func (l *lab) play(load, duration, stopAbove float64) (sent, lost int64, stopped bool) {
+func (l *searchBench) play(load, duration, stopAbove float64) (sent, lost int64, stopped bool) {
 	l.trials++
 	l.trial()
 	planned := load * duration
@@ -144,7 +144,7 @@ func holds(d device, duration, loss, share float64, trials int) float64 {
 	bad := func(load float64) bool {
 		count := 0
 		for seed := range trials {
-			l := newLab(d, nominal, uint64(seed)+1e6)
+			l := newSearchBench(d, nominal, uint64(seed)+1e6)
 			l.clock = 60 + 600*l.chance.Float64()
 			sent, lost, _ := l.play(load*nominal, duration, math.Inf(1))
 			if float64(lost) > loss*float64(sent) {

@@ -24,7 +24,7 @@ func TestWhatATrialCosts(t *testing.T) {
 		{"decided by the eighth", 2000, 0.19, 1.4, true, 0.2, 0.2},
 		{"decided when it is over anyway", 2000, 0.499, 2.5, false, 0.5, 0.5},
 	} {
-		l := newLab(limited, 1000, 1)
+		l := newSearchBench(limited, 1000, 1)
 		sent, lost, stopped := l.play(c.load, 2, c.above)
 		if share := float64(lost) / float64(sent); math.Abs(l.clock-c.clock) > 1e-9 || stopped != c.stopped || share < c.leastLoss-1e-3 || share > c.mostOfLoss+1e-3 {
 			t.Errorf("%s: %d of %d lost, stopped %v, %g s", c.name, lost, sent, stopped, l.clock)

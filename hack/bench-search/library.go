@@ -66,7 +66,7 @@ type answer struct {
 }
 
 // search makes the library search a simulated device for goals.
-func (l *library) search(settings goals.Settings, lab *lab) ([]bracket, error) {
+func (l *library) search(settings goals.Settings, lab *searchBench) ([]bracket, error) {
 	return l.searchBy(settings, func(load, duration float64) (outcome, error) {
 		sent, lost, _ := lab.play(load, duration, forever)
 		return outcome{sent, lost, duration + overhead}, nil

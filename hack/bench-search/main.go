@@ -188,7 +188,7 @@ const maxLoad = 14_880_952
 func (c cell) search(seed uint64) (contest, error) {
 	result := contest{capacity: nominal * math.Exp(rand.New(rand.NewPCG(seed, 2)).Float64()*0.4-0.2)}
 	for i, s := range searchers {
-		lab := warmLab(c.device, result.capacity, seed)
+		lab := warmSearchBench(c.device, result.capacity, seed)
 		found, err := ours(c.settings(s.classification), lab, s.stops)
 		if err != nil {
 			return result, fmt.Errorf("%s: %w", s.name, err)
@@ -200,21 +200,21 @@ func (c cell) search(seed uint64) (contest, error) {
 
 // searchBy is what the library finds of the same device.
 func (c cell) searchBy(library *library, capacity float64, seed uint64) (*search, error) {
-	lab := warmLab(c.device, capacity, seed)
+	lab := warmSearchBench(c.device, capacity, seed)
 	found, err := library.search(c.settings(goals.RFC9971), lab)
 	return &search{lab.clock, lab.trials, found}, err
 }
 
-// warmLab has a device that was offered the maximum for a second, for all alike.
-func warmLab(d device, capacity float64, seed uint64) *lab {
-	lab := newLab(d, capacity, seed)
+// warmSearchBench has a device that was offered the maximum for a second, for all alike.
+func warmSearchBench(d device, capacity float64, seed uint64) *searchBench {
+	lab := newSearchBench(d, capacity, seed)
 	lab.play(maxLoad, 1, forever)
 	lab.trials = 0
 	return lab
 }
 
 // ours is a search by linerate's own code.
-func ours(settings goals.Settings, lab *lab, stops bool) (found []bracket, err error) {
+func ours(settings goals.Settings, lab *searchBench, stops bool) (found []bracket, err error) {
 	var measured []goals.Trial
 	settings.Search(func(ask goals.Ask) (goals.Trial, bool) {
 		stopAbove := forever

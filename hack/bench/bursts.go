@@ -40,7 +40,7 @@ func watchBursts(ctx context.Context, o options, r reached, even bool) (samples 
 				packetsPerSecond: float64(int64(engine.median(returned) * share))})
 		}
 		for _, e := range rates {
-			err := inLab(sink, 1, func(l *lab) error { return e.watch(ctx, l, engine.entry, o.recording) })
+			err := inTestbed(sink, 1, func(l *testbed) error { return e.watch(ctx, l, engine.entry, o.recording) })
 			if err != nil {
 				return nil, fmt.Errorf("the bursts of %s at %.0f packets/s: %w", engine, e.packetsPerSecond, err)
 			}
@@ -52,7 +52,7 @@ func watchBursts(ctx context.Context, o options, r reached, even bool) (samples 
 	return samples, nil
 }
 
-func (e *evenness) watch(ctx context.Context, l *lab, sender entry, recording time.Duration) (err error) {
+func (e *evenness) watch(ctx context.Context, l *testbed, sender entry, recording time.Duration) (err error) {
 	var r *burstiness.Recorder
 	err = l.inside(l.device, func() (err error) {
 		r, err = burstiness.Record(l.far[0].Attrs().Index, roomForArrivals)

@@ -14,7 +14,7 @@ type contender struct {
 	// refuses says why it can't send such a load, or "".
 	refuses func(dut, load) string
 	// start begins to send as fast as it can; stop ends that and returns what went wrong meanwhile.
-	start func(context.Context, *lab, load) (stop func() error, err error)
+	start func(context.Context, *testbed, load) (stop func() error, err error)
 }
 
 // contenders are all that take part.

@@ -17,7 +17,7 @@ const flood = 100e6
 // the sink is before it.
 func engine(path string, options datapath.Options, refuses func(dut, load) string) contender {
 	return contender{name: ours + path, options: &options, refuses: refuses,
-		start: func(_ context.Context, l *lab, asked load) (func() error, error) {
+		start: func(_ context.Context, l *testbed, asked load) (func() error, error) {
 			var ports []datapath.Port
 			stop := func() error {
 				var errs []error
@@ -51,7 +51,7 @@ func (c contender) path() string { return strings.TrimPrefix(c.name, ours) }
 const ours = "linerate, "
 
 // openPort opens an end of the generator's for so many sending threads, each bound to a processor as trafgen's are.
-func openPort(l *lab, options datapath.Options, end, threads int) (datapath.Port, error) {
+func openPort(l *testbed, options datapath.Options, end, threads int) (datapath.Port, error) {
 	options.Interface, options.Cores = l.nearLinks[end].Attrs().Name, threads
 	for k := range threads {
 		options.CPUs = append(options.CPUs, (end+k)%runtime.NumCPU())

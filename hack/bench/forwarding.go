@@ -19,7 +19,7 @@ import (
 // packet into g0 in a loop, with no socket, no copy and no allocation of data. Its one flow costs the forwarder
 // no more than others.
 func forwarding() contender {
-	return contender{name: "forwarding alone", refuses: plays, start: func(_ context.Context, l *lab,
+	return contender{name: "forwarding alone", refuses: plays, start: func(_ context.Context, l *testbed,
 		asked load) (func() error, error) {
 		frames, err := asked.prepared(hardware(0, 1), hardware(0, 2))
 		if err != nil {
@@ -65,7 +65,7 @@ type testRun struct {
 
 const progTestRun = 10 // BPF_PROG_TEST_RUN
 
-func cloneUntilStopped(l *lab, program *ebpf.Program, f []byte, threads int) (stop func() error) {
+func cloneUntilStopped(l *testbed, program *ebpf.Program, f []byte, threads int) (stop func() error) {
 	var end atomic.Bool
 	var workers sync.WaitGroup
 	failures := make(chan error, threads)

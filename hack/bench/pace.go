@@ -94,7 +94,7 @@ type reached struct {
 func watchPace(ctx context.Context, o options, r reached) (paces []pace, err error) {
 	for _, engine := range engines(o, r.outcomes) {
 		var flooded float64
-		err := inLab(r.path, 1, func(l *lab) (err error) {
+		err := inTestbed(r.path, 1, func(l *testbed) (err error) {
 			flooded, err = flooding(ctx, l, engine.entry)
 			return err
 		})
@@ -104,7 +104,7 @@ func watchPace(ctx context.Context, o options, r reached) (paces []pace, err err
 		for _, share := range o.shares {
 			p := pace{sender: engine.name, path: r.path, flooded: flooded, share: share,
 				intended: float64(int64(engine.median(returned) * share))}
-			err := inLab(p.path, 1, func(l *lab) error {
+			err := inTestbed(p.path, 1, func(l *testbed) error {
 				return p.watch(ctx, l, engine.entry,
 					int(o.pacing/time.Second))
 			})
@@ -131,7 +131,7 @@ func engines(o options, outcomes []outcome) (senders []outcome) {
 }
 
 // flooding is how many frames of a flood leave together.
-func flooding(ctx context.Context, l *lab, e entry) (n float64, err error) {
+func flooding(ctx context.Context, l *testbed, e entry) (n float64, err error) {
 	d, err := l.openDrain()
 	if err != nil {
 		return 0, err
@@ -148,7 +148,7 @@ func flooding(ctx context.Context, l *lab, e entry) (n float64, err error) {
 	return measureTogether(ctx)
 }
 
-func (p *pace) watch(ctx context.Context, l *lab, e entry, seconds int) (err error) {
+func (p *pace) watch(ctx context.Context, l *testbed, e entry, seconds int) (err error) {
 	d, err := l.openDrain()
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ func pktgen() contender {
 			return "the kernel has no pktgen, or hasn't loaded it (modprobe pktgen)"
 		}
 		return oneWayOnly(path, l)
-	}, start: func(_ context.Context, l *lab, asked load) (func() error, error) {
+	}, start: func(_ context.Context, l *testbed, asked load) (func() error, error) {
 		for k := range asked.threads {
 			if err := pktgenThread(l, asked, k); err != nil {
 				return nil, err
@@ -43,7 +43,7 @@ func pktgen() contender {
 }
 
 // pktgenThread gives one of the module's threads, and so a processor, the interface with a queue of its own.
-func pktgenThread(l *lab, asked load, k int) error {
+func pktgenThread(l *testbed, asked load, k int) error {
 	device := fmt.Sprintf("%s@%d", l.nearLinks[0].Attrs().Name, k)
 	if err := command(fmt.Sprintf("kpktgend_%d", k), "rem_device_all", "add_device "+device); err != nil {
 		return err

@@ -25,7 +25,7 @@ func trafgen(directory string) contender {
 			return "it ends with an error as soon as the forwarder's queue is full"
 		}
 		return tool("trafgen", "netsniff-ng", oneWayOnly)(path, l)
-	}, start: func(ctx context.Context, l *lab, asked load) (func() error, error) {
+	}, start: func(ctx context.Context, l *testbed, asked load) (func() error, error) {
 		frames, err := asked.prepared(hardware(0, 1), hardware(0, 2))
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func hping3() contender {
 			return "it sends one flow, or one for each source port"
 		}
 		return ""
-	}), start: func(ctx context.Context, l *lab, asked load) (func() error, error) {
+	}), start: func(ctx context.Context, l *testbed, asked load) (func() error, error) {
 		size, err := strconv.Atoi(asked.size)
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func xdpTrafficgen() contender {
 				return "it sends frames of one size, 64 bytes"
 			}
 			return oneWayOnly(path, l)
-		}), start: func(ctx context.Context, l *lab, asked load) (func() error, error) {
+		}), start: func(ctx context.Context, l *testbed, asked load) (func() error, error) {
 		arguments := []string{"udp", "--threads", strconv.Itoa(asked.threads), "--src-mac", hardware(0, 1).String(),
 			"--dst-mac", hardware(0, 2).String()}
 		if asked.flows > 1 {

@@ -34,7 +34,7 @@ func trexIn(folder, directory string) contender {
 			return err.Error()
 		}
 		return ""
-	}, start: func(ctx context.Context, l *lab, asked load) (func() error, error) {
+	}, start: func(ctx context.Context, l *testbed, asked load) (func() error, error) {
 		kill, err := startTRex(ctx, l, folder, directory)
 		if err != nil {
 			return nil, err
@@ -56,7 +56,7 @@ func installed(folder string) (launcher.Installation, error) {
 }
 
 // startTRex starts it on both of the generator's ends. It answers on the namespace's loopback.
-func startTRex(ctx context.Context, l *lab, folder, directory string) (kill func() error, err error) {
+func startTRex(ctx context.Context, l *testbed, folder, directory string) (kill func() error, err error) {
 	found, err := installed(folder)
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func compete(ctx context.Context, o options, s scene) (outcomes []outcome, err e
 	for _, e := range s.entries {
 		outcomes = append(outcomes, outcome{entry: e, failure: e.refuses(s.dut, e.load)})
 	}
-	err = inLab(s.dut, 2, func(l *lab) error {
+	err = inTestbed(s.dut, 2, func(l *testbed) error {
 		for round := range o.rounds {
 			for _, i := range order(len(outcomes), round) {
 				result := &outcomes[i]
@@ -106,7 +106,7 @@ func compete(ctx context.Context, o options, s scene) (outcomes []outcome, err e
 }
 
 // turn measures how much leaves and arrives while a contender sends.
-func (l *lab) turn(ctx context.Context, e entry, window time.Duration) (t turn, err error) {
+func (l *testbed) turn(ctx context.Context, e entry, window time.Duration) (t turn, err error) {
 	if e.load.withoutNAPI {
 		if err := l.aggregate(false); err != nil {
 			return t, err
@@ -135,7 +135,7 @@ func (l *lab) turn(ctx context.Context, e entry, window time.Duration) (t turn, 
 }
 
 // awaitFirst waits until frames arrive, and then for as long as a contender may take to come to its pace.
-func (l *lab) awaitFirst(ctx context.Context, d *drain) error {
+func (l *testbed) awaitFirst(ctx context.Context, d *drain) error {
 	start, err := l.offered()
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ type counts struct {
 	ours              map[int]time.Duration // by process
 }
 
-func (l *lab) read(d *drain) (c counts, err error) {
+func (l *testbed) read(d *drain) (c counts, err error) {
 	var errs [4]error
 	c.ours, errs[3] = ourTime()
 	c.processors, errs[0] = machine.AllProcessors()

@@ -11,21 +11,21 @@ import (
 )
 
 // kubectl types a command, with in as its standard input, and returns what it printed.
-func (l *lab) kubectl(ctx context.Context, stdin string, args ...string) (string, error) {
+func (l *demoCluster) kubectl(ctx context.Context, stdin string, args ...string) (string, error) {
 	cmd := l.program(ctx, "kubectl", args...)
 	cmd.Stdin = strings.NewReader(stdin)
 	return output(cmd)
 }
 
 // program is one of those that came with Kubernetes, ready to run against the cluster.
-func (l *lab) program(ctx context.Context, program string, args ...string) *exec.Cmd {
+func (l *demoCluster) program(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(l.assets, program), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+l.kubeconfig)
 	return cmd
 }
 
 // compile makes a static program of a package of this project.
-func (l *lab) compile(ctx context.Context, source string) error {
+func (l *demoCluster) compile(ctx context.Context, source string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-C", l.project, "-trimpath", "-buildvcs=false", "-o",
 		filepath.Join(l.programs, filepath.Base(source)), "./"+source)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

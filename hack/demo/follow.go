@@ -16,7 +16,7 @@ import (
 const patience = 20 * time.Minute
 
 // follow creates the trials in their turn, and draws them until all are complete.
-func (l *lab) follow(ctx context.Context, trials []*trial) error {
+func (l *demoCluster) follow(ctx context.Context, trials []*trial) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience,
 		fmt.Errorf("the LoadTests aren't complete after %v: see kubectl describe", patience))
 	defer cancel()
@@ -57,7 +57,7 @@ func take(trials []*trial, test *v1alpha1.LoadTest) {
 
 // createNext creates the next trial once all others have their places: of two that are created at once, each
 // might get half of what it needs.
-func (l *lab) createNext(ctx context.Context, trials []*trial) error {
+func (l *demoCluster) createNext(ctx context.Context, trials []*trial) error {
 	for _, t := range trials {
 		if t.loadTest == nil {
 			return l.create(ctx, t)
@@ -70,7 +70,7 @@ func (l *lab) createNext(ctx context.Context, trials []*trial) error {
 }
 
 // watch passes on each LoadTest that is new or has changed, until the context ends. What breaks it off is waited out.
-func (l *lab) watch(ctx context.Context, events chan<- *v1alpha1.LoadTest) {
+func (l *demoCluster) watch(ctx context.Context, events chan<- *v1alpha1.LoadTest) {
 	for ctx.Err() == nil {
 		err := l.watchOnce(ctx, events)
 		select {
@@ -83,7 +83,7 @@ func (l *lab) watch(ctx context.Context, events chan<- *v1alpha1.LoadTest) {
 	}
 }
 
-func (l *lab) watchOnce(ctx context.Context, events chan<- *v1alpha1.LoadTest) error {
+func (l *demoCluster) watchOnce(ctx context.Context, events chan<- *v1alpha1.LoadTest) error {
 	cmd := l.program(ctx, "kubectl", "get", "loadtests", "--namespace", namespace, "--watch", "--output", "json")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

@@ -25,7 +25,7 @@ type image struct {
 }
 
 // build makes all programs of this source tree that are needed.
-func (l *lab) build(ctx context.Context) (image, error) {
+func (l *demoCluster) build(ctx context.Context) (image, error) {
 	if err := os.MkdirAll(l.programs, 0o755); err != nil {
 		return image{}, err
 	}
@@ -49,7 +49,7 @@ func (l *lab) build(ctx context.Context) (image, error) {
 }
 
 // plugIn lets kubectl find linerate by the name that its plugins have.
-func (l *lab) plugIn() error {
+func (l *demoCluster) plugIn() error {
 	err := os.Symlink("linerate", filepath.Join(l.programs, "kubectl-linerate"))
 	if errors.Is(err, os.ErrExist) {
 		return nil
@@ -58,7 +58,7 @@ func (l *lab) plugIn() error {
 }
 
 // load gives both nodes linerate's image, unless they have it, and the router's.
-func (l *lab) load(ctx context.Context, i image) error {
+func (l *demoCluster) load(ctx context.Context, i image) error {
 	program := map[string]string{"/router": filepath.Join(l.programs, "router")}
 	if err := l.loadOne(ctx, router, program, pack.Config{Entrypoint: []string{"/router"}}); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (l *lab) load(ctx context.Context, i image) error {
 	return l.loadOne(ctx, repository+":"+i.tag, i.programs, pack.Project())
 }
 
-func (l *lab) loadOne(ctx context.Context, image string, files map[string]string, config pack.Config) error {
+func (l *demoCluster) loadOne(ctx context.Context, image string, files map[string]string, config pack.Config) error {
 	archive := filepath.Join(l.programs, "image.tar")
 	defer func() { _ = os.Remove(archive) }()
 	if err := pack.Pack(archive, image, files, config); err != nil {
@@ -79,7 +79,7 @@ func (l *lab) loadOne(ctx context.Context, image string, files map[string]string
 	return err
 }
 
-func (l *lab) loaded(ctx context.Context, image string) bool {
+func (l *demoCluster) loaded(ctx context.Context, image string) bool {
 	nodes, err := l.cluster.Nodes()
 	if err != nil {
 		return false

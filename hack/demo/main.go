@@ -54,7 +54,7 @@ func command(ctx context.Context, args []string) (int, error) {
 	if os.Geteuid() != 0 {
 		return exitBadInput, errors.New("a node is made of namespaces, mounts and control groups: run as root (sudo make demo)")
 	}
-	l, err := newLab(os.Stderr)
+	l, err := newDemoCluster(os.Stderr)
 	if err != nil {
 		return exitNotMeasured, err
 	}

@@ -3,7 +3,7 @@ package main
 import "fmt"
 
 // parting says what to type next; name is that of a LoadTest in it.
-func (l *lab) parting(name string) error {
+func (l *demoCluster) parting(name string) error {
 	_, err := fmt.Fprintf(l.stderr, `
 The cluster stays up. To look around:
 

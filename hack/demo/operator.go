@@ -7,7 +7,7 @@ import (
 
 // install brings linerate in by its chart, or upgrades it, and waits until the operator is available. It asks
 // for no part of a processor: on two processors the generator of a test of four links takes all of a node's.
-func (l *lab) install(ctx context.Context, tag string) error {
+func (l *demoCluster) install(ctx context.Context, tag string) error {
 	_, err := output(l.program(ctx, "helm", "upgrade", "--install", "linerate",
 		filepath.Join(l.project, "charts/linerate"),
 		"--namespace", "linerate-system", "--create-namespace", "--set", "image.tag="+tag, "--set",
@@ -16,7 +16,7 @@ func (l *lab) install(ctx context.Context, tag string) error {
 }
 
 // furnish makes the namespace for tests, and a network of each wire in it.
-func (l *lab) furnish(ctx context.Context) error {
+func (l *demoCluster) furnish(ctx context.Context) error {
 	if _, err := l.kubectl(ctx, "", "apply", "-f", l.example("namespace")); err != nil {
 		return err
 	}
@@ -28,6 +28,6 @@ func (l *lab) furnish(ctx context.Context) error {
 }
 
 // example is the file of that name.
-func (l *lab) example(name string) string {
+func (l *demoCluster) example(name string) string {
 	return filepath.Join(l.project, "examples", "cluster", name+".yaml")
 }

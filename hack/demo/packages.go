@@ -9,7 +9,7 @@ import (
 
 // installPackages installs the packages that nodes need from the machine and that it lacks, if it can, and
 // passes on the installer's output.
-func (l *lab) installPackages(ctx context.Context) error {
+func (l *demoCluster) installPackages(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(l.project, "hack", "ci-packages"), "cluster")
 	cmd.Stderr = l.stderr
 	if err := cmd.Run(); err != nil {

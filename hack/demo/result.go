@@ -20,7 +20,7 @@ import (
 const reportsDir = "linerate-reports"
 
 // show measures the examples, prints what came out and says what to type next.
-func (l *lab) show(ctx context.Context, w io.Writer) (int, error) {
+func (l *demoCluster) show(ctx context.Context, w io.Writer) (int, error) {
 	trials, err := l.trials(ctx)
 	if err != nil {
 		return exitNotMeasured, err
@@ -59,7 +59,7 @@ func codeOfKeeping(err error) int {
 }
 
 // report reads a complete trial's Report from the ConfigMap that its status names.
-func (l *lab) report(ctx context.Context, t *trial) (*report.Report, error) {
+func (l *demoCluster) report(ctx context.Context, t *trial) (*report.Report, error) {
 	if t.loadTest.Status.Report == nil {
 		return nil, errors.New(sentence(t))
 	}
@@ -77,7 +77,7 @@ func (l *lab) report(ctx context.Context, t *trial) (*report.Report, error) {
 }
 
 // keep writes each report as JSON and as a page.
-func (l *lab) keep(reports []*report.Report) error {
+func (l *demoCluster) keep(reports []*report.Report) error {
 	if err := os.MkdirAll(reportsDir, 0o755); err != nil { // reports are meant to be read by others
 		return err
 	}

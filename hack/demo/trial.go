@@ -45,7 +45,7 @@ func (t *trial) placed() bool {
 
 // trials are the examples, under names that aren't taken: a LoadTest's spec can't be changed, so each run is a
 // LoadTest of its own.
-func (l *lab) trials(ctx context.Context) ([]*trial, error) {
+func (l *demoCluster) trials(ctx context.Context) ([]*trial, error) {
 	list, err := l.kubectl(ctx, "", "get", "loadtests", "--namespace", namespace, "--output",
 		"jsonpath={.items[*].metadata.name}")
 	if err != nil {
@@ -91,7 +91,7 @@ func isNumber(text string, number *int) bool {
 }
 
 // create gives the LoadTest to the cluster.
-func (l *lab) create(ctx context.Context, t *trial) error {
+func (l *demoCluster) create(ctx context.Context, t *trial) error {
 	if err := setName(t.manifest, t.name); err != nil {
 		return err
 	}

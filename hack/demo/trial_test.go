@@ -35,7 +35,7 @@ func TestTheExamplesCanBeMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := lab{project: "../.."}
+	l := demoCluster{project: "../.."}
 	files, err := filepath.Glob(l.example("*"))
 	if err != nil || len(files) < len(examples()) {
 		t.Fatalf("%d files: %v", len(files), err)

@@ -11,13 +11,13 @@ import (
 )
 
 // flap takes a port's link down and up again.
-func (l lab) flap(port int) {
+func (l simulatedServer) flap(port int) {
 	l.generator.SetLink(port, false)
 	l.generator.SetLink(port, true)
 }
 
 // addressed claims and loads both ports, with these addresses.
-func (l lab) addressed(t *testing.T, addressings ...engine.Addressing) {
+func (l simulatedServer) addressed(t *testing.T, addressings ...engine.Addressing) {
 	t.Helper()
 	noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 	for port, a := range addressings {
@@ -30,22 +30,22 @@ func (l lab) addressed(t *testing.T, addressings ...engine.Addressing) {
 func TestAPortStartsAfterALinkEventMadeTheServerForgetItsDestination(t *testing.T) {
 	configured := [2]engine.Addressing{addressing("198.18.0.2/24", "198.18.0.1", ""), addressing("198.18.1.2/24",
 		"198.18.1.1", "")}
-	cases := map[string]func(*testing.T, lab) [2]engine.Addressing{
-		"that was resolved": func(*testing.T, lab) [2]engine.Addressing { return configured },
-		"whose MAC was given": func(*testing.T, lab) [2]engine.Addressing {
+	cases := map[string]func(*testing.T, simulatedServer) [2]engine.Addressing{
+		"that was resolved": func(*testing.T, simulatedServer) [2]engine.Addressing { return configured },
+		"whose MAC was given": func(*testing.T, simulatedServer) [2]engine.Addressing {
 			return [2]engine.Addressing{addressing("198.18.0.2/24", "", "02:00:00:00:00:20"),
 				addressing("", "", "02:00:00:00:00:21")}
 		},
-		"of IPv6": func(*testing.T, lab) [2]engine.Addressing {
+		"of IPv6": func(*testing.T, simulatedServer) [2]engine.Addressing {
 			return [2]engine.Addressing{addressing("2001:2::2/64", "2001:2::1", ""), addressing("2001:2:0:1::2/64",
 				"2001:2:0:1::1", "")}
 		},
-		"that the server had": func(t *testing.T, l lab) [2]engine.Addressing {
+		"that the server had": func(t *testing.T, l simulatedServer) [2]engine.Addressing {
 			l.addressed(t, configured[:]...)
 			noError(t, l.Release(t.Context()))
 			return [2]engine.Addressing{}
 		},
-		"that the server had and has forgotten": func(t *testing.T, l lab) [2]engine.Addressing {
+		"that the server had and has forgotten": func(t *testing.T, l simulatedServer) [2]engine.Addressing {
 			l.addressed(t, configured[:]...)
 			noError(t, l.Release(t.Context()))
 			l.flap(0)
@@ -55,7 +55,7 @@ func TestAPortStartsAfterALinkEventMadeTheServerForgetItsDestination(t *testing.
 	}
 	for name, prepare := range cases {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				addressings := prepare(t, l)
 				l.addressed(t, addressings[:]...)
 				for range 2 {
@@ -73,7 +73,7 @@ func TestAPortStartsAfterALinkEventMadeTheServerForgetItsDestination(t *testing.
 }
 
 func TestALinkEventBetweenDestinationAndStartIsRepairedAndRemarked(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.addressed(t, addressing("198.18.0.2/24", "198.18.0.1", ""), addressing("198.18.1.2/24", "198.18.1.1", ""))
 		flaps := 1
 		l.Script("ping", func(c trextest.Call) (any, error) { // the call between the two
@@ -100,7 +100,7 @@ func TestALinkEventBetweenDestinationAndStartIsRepairedAndRemarked(t *testing.T)
 
 func TestAServerWithoutADestinationIsNamedBeforeAnythingIsSent(t *testing.T) {
 	unaddressed := func(ports []trextest.Port) { ports[0].Neighbor = "" }
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		if mac, err := l.Address(t.Context(), 0, engine.Addressing{}); err != nil || mac != "" {
 			t.Errorf("got %q, %v", mac, err)

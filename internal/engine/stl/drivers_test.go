@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
-func (l lab) readEdge(t *testing.T) engine.PortCounters {
+func (l simulatedServer) readEdge(t *testing.T) engine.PortCounters {
 	t.Helper()
 	r, err := l.ReadEdge(t.Context(), []int{0, 1})
 	noError(t, err)
@@ -17,7 +17,7 @@ func (l lab) readEdge(t *testing.T) engine.PortCounters {
 }
 
 // script has every port answer these extended statistics, and this in get_port_stats.
-func (l lab) script(stats map[string]int64, ports map[string]any) {
+func (l simulatedServer) script(stats map[string]int64, ports map[string]any) {
 	var names []string
 	for name := range stats {
 		names = append(names, name)
@@ -49,7 +49,7 @@ func TestBrokenFramesAreNotTheGeneratorsDrops(t *testing.T) {
 	for name, change := range map[string]func([]trextest.Port){"on a card": driven("net_ice"),
 		"on an interface of the kernel's": virtual} {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				l.ready(t)
 				l.read(t)
 				l.generator.AddReceiveErrors(1, 42)
@@ -72,7 +72,7 @@ func TestBrokenFramesAreNotTheGeneratorsDrops(t *testing.T) {
 }
 
 func TestUnsplitReceiveErrorsCountAsTheGenerators(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.script(map[string]int64{"rx_good_packets": 5}, map[string]any{"ierrors": 49})
 		l.ready(t)
 		if p := l.readEdge(t); p.ReceiveErrors != 49 || p.Damaged != 0 {
@@ -82,7 +82,7 @@ func TestUnsplitReceiveErrorsCountAsTheGenerators(t *testing.T) {
 }
 
 func TestAnEdgeWithoutExtendedStatisticsFails(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		l.Script("get_port_xstats_values", refusal("not now"))
 		_, err := l.ReadEdge(t.Context(), []int{0, 1})
@@ -92,7 +92,7 @@ func TestAnEdgeWithoutExtendedStatisticsFails(t *testing.T) {
 
 // Values that don't belong to the names one by one say nothing, and are no counters of zero.
 func TestAnEdgeWithMissingValuesFails(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		l.generator.AddReceiveErrors(1, 42)
 		l.readEdge(t)
@@ -167,7 +167,7 @@ func TestWhatDriversCount(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				l.script(tt.stats, tt.ports)
 				l.ready(t)
 				p := l.readEdge(t)
@@ -187,7 +187,7 @@ func TestWhatDriversCount(t *testing.T) {
 }
 
 func TestTheSoftwareEnginesCountersSplitDrops(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.Script("get_system_info", func(trextest.Call) (any, error) {
 			port := func(i int) map[string]any {
 				return map[string]any{"index": i, "driver": "virtio_net", "receive_drops": "hidden",
@@ -212,7 +212,7 @@ func TestTheSoftwareEnginesCountersSplitDrops(t *testing.T) {
 }
 
 func TestAnEdgeAsksForNoMoreThanItNeeds(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		asked := 0
 		l.read(t)
@@ -235,7 +235,7 @@ func TestAnEdgeAsksForNoMoreThanItNeeds(t *testing.T) {
 func TestNoFrameIsLostToRegistersThatForgetWhatWasRead(t *testing.T) {
 	for _, driver := range []string{"net_e1000_igb", "net_ixgbe", "net_ice"} {
 		t.Run(driver, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				l.ready(t)
 				earlier := l.read(t)
 				noError(t, l.Start(t.Context(), bothPorts(kpps), 10*time.Second))
@@ -260,7 +260,7 @@ func TestNoFrameIsLostToRegistersThatForgetWhatWasRead(t *testing.T) {
 }
 
 func TestAReadingWithoutAShareOfThePortsFramesFails(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		l.read(t)
 		l.Script("get_port_xstats_values", func(trextest.Call) (any,

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
-func (l lab) readError(t *testing.T) error {
+func (l simulatedServer) readError(t *testing.T) error {
 	t.Helper()
 	_, err := l.Read(t.Context(), []int{0, 1})
 	return err
@@ -23,7 +23,7 @@ func (l lab) readError(t *testing.T) error {
 
 func TestReadingsNotice(t *testing.T) {
 	t.Run("a thief, and go on to", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			l.read(t)
 			l.generator.Steal(1, "thief")
@@ -35,7 +35,7 @@ func TestReadingsNotice(t *testing.T) {
 		})
 	})
 	t.Run("a thief whose event got lost", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			l.Script("get_async_events", func(trextest.Call) (any,
 				error) {
@@ -48,21 +48,21 @@ func TestReadingsNotice(t *testing.T) {
 		})
 	})
 	t.Run("another session of our own name", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			l.generator.Steal(0, "linerate")
 			wants(t, l.readError(t), engine.ErrTaken, `another session of "linerate"`)
 		})
 	})
 	t.Run("a restarted server", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			l.generator.Restart()
 			wants(t, l.readError(t), engine.ErrLost, "memory:4501 restarted")
 		})
 	})
 	t.Run("counters that went backwards", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 			time.Sleep(time.Second)
@@ -72,21 +72,21 @@ func TestReadingsNotice(t *testing.T) {
 		})
 	})
 	t.Run("a server that dies", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			l.Die()
 			wants(t, l.readError(t), engine.ErrLost, "memory:4501")
 		})
 	})
 	t.Run("a server that says it stops", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			l.generator.AddEvent(100, map[string]any{"cause": "received a shutdown"})
 			wants(t, l.readError(t), engine.ErrLost, "received a shutdown")
 		})
 	})
 	t.Run("a port that failed", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			l.generator.AddEvent(7, map[string]any{"port_id": 1, "thread_id": 0})
 			wants(t, l.readError(t), engine.ErrRefused, "port 1 reported an error")
@@ -98,7 +98,7 @@ func TestAServerThatReportsBehindNeverCatchesUpInABurst(t *testing.T) {
 	for name, answer := range map[string]map[string]any{"TRex": {"opackets": 5}, "the software engine": {"opackets": 5,
 		"behind": 0}} {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				l.ready(t)
 				l.Script("get_port_stats", func(trextest.Call) (any, error) { return answer, nil })
 				r, err := l.Read(t.Context(), []int{0, 1})
@@ -121,7 +121,7 @@ func TestHowLongAPortsSendersWaitedIsRead(t *testing.T) {
 			1500 * time.Millisecond, 250 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				l.ready(t)
 				l.Script("get_port_stats", func(trextest.Call) (any, error) { return c.answer, nil })
 				r, err := l.Read(t.Context(), []int{0, 1})
@@ -144,7 +144,7 @@ func TestStolenTimeIsRead(t *testing.T) {
 			engine.Stolen{Time: 2250 * time.Millisecond, Instant: 17500 * time.Millisecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				l.ready(t)
 				l.Script("get_global_stats", func(trextest.Call) (any, error) { return tt.answer, nil })
 				r, err := l.Read(t.Context(), []int{0, 1})
@@ -170,7 +170,7 @@ func TestProcessorsAreRequestedOnlyIfWanted(t *testing.T) {
 		"by nobody":                              {2, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				var asks bool
 				memory := []signs.Reading{{Type: signs.Memory, At: time.Hour,
 					Values: []signs.Value{{Series: "used", Number: 1e9}}}}
@@ -223,7 +223,7 @@ func TestProcessorsAreRequestedOnlyIfWanted(t *testing.T) {
 }
 
 func TestABrokenConnectionIsHealed(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		hungUp := false
 		l.Script("get_global_stats", func(c trextest.Call) (any, error) {
@@ -241,7 +241,7 @@ func TestABrokenConnectionIsHealed(t *testing.T) {
 }
 
 func TestAReadingCutShortDecidesNothing(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		l.Script("get_global_stats", fail(trextest.ErrStall))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -258,7 +258,7 @@ func TestAReadingCutShortDecidesNothing(t *testing.T) {
 }
 
 func TestASilentServerIsLostAfterTheClientsTimeout(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		l.Script("get_global_stats", fail(trextest.ErrStall))
 		wants(t, l.readError(t), engine.ErrLost, "nothing within 5s")
@@ -266,7 +266,7 @@ func TestASilentServerIsLostAfterTheClientsTimeout(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		if p := l.read(t).Ports[1]; !p.LinkUp || p.LinkFlaps != 0 {
 			t.Errorf("at first %+v", p)
@@ -288,7 +288,7 @@ func TestLinks(t *testing.T) {
 }
 
 func TestTheServersOwnCountOfLinkChanges(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		changes := 40
 		l.Script("get_port_stats", func(trextest.Call) (any,
@@ -307,7 +307,7 @@ func TestTheServersOwnCountOfLinkChanges(t *testing.T) {
 
 func TestPauseFrames(t *testing.T) {
 	t.Run("are those received", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			if got := l.read(t).Ports[0].PauseFrames; got != 3 {
 				t.Errorf("got %d", got)
@@ -315,7 +315,7 @@ func TestPauseFrames(t *testing.T) {
 		})
 	})
 	t.Run("are unknown where the driver doesn't count them", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			if got := l.read(t).Ports[0].PauseFrames; got != -1 {
 				t.Errorf("got %d", got)
@@ -325,7 +325,7 @@ func TestPauseFrames(t *testing.T) {
 }
 
 func TestReceiveErrorsAreKeptApart(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		l.generator.AddReceiveErrors(1, 42)
 		if p := l.read(t).Ports[1]; p.ReceiveErrors != 42 || p.Received.Packets != 0 {
@@ -346,7 +346,7 @@ func TestTheTimeOfAReading(t *testing.T) {
 		}
 	}
 	t.Run("is the middle between just before and just after the counters", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.Script("get_port_stats", stats())
 			l.Script("ping", func(trextest.Call) (any, error) { return map[string]any{"ts": 1.5}, nil })
 			if r := l.read(t); r.Instant != 1500*time.Millisecond || r.Uncertainty != 0 {
@@ -359,7 +359,7 @@ func TestTheTimeOfAReading(t *testing.T) {
 		})
 	})
 	t.Run("is what the counters say, if they do", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.Script("get_port_stats", stats(77.25, 77.25))
 			if r := l.read(t); r.Instant != 77250*time.Millisecond || r.Uncertainty != 0 {
 				t.Errorf("at %v ± %v", r.Instant, r.Uncertainty)
@@ -367,7 +367,7 @@ func TestTheTimeOfAReading(t *testing.T) {
 		})
 	})
 	t.Run("is as uncertain as the counters say", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.Script("get_port_stats", func(c trextest.Call) (any, error) {
 				return map[string]any{"ts": 77.25 + float64(c.Port()), "ts_width": 0.125 + 0.25*float64(c.Port())}, nil
 			})
@@ -377,7 +377,7 @@ func TestTheTimeOfAReading(t *testing.T) {
 		})
 	})
 	t.Run("is their middle, if they differ", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.Script("get_port_stats", stats(77.5, 77.25))
 			if r := l.read(t); r.Instant != 77375*time.Millisecond || r.Uncertainty != 125*time.Millisecond {
 				t.Errorf("at %v ± %v", r.Instant, r.Uncertainty)
@@ -387,7 +387,7 @@ func TestTheTimeOfAReading(t *testing.T) {
 }
 
 func TestReadingsAreNotLateWhileAStartBlocks(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		l.Script("start_traffic", func(trextest.Call) (any, error) {
 			time.Sleep(3 * time.Second)
@@ -410,7 +410,7 @@ func TestReadingsAreNotLateWhileAStartBlocks(t *testing.T) {
 }
 
 func TestReadingsDuringOtherCalls(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var readers sync.WaitGroup
 		for range 3 {

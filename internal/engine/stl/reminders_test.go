@@ -16,7 +16,7 @@ import (
 )
 
 // reminded is how many advertisements were pushed out of the port, by their ICMPv6 type.
-func reminded(t *testing.T, l lab, port int) (n int) {
+func reminded(t *testing.T, l simulatedServer, port int) (n int) {
 	t.Helper()
 	for _, c := range l.Calls("push_pkts") {
 		var p struct {
@@ -35,7 +35,7 @@ func reminded(t *testing.T, l lab, port int) (n int) {
 }
 
 func TestDevicesAreRemindedOfAnIPv6AddressThatTheServerDoesNotAnswerFor(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		_, err := l.Address(t.Context(), 0, addressing("2001:2::2/64", "2001:2::1", ""))
 		noError(t, err)
@@ -71,7 +71,7 @@ func TestDevicesAreRemindedOfAnIPv6AddressThatTheServerDoesNotAnswerFor(t *testi
 }
 
 func TestADeviceWithAKnownMACLearnsTheGeneratorsMAC(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0}, false))
 		_, err := l.Address(t.Context(), 0, addressing("2001:2::2/64", "2001:2::1", "02:00:00:00:00:20"))
 		noError(t, err)
@@ -83,7 +83,7 @@ func TestADeviceWithAKnownMACLearnsTheGeneratorsMAC(t *testing.T) {
 }
 
 func TestNoRemindersForAPortThatAnotherClientTook(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0}, false))
 		_, err := l.Address(t.Context(), 0, addressing("2001:2::2/64", "2001:2::1", ""))
 		noError(t, err)
@@ -99,7 +99,7 @@ func TestNoRemindersForAPortThatAnotherClientTook(t *testing.T) {
 }
 
 func TestAServerThatAnswersForIPv6NeedsNoReminders(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.Script("conf_ipv6", func(trextest.Call) (any, error) { return map[string]any{}, nil })
 		noError(t, l.Claim(t.Context(), []int{0}, false))
 		_, err := l.Address(t.Context(), 0, addressing("2001:2::2/64", "2001:2::1", ""))
@@ -114,7 +114,7 @@ func TestAServerThatAnswersForIPv6NeedsNoReminders(t *testing.T) {
 }
 
 // arpReplies are those that were pushed out of the port.
-func arpReplies(t *testing.T, l lab, port int) (replies [][]byte) {
+func arpReplies(t *testing.T, l simulatedServer, port int) (replies [][]byte) {
 	t.Helper()
 	for _, c := range l.Calls("push_pkts") {
 		var p struct {
@@ -143,7 +143,7 @@ func TestADeviceOfACardHasNoReasonToAskForTheAddressOfAPortThatSends(t *testing.
 		"an interface of the kernel's, which counts such frames with their own length": {virtual, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 				for port := range 2 {
 					_, err := l.Address(t.Context(), port, addressing(fmt.Sprintf("198.18.%d.2/24", port),

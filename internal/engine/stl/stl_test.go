@@ -24,20 +24,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const kpps = 1000 * units.PacketPerSecond
 
-// lab is a simulated server with an engine on it.
-type lab struct {
+// simulatedServer is a simulated server with an engine on it.
+type simulatedServer struct {
 	*trextest.Server
 	generator *trextest.Generator
 	*stl.Engine
 }
 
 // Address is the engine's method, as the server has one, too.
-func (l lab) Address(ctx context.Context, port int, a engine.Addressing) (engine.MAC, error) {
+func (l simulatedServer) Address(ctx context.Context, port int, a engine.Addressing) (engine.MAC, error) {
 	return l.Engine.Address(ctx, port, a)
 }
 
-// inLab runs a test under simulated time.
-func inLab(t *testing.T, test func(t *testing.T, l lab), change ...func([]trextest.Port)) {
+// onSimulatedServer runs a test under simulated time.
+func onSimulatedServer(t *testing.T, test func(t *testing.T, l simulatedServer), change ...func([]trextest.Port)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ports := trextest.TwoPorts()
@@ -49,7 +49,7 @@ func inLab(t *testing.T, test func(t *testing.T, l lab), change ...func([]trexte
 		e, err := stl.Dial(t.Context(), s.Address(), stl.Options{Dial: s.Dial})
 		noError(t, err)
 		t.Cleanup(func() { _ = e.Close() })
-		test(t, lab{s, g, e})
+		test(t, simulatedServer{s, g, e})
 	})
 }
 
@@ -104,7 +104,7 @@ func latency(id uint32, pps float64) stream.Stream {
 }
 
 // ready claims both ports and loads them.
-func (l lab) ready(t *testing.T, streams ...stream.Stream) {
+func (l simulatedServer) ready(t *testing.T, streams ...stream.Stream) {
 	t.Helper()
 	if len(streams) == 0 {
 		streams = []stream.Stream{udp()}
@@ -121,7 +121,7 @@ func bothPorts(rate units.PacketRate) []engine.PortLoad {
 	return []engine.PortLoad{{Port: 0, Rate: rate}, {Port: 1, Rate: rate}}
 }
 
-func (l lab) read(t *testing.T) engine.Reading {
+func (l simulatedServer) read(t *testing.T) engine.Reading {
 	t.Helper()
 	r, err := l.Read(t.Context(), []int{0, 1})
 	noError(t, err)
@@ -130,7 +130,7 @@ func (l lab) read(t *testing.T) engine.Reading {
 
 func TestDescribe(t *testing.T) {
 	t.Run("physical ports", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			d, err := l.Describe(t.Context())
 			noError(t, err)
 			if d.Product != "TRex v3.08" || d.Server != "memory:4501" || len(d.Ports) != 2 {
@@ -144,7 +144,7 @@ func TestDescribe(t *testing.T) {
 		})
 	})
 	t.Run("virtual ports", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			d, err := l.Describe(t.Context())
 			noError(t, err)
 			if p := d.Ports[0]; !p.Virtual || p.FlowControl != "unknown" {
@@ -153,7 +153,7 @@ func TestDescribe(t *testing.T) {
 		}, virtual)
 	})
 	t.Run("virtual functions have their card's speed", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			d, err := l.Describe(t.Context())
 			noError(t, err)
 			if d.Ports[0].Virtual {
@@ -164,7 +164,7 @@ func TestDescribe(t *testing.T) {
 }
 
 func TestARunFromClaimToRelease(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t, udp(), latency(7, 500))
 		earlier := l.read(t)
 		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
@@ -207,7 +207,7 @@ func TestARunFromClaimToRelease(t *testing.T) {
 }
 
 func TestALatencyStreamHasItsFramesTimes(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.generator.Histograms = true
 		l.ready(t, udp(), latency(7, 500))
 		read := func() engine.Followed {
@@ -246,7 +246,7 @@ func TestALatencyStreamIsReadWhileItsFramesCome(t *testing.T) {
 		uncounted int64
 	}{"the counters first": {10 * time.Millisecond, 0}, "the histogram first": {-10 * time.Millisecond, 5}} {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				l.generator.Histograms, l.generator.HistogramsLater = true, c.later
 				l.ready(t, udp(), latency(7, 500))
 				noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
@@ -268,7 +268,7 @@ func TestALatencyStreamIsReadWhileItsFramesCome(t *testing.T) {
 		})
 	}
 	t.Run("a first frame is counted and not timed yet", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.Script("get_pgid_stats", func(trextest.Call) (any, error) {
 				return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 1}}},
 					"latency": map[string]any{"7": map[string]any{"lat": map[string]any{"hdrh": ""}}}}, nil
@@ -297,7 +297,7 @@ func TestALatencyStreamWithoutATimeIsRefused(t *testing.T) {
 		"no histogram": {"bm9uc2Vuc2U=", "its histogram (hdrh) can't be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				l.Script("get_pgid_stats", answer(c.hdrh))
 				_, err := l.Sampled(t.Context(), []uint32{7})
 				wants(t, err, engine.ErrIncompatible, c.message)
@@ -307,7 +307,7 @@ func TestALatencyStreamWithoutATimeIsRefused(t *testing.T) {
 }
 
 func TestEveryStartHasAnEnd(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		wants(t, l.Start(t.Context(), bothPorts(kpps), 0), engine.ErrRefused, "for ever")
 		noError(t, l.Start(t.Context(), bothPorts(kpps), 2*time.Second))
@@ -321,7 +321,7 @@ func TestEveryStartHasAnEnd(t *testing.T) {
 
 func TestClaim(t *testing.T) {
 	t.Run("names the owner, and keeps nothing", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.generator.Steal(1, "alice")
 			wants(t, l.Claim(t.Context(), []int{0, 1}, false), engine.ErrTaken,
 				`port 1 of memory:4501 is owned by "alice"`)
@@ -331,7 +331,7 @@ func TestClaim(t *testing.T) {
 		})
 	})
 	t.Run("by force takes it, and turns flow control off", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.generator.Steal(1, "alice")
 			noError(t, l.Claim(t.Context(), []int{0, 1}, true))
 			d, err := l.Describe(t.Context())
@@ -342,7 +342,7 @@ func TestClaim(t *testing.T) {
 		})
 	})
 	t.Run("keeps nothing when the answer is lost", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			var asked atomic.Int64
 			l.Script("acquire", func(c trextest.Call) (any, error) {
 				answer, err := l.generator.Answer(c)
@@ -358,14 +358,14 @@ func TestClaim(t *testing.T) {
 		})
 	})
 	t.Run("of a port that isn't there says how many there are", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			wants(t, l.Claim(t.Context(), []int{7}, false), engine.ErrRefused, "no port 7", "2 ports")
 		})
 	})
 }
 
 func TestAddress(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		cases := map[string]struct {
 			a      engine.Addressing
@@ -411,7 +411,7 @@ func TestAddress(t *testing.T) {
 }
 
 func TestBothFamiliesOfOneDevice(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0}, false))
 		a := addressing("198.18.0.2/24", "198.18.0.1", "")
 		six := addressing("2001:2::2/64", "2001:2::1", "")
@@ -423,7 +423,7 @@ func TestBothFamiliesOfOneDevice(t *testing.T) {
 }
 
 func TestCaptureAndInject(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		k, err := l.Capture(t.Context(), []int{0, 1})
 		noError(t, err)
@@ -445,7 +445,7 @@ func TestCaptureAndInject(t *testing.T) {
 }
 
 func TestACaptureOfAClientThatWasLost(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		_, err := l.Capture(t.Context(), []int{0, 1})
 		noError(t, err)
@@ -461,7 +461,7 @@ func TestACaptureOfAClientThatWasLost(t *testing.T) {
 }
 
 func TestACaptureCutShortLeavesServiceMode(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0, 1}, false))
 		ctx, cancel := context.WithCancel(t.Context())
 		l.ForgetCalls()
@@ -514,7 +514,7 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestCancelledCallsAreNoFault(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l.Script("get_system_info", fail(trextest.ErrStall))
 		go func() { time.Sleep(time.Second); cancel() }()

@@ -14,7 +14,7 @@ import (
 )
 
 func TestAFaultOfSeveralPortsIsOneSentence(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		l.generator.SetLink(0, false)
 		l.generator.SetLink(1, false)
@@ -32,7 +32,7 @@ func TestAFaultOfSeveralPortsIsOneSentence(t *testing.T) {
 }
 
 func TestPortsStartTogether(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 		instants := map[float64]int{}
@@ -53,7 +53,7 @@ func TestPortsStartTogether(t *testing.T) {
 
 // late refuses a port's order for a common start so often, as a server does that compiled the other port's
 // streams for too long.
-func (l lab) late(times int) {
+func (l simulatedServer) late(times int) {
 	l.Script("start_traffic", func(c trextest.Call) (any, error) {
 		var p struct {
 			Port    int     `json:"port_id"`
@@ -70,7 +70,7 @@ func (l lab) late(times int) {
 
 func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 	t.Run("further ahead, and told", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			earlier := l.read(t)
 			l.late(2)
@@ -94,7 +94,7 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 		})
 	})
 	t.Run("and no more often than three times", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			l.late(100)
 			err := l.Start(t.Context(), bothPorts(kpps), time.Minute)
@@ -110,7 +110,7 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 		})
 	})
 	t.Run("by the server's clock where its words tell nothing", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			busy := true
 			l.Script("start_traffic", func(c trextest.Call) (any, error) {
@@ -129,7 +129,7 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 		})
 	})
 	t.Run("and not where something else is wrong", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			l.generator.SetLink(1, false)
 			wants(t, l.Start(t.Context(), bothPorts(kpps), time.Minute), engine.ErrRefused, "Link state is DOWN")
@@ -141,7 +141,7 @@ func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 }
 
 func TestAStartThatFailsLeavesNothingRunning(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		l.generator.SetLink(1, false)
 		err := l.Start(t.Context(), bothPorts(kpps), time.Minute)
@@ -153,7 +153,7 @@ func TestAStartThatFailsLeavesNothingRunning(t *testing.T) {
 }
 
 func TestImpossibleLoadsAreRefused(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0}, false))
 		load := []engine.PortLoad{{Port: 0, Rate: kpps}}
 		wants(t, l.Start(t.Context(), load, time.Minute), engine.ErrRefused, "port 0 has no streams")
@@ -191,7 +191,7 @@ func ordersOf(t *testing.T, calls []trextest.Call) []order {
 }
 
 func TestLatencyStreamsAloneAreSentAtTheirOwnRate(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t, latency(7, 1000))
 		load := []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}
 		noError(t, l.Start(t.Context(), load, time.Minute))
@@ -222,7 +222,7 @@ func TestABurstIsSentAtItsOwnRate(t *testing.T) {
 		"a burst with what comes after": {[]stream.Stream{first, burst}, "pps"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inLab(t, func(t *testing.T, l lab) {
+			onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 				l.ready(t, c.streams...)
 				noError(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}, time.Minute))
 				if got := ordersOf(t, l.Calls("start_traffic")); got[0].Mul.Type != c.kind {
@@ -234,7 +234,7 @@ func TestABurstIsSentAtItsOwnRate(t *testing.T) {
 }
 
 func TestLatencyStreamsInBitsCountTowardsTheRate(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		bits := latency(7, 512_000) // 1000 packets of 64 bytes
 		bits.Mode.Rate.Type = "bps_L2"
 		wire := latency(8, 672_000) // 1000 packets of 84 bytes
@@ -252,7 +252,7 @@ func TestLatencyStreamsInBitsCountTowardsTheRate(t *testing.T) {
 func TestRatesAboveTheLine(t *testing.T) {
 	excessive := bothPorts(15_000 * kpps) // 10.08 Gb/s at layer 1
 	t.Run("are refused on physical ports", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			wants(t, l.Start(t.Context(), excessive, time.Minute), engine.ErrRefused, "exceeds port line rate",
 				"lower the rate")
@@ -264,7 +264,7 @@ func TestRatesAboveTheLine(t *testing.T) {
 		})
 	})
 	t.Run("are forced on virtual ones, whose speed means nothing", func(t *testing.T) {
-		inLab(t, func(t *testing.T, l lab) {
+		onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 			l.ready(t)
 			forcible := func(c trextest.Call) (any, error) {
 				var o order
@@ -286,7 +286,7 @@ func TestRatesAboveTheLine(t *testing.T) {
 }
 
 func TestStopHealsABrokenConnection(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 		broken := false
@@ -305,7 +305,7 @@ func TestStopHealsABrokenConnection(t *testing.T) {
 }
 
 func TestValidateIsAskedOnlyWhereItIsKnown(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		noError(t, l.Claim(t.Context(), []int{0}, false))
 		l.Script("validate", refusal("*** error: instruction id '1' offset 999 is too big"))
 		err := l.Load(t.Context(), 0, []stream.Stream{udp()})
@@ -314,7 +314,7 @@ func TestValidateIsAskedOnlyWhereItIsKnown(t *testing.T) {
 }
 
 func TestTheRateIsExact(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		noError(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 12_345_678 * units.PacketPerSecond / 1000}},
 			time.Minute))
@@ -327,7 +327,7 @@ func TestTheRateIsExact(t *testing.T) {
 // A port that is to send nothing is stopped while the other one goes on, and started again later, as no server
 // accepts a rate of zero.
 func TestAPortIsSilentWhileAnotherSends(t *testing.T) {
-	inLab(t, func(t *testing.T, l lab) {
+	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		noError(t, l.Start(t.Context(), bothPorts(kpps), time.Minute))
 		time.Sleep(time.Second)

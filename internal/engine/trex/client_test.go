@@ -18,18 +18,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// lab is a simulated server and a client of it.
-type lab struct {
+// simulatedServer is a simulated server and a client of it.
+type simulatedServer struct {
 	*trextest.Server
 	generator *trextest.Generator
 	client    *trex.Client
 }
 
-func newLab(t *testing.T, change ...func(*trex.Options)) lab {
+func newSimulatedServer(t *testing.T, change ...func(*trex.Options)) simulatedServer {
 	t.Helper()
 	g := trextest.NewGenerator(trextest.TwoPorts()...)
 	s := trextest.Serve(t, g)
-	return lab{s, g, connect(t, s, change...)}
+	return simulatedServer{s, g, connect(t, s, change...)}
 }
 
 func connect(t *testing.T, s *trextest.Server, change ...func(*trex.Options)) *trex.Client {
@@ -46,7 +46,7 @@ func connect(t *testing.T, s *trextest.Server, change ...func(*trex.Options)) *t
 	return client
 }
 
-func (l lab) claim(t *testing.T, ports ...int) {
+func (l simulatedServer) claim(t *testing.T, ports ...int) {
 	t.Helper()
 	for _, port := range ports {
 		noError(t, l.client.Acquire(t.Context(), port, false))
@@ -82,13 +82,13 @@ func fail(err error) trextest.AnswerFunc {
 
 func TestGreeting(t *testing.T) {
 	t.Run("learns who is there", func(t *testing.T) {
-		l := newLab(t)
+		l := newSimulatedServer(t)
 		if got := l.client.Version().String(); got != "TRex v3.08" {
 			t.Errorf("the server is %q", got)
 		}
 	})
 	t.Run("a default port is added to a bare host", func(t *testing.T) {
-		l := newLab(t)
+		l := newSimulatedServer(t)
 		var asked string
 		client, err := trex.Dial(t.Context(), "lab1",
 			trex.Options{Dial: func(ctx context.Context, address string) (net.Conn, error) {
@@ -102,13 +102,13 @@ func TestGreeting(t *testing.T) {
 		}
 	})
 	t.Run("a session is never 0", func(t *testing.T) {
-		l := newLab(t, func(o *trex.Options) { o.Session = 0 })
+		l := newSimulatedServer(t, func(o *trex.Options) { o.Session = 0 })
 		if l.client.Options().Session == 0 {
 			t.Error("it is")
 		}
 	})
 	t.Run("everything works compressed", func(t *testing.T) {
-		l := newLab(t, func(o *trex.Options) { o.Compress = true })
+		l := newSimulatedServer(t, func(o *trex.Options) { o.Compress = true })
 		if info, err := l.client.SystemInfo(t.Context()); err != nil || len(info.Ports) != 2 {
 			t.Errorf("got %+v, %v", info, err)
 		}
@@ -177,18 +177,18 @@ func TestAServerThatIsNotThere(t *testing.T) {
 }
 
 // inBubble runs a test under simulated time with a client of an in-memory server.
-func inBubble(t *testing.T, test func(t *testing.T, l lab)) {
+func inBubble(t *testing.T, test func(t *testing.T, l simulatedServer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		g := trextest.NewGenerator(trextest.TwoPorts()...)
 		s := trextest.ServeInMemory(t, g)
-		test(t, lab{s, g, connect(t, s, func(o *trex.Options) { o.Poll = 0 })})
+		test(t, simulatedServer{s, g, connect(t, s, func(o *trex.Options) { o.Poll = 0 })})
 	})
 }
 
 func TestDeadlines(t *testing.T) {
 	t.Run("a stalled server is given up after the timeout, and the outcome is unknown", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, l lab) {
+		inBubble(t, func(t *testing.T, l simulatedServer) {
 			l.claim(t, 0)
 			l.Script("stop_traffic", fail(trextest.ErrStall))
 			began := time.Now()
@@ -203,7 +203,7 @@ func TestDeadlines(t *testing.T) {
 		})
 	})
 	t.Run("the connection is made anew after that", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, l lab) {
+		inBubble(t, func(t *testing.T, l simulatedServer) {
 			l.claim(t, 0)
 			l.Script("stop_traffic", fail(trextest.ErrStall))
 			_ = l.client.StopTraffic(t.Context(), 0)
@@ -212,7 +212,7 @@ func TestDeadlines(t *testing.T) {
 		})
 	})
 	t.Run("a caller's earlier deadline counts", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, l lab) {
+		inBubble(t, func(t *testing.T, l simulatedServer) {
 			l.Script("ping", fail(trextest.ErrStall))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -224,7 +224,7 @@ func TestDeadlines(t *testing.T) {
 		})
 	})
 	t.Run("a call waiting for its turn can be cancelled without harm to the one under way", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, l lab) {
+		inBubble(t, func(t *testing.T, l simulatedServer) {
 			release := make(chan struct{})
 			l.Script("get_supported_cmds", func(trextest.Call) (any, error) { <-release; return []string{}, nil })
 			first := make(chan error, 1)
@@ -244,7 +244,7 @@ func TestDeadlines(t *testing.T) {
 
 func TestABusyServer(t *testing.T) {
 	t.Run("that wants to be asked again is", func(t *testing.T) {
-		l := newLab(t)
+		l := newSimulatedServer(t)
 		asked := 0
 		l.Script("get_port_status", func(c trextest.Call) (any, error) {
 			if asked++; asked < 4 {
@@ -257,7 +257,7 @@ func TestABusyServer(t *testing.T) {
 		}
 	})
 	t.Run("that gives a ticket is asked for the result", func(t *testing.T) {
-		l := newLab(t)
+		l := newSimulatedServer(t)
 		l.claim(t, 0)
 		l.Script("service", fail(&wire.Error{Code: wire.CodeWorkInProgress, Message: "Work in progress",
 			Specific: "4294967297"}))
@@ -276,7 +276,7 @@ func TestABusyServer(t *testing.T) {
 		}
 	})
 	t.Run("for ever is given up when patience ends", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, l lab) {
+		inBubble(t, func(t *testing.T, l simulatedServer) {
 			l.Script("get_port_status", fail(&wire.Error{Code: wire.CodeTryAgain, Message: "Try again later"}))
 			began := time.Now()
 			_, err := l.client.PortStatus(t.Context(), 0)
@@ -288,7 +288,7 @@ func TestABusyServer(t *testing.T) {
 }
 
 func TestAServerThatDies(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.Script("get_port_stats", fail(trextest.ErrDie))
 	_, err := l.client.Snapshot(t.Context(), []int{0}, trex.Detail{})
 	if lost := errorOf[*trex.LostError](t, err); !lost.Unknown ||
@@ -302,7 +302,7 @@ func TestAServerThatDies(t *testing.T) {
 }
 
 func TestAHangUpWhileIdleIsHealed(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.Script("ping", fail(trextest.ErrHangUp))
 	if _, err := l.client.Ping(t.Context()); err == nil {
 		t.Fatal("the hang-up went unnoticed")
@@ -314,7 +314,7 @@ func TestAHangUpWhileIdleIsHealed(t *testing.T) {
 }
 
 func TestAnswersThatDoNotMatchTheRequest(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.Script("get_supported_cmds", func(trextest.Call) (any, error) { return map[string]int{"not": 1}, nil })
 	if _, err := l.client.SupportedCommands(t.Context()); err == nil ||
 		!strings.Contains(err.Error(), "get_supported_cmds: answer can't be read") {

@@ -37,7 +37,7 @@ func TestStreamsThatAreNeverSent(t *testing.T) {
 		"an empty burst": {func(s *stream.Stream) { s.Mode.Type = "single_burst" }, "no packets"},
 		"a negative gap": {func(s *stream.Stream) { s.ISG = -1 }, "isg -1"},
 	}
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestGoodStreamsPass(t *testing.T) {
 }
 
 func TestStartsThatAreNeverSent(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0)
 	noError(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 	cases := map[string]trex.Start{
@@ -86,7 +86,7 @@ func TestStartsThatAreNeverSent(t *testing.T) {
 }
 
 func TestUnknownProfilesAreNeverNamed(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0)
 	_, err := l.client.Validate(t.Context(), 0)
 	_ = errorOf[*trex.StateError](t, err)
@@ -98,7 +98,7 @@ func TestUnknownProfilesAreNeverNamed(t *testing.T) {
 }
 
 func TestRequestsTooLargeForAServer(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	_, err := l.client.StartCapture(t.Context(), []int{0}, 1, strings.Repeat("x", 1_000_000))
 	if large := errorOf[*trex.TooLargeError](t, err); large.Bytes < 1_000_000 || large.Method != "capture" {
 		t.Errorf("got %+v", large)
@@ -109,7 +109,7 @@ func TestRequestsTooLargeForAServer(t *testing.T) {
 }
 
 func TestManyFramesGoOutInSeveralRequests(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	frames := make([][]byte, 100)
 	for i := range frames {
 		frames[i] = make([]byte, 9000)

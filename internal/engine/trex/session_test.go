@@ -40,7 +40,7 @@ func ask(t *testing.T, source, target string) neighbor.Query {
 }
 
 func TestAWholeSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, l lab) {
+	inBubble(t, func(t *testing.T, l simulatedServer) {
 		ctx, c := t.Context(), l.client
 		for port, local := range map[int]string{0: "198.18.0.2", 1: "198.18.1.2"} {
 			noError(t, c.Acquire(ctx, port, false))
@@ -99,7 +99,7 @@ func TestAWholeSession(t *testing.T) {
 }
 
 func TestCleaningUpAfterAnEarlierClient(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	earlier := connect(t, l.Server, func(o *trex.Options) { o.User = "earlier" })
 	noError(t, earlier.Acquire(t.Context(), 0, false))
 	noError(t, earlier.SetL3(t.Context(), 0, netip.MustParseAddr("198.18.0.2"), netip.MustParseAddr("198.18.0.1"),
@@ -121,7 +121,7 @@ func TestCleaningUpAfterAnEarlierClient(t *testing.T) {
 }
 
 func TestAPortTakenByAnotherClient(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0)
 	l.generator.Steal(0, "thief")
 	err := l.client.StopTraffic(t.Context(), 0)
@@ -138,7 +138,7 @@ func TestAPortTakenByAnotherClient(t *testing.T) {
 }
 
 func TestARunningSessionIsContinued(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0, 1)
 	t.Run("by a new client of the same user and session", func(t *testing.T) {
 		successor := connect(t, l.Server)
@@ -156,7 +156,7 @@ func TestARunningSessionIsContinued(t *testing.T) {
 }
 
 func TestARestartedServer(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0)
 	l.generator.Restart()
 	_, err := l.client.Snapshot(t.Context(), []int{0}, trex.Detail{})
@@ -166,7 +166,7 @@ func TestARestartedServer(t *testing.T) {
 
 func TestManyStreams(t *testing.T) {
 	// 3 000 of them in one request are much work where others have the processors
-	l := newLab(t, func(o *trex.Options) { o.Timeout = 5 * time.Minute })
+	l := newSimulatedServer(t, func(o *trex.Options) { o.Timeout = 5 * time.Minute })
 	l.claim(t, 0)
 	streams := make([]stream.Stream, 3000)
 	for i := range streams {
@@ -182,7 +182,7 @@ func TestManyStreams(t *testing.T) {
 }
 
 func TestARefusedStreamIsNamed(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0)
 	noError(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 	err := l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()})
@@ -192,7 +192,7 @@ func TestARefusedStreamIsNamed(t *testing.T) {
 }
 
 func TestTrafficEndsByItself(t *testing.T) {
-	inBubble(t, func(t *testing.T, l lab) {
+	inBubble(t, func(t *testing.T, l simulatedServer) {
 		l.claim(t, 0)
 		noError(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
 		noError(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
@@ -207,7 +207,7 @@ func TestTrafficEndsByItself(t *testing.T) {
 }
 
 func TestOnlyLatencyStreams(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0)
 	noError(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
 	noError(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{latency(7, 1000)}))
@@ -218,7 +218,7 @@ func TestOnlyLatencyStreams(t *testing.T) {
 }
 
 func TestWrongStates(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0)
 	err := l.client.AddStreams(t.Context(), 1, []stream.Stream{udp()})
 	_ = errorOf[*trex.TakenError](t, err)
@@ -246,7 +246,7 @@ func TestStatesWithTraffic(t *testing.T) {
 }
 
 func TestAnAddressWithoutAnswer(t *testing.T) {
-	inBubble(t, func(t *testing.T, l lab) {
+	inBubble(t, func(t *testing.T, l simulatedServer) {
 		l.claim(t, 0)
 		began := time.Now()
 		_, err := l.client.Resolve(t.Context(), 0, ask(t, "198.18.0.2", "198.18.0.99"))
@@ -265,7 +265,7 @@ func TestAnAddressWithoutAnswer(t *testing.T) {
 }
 
 func TestResolvingByNeighborDiscovery(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0)
 	mac, err := l.client.Resolve(t.Context(), 0, ask(t, "2001:2::2", "2001:2::1"))
 	if err != nil || mac.String() != "02:00:00:00:00:20" {
@@ -274,7 +274,7 @@ func TestResolvingByNeighborDiscovery(t *testing.T) {
 }
 
 func TestFramesThroughTheDevice(t *testing.T) {
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0, 1)
 	noError(t, l.client.SetService(t.Context(), 1, true))
 	capture, err := l.client.StartCapture(t.Context(), []int{1}, 100, "")

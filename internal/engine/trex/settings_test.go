@@ -24,7 +24,7 @@ func claimed(t *testing.T) *trex.Client {
 func TestTheLegacyStackRefusesIPv6(t *testing.T) {
 	err := claimed(t).SetIPv6(t.Context(), 0, netip.MustParseAddr("2001:2::2"))
 	refusal := errorOf[*trex.RPCError](t, err)
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	l.claim(t, 0)
 	scripted := errorOf[*trex.RPCError](t, l.client.SetIPv6(t.Context(), 0, netip.MustParseAddr("2001:2::2")))
 	if *scripted != *refusal || !strings.Contains(refusal.Specific, "IPv6 is not supported") {
@@ -83,7 +83,7 @@ func TestEventsOfLinks(t *testing.T) {
 	if !slices.Equal(linkStates, []bool{false, true}) {
 		t.Errorf("links went %v", linkStates)
 	}
-	l := newLab(t)
+	l := newSimulatedServer(t)
 	_, err := l.client.Events(t.Context())
 	noError(t, err)
 	l.generator.SetLink(1, false)

@@ -239,8 +239,8 @@ func TestPropertyOneDisturbedWindowIsNotTheLimit(t *testing.T) {
 	}
 }
 
-// lab is what a row of the table is counted from.
-type lab struct {
+// searchScenario is what a row of the table is counted from.
+type searchScenario struct {
 	name string
 	p    plan.Procedure
 	// long is how long the windows are of which a share is disturbed, of shorter ones in proportion.
@@ -250,7 +250,7 @@ type lab struct {
 	single string // what became of it when a single long window was believed: counted once, for comparison
 }
 
-func labs() []lab {
+func labs() []searchScenario {
 	steady := func(rnd *rand.Rand) (device, float64) {
 		limit := target * (0.1 + 0.8*rnd.Float64())
 		return limited(limit, 0), limit
@@ -266,7 +266,7 @@ func labs() []lab {
 			plan.Duration(500*time.Millisecond), plan.Duration(100*time.Millisecond)
 		p.Ramp.ConfirmDuration = plan.Duration(time.Second)
 	})
-	return []lab{
+	return []searchScenario{
 		{"steady, confirmed for 30 s", long, 30 * time.Second, 0, steady, "0.0 %, -0.3 %, 66 s"},
 		{"steady, confirmed for 30 s", long, 30 * time.Second, 0.05, steady, "1.6 %, -12.3 %, 76 s"},
 		{"steady, confirmed for 30 s", long, 30 * time.Second, 0.10, steady, "3.8 %, -14.1 %, 83 s"},
@@ -286,7 +286,7 @@ type tally struct {
 }
 
 // count measures drawn devices; what a window loses when disturbed is drawn, too: 0.2 to 12 %.
-func (l lab) count(t *testing.T, runs int) (sum tally) {
+func (l searchScenario) count(t *testing.T, runs int) (sum tally) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(17, 4))
 	sum.runs = runs
@@ -328,7 +328,7 @@ func (s *tally) add(p plan.Procedure, history []report.Window, truth float64) {
 	}
 }
 
-func (s tally) row(l lab) string {
+func (s tally) row(l searchScenario) string {
 	part := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(s.runs)) }
 	return fmt.Sprintf("| %s | %.0f %% | %s | %.1f %% | %s | %s | %.2f | %.0f s | %s |\n", l.name, 100*l.share,
 		part(s.low), 100*s.worst, part(s.high), part(s.unconfirmed),

@@ -60,8 +60,8 @@ func wired(nodes []fabric.Node) fabric.Spec {
 	return spec
 }
 
-// lab is the demo's cluster, and what it is made with.
-type lab struct {
+// demoCluster is the demo's cluster, and what it is made with.
+type demoCluster struct {
 	stderr io.Writer
 	// project is the source tree, programs a directory that nodes see as we do, where what is built of it is kept.
 	project, programs string
@@ -71,7 +71,7 @@ type lab struct {
 	began              time.Time
 }
 
-func newLab(stderr io.Writer) (*lab, error) {
+func newDemoCluster(stderr io.Writer) (*demoCluster, error) {
 	project, err := output(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module))
 	if err != nil {
 		return nil, fmt.Errorf("find the project: %w (run it inside of its source tree)", err)
@@ -81,14 +81,14 @@ func newLab(stderr io.Writer) (*lab, error) {
 		return nil, fmt.Errorf("find the cache directory: %w (set HOME or XDG_CACHE_HOME)", err)
 	}
 	programs := filepath.Join(cache, "linerate", "demo")
-	return &lab{
+	return &demoCluster{
 		stderr: stderr, project: project, programs: programs, began: time.Now(),
 		cluster: incluster.Cluster{Program: filepath.Join(programs, "cluster"), Name: name},
 	}, nil
 }
 
 // up brings everything up, or mends what is up already; done twice, the second time is quick.
-func (l *lab) up(ctx context.Context) error {
+func (l *demoCluster) up(ctx context.Context) error {
 	var built image
 	steps := []struct {
 		title string
@@ -114,11 +114,11 @@ func (l *lab) up(ctx context.Context) error {
 }
 
 // say prints what is being done, and when it was begun.
-func (l *lab) say(format string, args ...any) {
+func (l *demoCluster) say(format string, args ...any) {
 	fmt.Fprintf(l.stderr, "demo %s  %s\n", clock(time.Since(l.began)), fmt.Sprintf(format, args...))
 }
 
-func (l *lab) buildKubernetes(ctx context.Context) error {
+func (l *demoCluster) buildKubernetes(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "run", module+"/hack/kube", "cluster")
 	cmd.Stderr = l.stderr
 	output, err := cmd.Output()
@@ -127,7 +127,7 @@ func (l *lab) buildKubernetes(ctx context.Context) error {
 }
 
 // bringUp passes on what the cluster says, because it may take a while.
-func (l *lab) bringUp(ctx context.Context) error {
+func (l *demoCluster) bringUp(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, l.cluster.Program, "up", "--name", name)
 	cmd.Stderr = l.stderr
 	output, err := cmd.Output()
@@ -136,7 +136,7 @@ func (l *lab) bringUp(ctx context.Context) error {
 }
 
 // lay joins the nodes. A device plugin that runs is left alone: pods hold its devices.
-func (l *lab) lay(ctx context.Context) error {
+func (l *demoCluster) lay(ctx context.Context) error {
 	nodes, err := l.cluster.Nodes()
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (l *lab) lay(ctx context.Context) error {
 }
 
 // awaitFunctions waits until the nodes offer their virtual functions to pods.
-func (l *lab) awaitFunctions(ctx context.Context, spec fabric.Spec) error {
+func (l *demoCluster) awaitFunctions(ctx context.Context, spec fabric.Spec) error {
 	for _, n := range spec.Nodes {
 		for _, w := range wires() {
 			resource := strings.ReplaceAll(fabric.ResourceOf(w), ".", `\.`)
@@ -167,7 +167,7 @@ func (l *lab) awaitFunctions(ctx context.Context, spec fabric.Spec) error {
 }
 
 // tearDown removes the cluster, or what is left of one; the nodes' ends of the wires go with them.
-func (l *lab) tearDown(ctx context.Context) error {
+func (l *demoCluster) tearDown(ctx context.Context) error {
 	if err := l.compile(ctx, "hack/cluster"); err != nil {
 		return err
 	}

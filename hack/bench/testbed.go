@@ -14,43 +14,43 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-// lab is a generator and a device, each in a network namespace without a name: it ends with the last process in it.
+// testbed is a generator and a device, each in a network namespace without a name: it ends with the last process in it.
 //
 //	generator ┬ g0 ─── d0 ┬ device: a forwarder, or a sink
 //	          └ g1 ─── d1 ┘
-type lab struct {
+type testbed struct {
 	dut                         dut
 	original, generator, device netns.NsHandle
 	nearLinks, far              [2]netlink.Link // g0 and g1, d0 and d1
 	queues                      int             // from g0 to d0, and from g1 to d1
 }
 
-// inLab runs fn in a lab whose generator can send on so many queues, each with a receive queue at the device's
+// inTestbed runs fn in a testbed whose generator can send on so many queues, each with a receive queue at the device's
 // end. The calling thread is in the generator's namespace meanwhile; the tools that it starts inherit that, and
 // die with it.
-func inLab(d dut, queues int, fn func(*lab) error) error {
+func inTestbed(d dut, queues int, fn func(*testbed) error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	l, err := newLab(d, queues)
+	l, err := newTestbed(d, queues)
 	if err != nil {
 		return err
 	}
 	return errors.Join(fn(l), l.close())
 }
 
-func newLab(d dut, queues int) (*lab, error) {
+func newTestbed(d dut, queues int) (*testbed, error) {
 	original, err := netns.Get()
 	if err != nil {
 		return nil, fmt.Errorf("look at the present network namespace: %w", err)
 	}
-	l := &lab{dut: d, queues: queues, original: original, generator: netns.None(), device: netns.None()}
+	l := &testbed{dut: d, queues: queues, original: original, generator: netns.None(), device: netns.None()}
 	if err := l.build(); err != nil {
 		return nil, errors.Join(fmt.Errorf("build the lab: %w", err), l.close())
 	}
 	return l, nil
 }
 
-func (l *lab) build() (err error) {
+func (l *testbed) build() (err error) {
 	if l.device, err = netns.New(); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (l *lab) build() (err error) {
 }
 
 // cable connects g<i> and d<i>, with addresses and neighbours set, so that no ARP is needed.
-func (l *lab) cable(i int) error {
+func (l *testbed) cable(i int) error {
 	nearMAC, far := hardware(i, 1), hardware(i, 2)
 	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: fmt.Sprintf("g%d", i), HardwareAddr: nearMAC,
 		NumTxQueues: l.queues, NumRxQueues: 1},
@@ -143,7 +143,7 @@ func write(path, text string) error {
 }
 
 // inside runs fn with the calling thread in another namespace, and comes back.
-func (l *lab) inside(ns netns.NsHandle, fn func() error) error {
+func (l *testbed) inside(ns netns.NsHandle, fn func() error) error {
 	if err := netns.Set(ns); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (l *lab) inside(ns netns.NsHandle, fn func() error) error {
 
 // openDrain puts the sink where frames arrive: behind the forwarder at the generator's ends, or at the device's
 // if that is a sink itself.
-func (l *lab) openDrain() (d *drain, err error) {
+func (l *testbed) openDrain() (d *drain, err error) {
 	if l.dut != sink {
 		return openDrain(l.nearLinks[:])
 	}
@@ -166,7 +166,7 @@ func (l *lab) openDrain() (d *drain, err error) {
 
 // offered is what g0 and g1 together have sent so far, by their own counters. A frame that found the far end's
 // queue full has left, and was lost there: a veth counts it as dropped at the sending end.
-func (l *lab) offered() (uint64, error) {
+func (l *testbed) offered() (uint64, error) {
 	sum := uint64(0)
 	for _, end := range l.nearLinks {
 		link, err := netlink.LinkByIndex(end.Attrs().Index)
@@ -183,7 +183,7 @@ func (l *lab) offered() (uint64, error) {
 // segmentation: veth leaves the NAPI out for frames that could only then be aggregated. A forwarder with a
 // processor of its own has its NAPIs in kernel threads on the last processor, as the Reference of linerate run
 // has; senders have the first ones.
-func (l *lab) receiveByNAPI() error {
+func (l *testbed) receiveByNAPI() error {
 	if err := l.aggregate(true); err != nil || l.dut != ownProcessor {
 		return err
 	}
@@ -202,7 +202,7 @@ func (l *lab) receiveByNAPI() error {
 }
 
 // aggregate turns aggregation at the device's ends on or off.
-func (l *lab) aggregate(enabled bool) error {
+func (l *testbed) aggregate(enabled bool) error {
 	for _, end := range l.nearLinks {
 		if err := netif.SetOffload(end.Attrs().Name, netif.TCPSegmentation, !enabled); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (l *lab) aggregate(enabled bool) error {
 	})
 }
 
-func (l *lab) close() error {
+func (l *testbed) close() error {
 	err := netns.Set(l.original)
 	for _, h := range []netns.NsHandle{l.generator, l.device, l.original} {
 		if h.IsOpen() {
