@@ -5,11 +5,9 @@ import (
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/fieldengine"
 	"github.com/linerate-dev/linerate/internal/units"
 )
-
-// minFrame is what a shorter template is padded to, without FCS.
-const minFrame = 60
 
 // minBurst bounds bursts. A burst of fewer packets counts as one small packet a second.
 const minBurst = 1000
@@ -134,14 +132,14 @@ func rateOf(s stream.Stream, speed units.BitRate) load {
 
 // frameSize is a stream's mean frame with FCS, in bytes.
 func frameSize(s stream.Stream) float64 {
-	size := max(len(s.Packet.Binary), minFrame)
+	size := max(len(s.Packet.Binary), fieldengine.MinFrame)
 	for _, i := range s.VM.Instructions {
 		if i.Type != "trim_pkt_size" {
 			continue
 		}
 		for _, v := range s.VM.Instructions {
 			if v.Type == "flow_var" && v.Name == i.Name {
-				low, high := max(v.MinValue, minFrame), min(v.MaxValue, uint64(size))
+				low, high := max(v.MinValue, fieldengine.MinFrame), min(v.MaxValue, uint64(size))
 				return float64(low+high)/2 + units.FCSBytes
 			}
 		}

@@ -110,6 +110,21 @@ func (p *params) object(name string) *params {
 	return inner
 }
 
+// objects reads a list of objects, which share this object's first fault.
+func (p *params) objects(name string) []*params {
+	var objects []*params
+	for _, text := range p.list(name) {
+		inner, err := readObject(text)
+		if err != nil {
+			p.fail("'%s' must hold objects", name)
+			break
+		}
+		inner.wrong = p.wrong
+		objects = append(objects, inner)
+	}
+	return objects
+}
+
 func (p *params) byte(name string) uint8 { return uint8(p.unsigned(name, "byte", math.MaxUint8)) }
 
 func (p *params) uint32(name string) uint32 {

@@ -3,6 +3,8 @@ package softgen
 import (
 	"encoding/base64"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine/softgen/fieldengine"
 )
 
 // maxPush is how long the frames of one request may take. The server answers no other request meanwhile.
@@ -32,13 +34,7 @@ func (t *traffic) push(port *port, p *params) (any, error) {
 
 func readFrames(p *params, port *port) [][]byte {
 	var frames [][]byte
-	for _, text := range p.list("pkts") {
-		inner, err := readObject(text)
-		if err != nil {
-			p.fail("'pkts' must hold objects")
-			break
-		}
-		inner.wrong = p.wrong
+	for _, inner := range p.objects("pkts") {
 		frames = append(frames, readFrame(inner, port))
 	}
 	return frames
@@ -46,8 +42,8 @@ func readFrames(p *params, port *port) [][]byte {
 
 func readFrame(p *params, port *port) []byte {
 	frame, err := base64.StdEncoding.DecodeString(p.text("binary"))
-	if err != nil || len(frame) < minTemplate || len(frame) > maxTemplate {
-		p.fail("'binary' must be the base64 of %d to %d bytes", minTemplate, maxTemplate)
+	if err != nil || len(frame) < fieldengine.MinTemplate || len(frame) > fieldengine.MaxFrame {
+		p.fail("'binary' must be the base64 of %d to %d bytes", fieldengine.MinTemplate, fieldengine.MaxFrame)
 		return nil
 	}
 	if p.flag("use_port_dst_mac") {

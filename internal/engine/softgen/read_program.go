@@ -22,14 +22,9 @@ func readProgram(p *params) stream.VM {
 		}
 		vm.Cache = uint16(cache)
 	}
-	for _, text := range p.list("instructions") {
-		inner, err := readObject(text)
-		if err != nil {
-			p.fail("'instructions' must hold objects")
-			break
-		}
-		inner.wrong = p.wrong
-		vm.Instructions = append(vm.Instructions, readInstruction(inner, text))
+	texts := p.list("instructions")
+	for i, inner := range p.objects("instructions") {
+		vm.Instructions = append(vm.Instructions, readInstruction(inner, texts[i]))
 	}
 	return vm
 }

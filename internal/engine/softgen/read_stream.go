@@ -5,12 +5,7 @@ import (
 	"fmt"
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
-)
-
-// add_stream takes a frame template of these sizes, without FCS.
-const (
-	minTemplate = 14
-	maxTemplate = 9238
+	"github.com/linerate-dev/linerate/internal/engine/softgen/fieldengine"
 )
 
 // maxGap bounds gaps in microseconds, to 115 days.
@@ -83,8 +78,9 @@ func readPacket(p *params) stream.Packet {
 	if err != nil {
 		p.fail("'binary' is not base64: %v", err)
 	}
-	if len(binary) < minTemplate || len(binary) > maxTemplate {
-		p.fail("Bad packet size provided: %d. Should be between %d and %d", len(binary), minTemplate, maxTemplate)
+	if len(binary) < fieldengine.MinTemplate || len(binary) > fieldengine.MaxFrame {
+		p.fail("Bad packet size provided: %d. Should be between %d and %d",
+			len(binary), fieldengine.MinTemplate, fieldengine.MaxFrame)
 	}
 	return stream.Packet{Binary: binary, Meta: p.text("meta")}
 }

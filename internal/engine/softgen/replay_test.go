@@ -109,7 +109,7 @@ func judge(accepted trextest.Reasons) *trextest.Judge {
 		"get_port_xstats_values/result/xstats_values/*":   "another driver's names",
 		"get_utilization/result/cpu/*":                    "a port has its own threads, and no history is kept",
 		"get_pgid_stats/result/latency/*/lat/histogram/*": dynamic,
-		"get_port_status/error/specific_err":              "TRex's text has control characters, or the place in its own buffer",
+		"get_port_status/error/specific_err":              "TRex's text has control characters, or its buffer's place",
 	}
 	missing := trextest.Reasons{
 		"get_utilization/result/cpu/*/history/*":          "no history is kept",

@@ -52,11 +52,7 @@ func checkVersion(kind string, major, minor int64) error {
 // apiSync answers api_sync, the handshake of older clients.
 func (i *serverInfo) apiSync(p *params) (any, error) {
 	answers := []object{}
-	for _, text := range p.list("api_vers") {
-		api, err := readObject(text)
-		if err != nil {
-			return nil, badParameters("'api_vers' must hold objects")
-		}
+	for _, api := range p.objects("api_vers") {
 		kind, major, minor := api.text("type"), api.integer("major"), api.integer("minor")
 		if err := api.failed(); err != nil {
 			return nil, err

@@ -44,7 +44,8 @@ func TestAnswers(t *testing.T) {
 			"020000000002 020000000001 0806 0001 0800 06 04 0002 020000000001 c6120002 020000000002 c6120001"},
 		{"ARP for another address", neighbours{mac: ours, local: local}, ask(asker, "198.18.0.3"), ""},
 		{"ARP in our VLAN", neighbours{mac: ours, local: local, vlan: 7}, ask(tagged, "198.18.0.2"),
-			"020000000002 020000000001 8100 0007 0806 0001 0800 06 04 0002 020000000001 c6120002 020000000002 c6120001"},
+			"020000000002 020000000001 8100 0007 0806 0001 0800 06 04 0002 020000000001 c6120002 " +
+				"020000000002 c6120001"},
 		{"ARP in another VLAN", neighbours{mac: ours, local: local}, ask(tagged, "198.18.0.2"), ""},
 		{"a neighbour solicitation", neighbours{mac: ours, local: local}, solicit("2001:2::2"),
 			"020000000002 020000000001 86dd 60000000 0020 3a ff " +

@@ -107,8 +107,9 @@ func (c compiler) track(s RunStream) (*track, error) {
 
 // address fills in the MACs that the stream leaves to the port.
 func (c compiler) address(s stream.Stream) ([]byte, error) {
-	if n := len(s.Packet.Binary); n < 14 || n > fieldengine.MaxFrame {
-		return nil, fmt.Errorf("bad packet size provided: %d. Should be between 14 and %d", n, fieldengine.MaxFrame)
+	if n := len(s.Packet.Binary); n < fieldengine.MinTemplate || n > fieldengine.MaxFrame {
+		return nil, fmt.Errorf("bad packet size provided: %d. Should be between %d and %d", n,
+			fieldengine.MinTemplate, fieldengine.MaxFrame)
 	}
 	template := make([]byte, max(len(s.Packet.Binary), fieldengine.MinFrame))
 	copy(template, s.Packet.Binary)

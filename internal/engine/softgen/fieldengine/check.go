@@ -54,7 +54,8 @@ func checkVariable(i stream.Instruction) error {
 func checkValues(i stream.Instruction) error {
 	switch {
 	case len(i.ValueList) == 0 || len(i.ValueList) > maxList:
-		return fmt.Errorf("VM: value_list of variable '%s' has %d values; 1 to %d can be", i.Name, len(i.ValueList), maxList)
+		return fmt.Errorf("VM: value_list of variable '%s' has %d values; 1 to %d can be",
+			i.Name, len(i.ValueList), maxList)
 	case i.Step > uint64(len(i.ValueList)):
 		return fmt.Errorf("VM: step of variable '%s' is bigger than its value_list", i.Name)
 	case slices.Max(i.ValueList) > maxValue(i.Size):

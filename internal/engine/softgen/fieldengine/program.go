@@ -8,8 +8,9 @@ import (
 
 // TRex bounds a frame's size without FCS.
 const (
-	MinFrame = 60 // shorter templates are padded with zeros
-	MaxFrame = 9238
+	MinTemplate = 14 // an Ethernet header
+	MinFrame    = 60 // shorter templates are padded with zeros
+	MaxFrame    = 9238
 )
 
 // Program is a compiled stream. It is immutable, and safe for concurrent use.
@@ -25,8 +26,9 @@ type Program struct {
 // Compile checks and compiles a template (without FCS) and its field engine. The seed drives the random
 // variables, and the same seed gives the same frames. Errors name the instruction the way TRex does.
 func Compile(template []byte, vm stream.VM, seed uint64) (*Program, error) {
-	if len(template) < 14 || len(template) > MaxFrame {
-		return nil, fmt.Errorf("bad packet size provided: %d. Should be between 14 and %d", len(template), MaxFrame)
+	if len(template) < MinTemplate || len(template) > MaxFrame {
+		return nil, fmt.Errorf("bad packet size provided: %d. Should be between %d and %d", len(template),
+			MinTemplate, MaxFrame)
 	}
 	padded := make([]byte, max(len(template), MinFrame))
 	copy(padded, template)
