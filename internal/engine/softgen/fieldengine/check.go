@@ -21,20 +21,30 @@ func Check(i stream.Instruction) error {
 	return nil
 }
 
-// checkVariable also refuses the whole range of eight bytes, whose length doesn't fit into eight bytes (TRex divides
-// by it).
 func checkVariable(i stream.Instruction) error {
 	_, ok := operations[i.Op]
-	limited, top := i.Type == "flow_var_rand_limit", maxValue(i.Size)
+	limited := i.Type == "flow_var_rand_limit"
 	switch {
 	case !limited && !ok:
 		return fmt.Errorf("VM: op '%s' of variable '%s' is not one of inc, dec, random", i.Op, i.Name)
 	case !slices.Contains([]int{1, 2, 4, 8}, i.Size):
 		return fmt.Errorf("field 'size' can only be one of [1 ,2 ,4 ,8]")
-	case !limited && i.Step == 0:
+	case limited && (i.Limit == 0 || i.Limit > maxValue(i.Size)):
+		return fmt.Errorf("VM: limit %d of variable '%s' is not between 1 and %d", i.Limit, i.Name, maxValue(i.Size))
+	case limited:
+		i.InitValue = i.MinValue
+	case i.Step == 0:
 		return fmt.Errorf("VM: step of variable '%s' cannot be 0", i.Name)
-	case !limited && i.ValueList != nil:
+	case i.ValueList != nil:
 		return checkValues(i)
+	}
+	return checkRange(i)
+}
+
+// checkRange also refuses the whole range of eight bytes, whose length doesn't fit into eight bytes (TRex divides by
+// it).
+func checkRange(i stream.Instruction) error {
+	switch top := maxValue(i.Size); {
 	case i.MaxValue > top:
 		return fmt.Errorf("VM: requested value is bigger than %d", top)
 	case i.MinValue > i.MaxValue:
@@ -42,9 +52,7 @@ func checkVariable(i stream.Instruction) error {
 			i.MinValue, i.Name, i.MaxValue)
 	case i.MinValue == 0 && i.MaxValue == math.MaxUint64:
 		return fmt.Errorf("VM: variable '%s' cannot have the whole range of 8 bytes", i.Name)
-	case limited && (i.Limit == 0 || i.Limit > top):
-		return fmt.Errorf("VM: limit %d of variable '%s' is not between 1 and %d", i.Limit, i.Name, top)
-	case !limited && (i.InitValue < i.MinValue || i.InitValue > i.MaxValue):
+	case i.InitValue < i.MinValue || i.InitValue > i.MaxValue:
 		return fmt.Errorf("VM: init_value %d of variable '%s' is not between its min_value %d and max_value %d",
 			i.InitValue, i.Name, i.MinValue, i.MaxValue)
 	}
