@@ -12,32 +12,24 @@ type EventType int
 const (
 	PortStarted      EventType = 0
 	PortStopped      EventType = 1
-	PortPaused       EventType = 2
-	PortResumed      EventType = 3
 	PortFinished     EventType = 4 // sent all it had to, or its duration ended
-	PortAcquired     EventType = 5 // Who, Session, Force
-	PortReleased     EventType = 6 // Who, Session
+	PortAcquired     EventType = 5 // User, Session, Force
+	PortReleased     EventType = 6 // User, Session
 	PortFailed       EventType = 7
 	AttributeChanged EventType = 8 // LinkUp
 	ProfileStarted   EventType = 10
-	ProfileStopped   EventType = 11
-	ProfilePaused    EventType = 12
-	ProfileResumed   EventType = 13
-	ProfileFinished  EventType = 14
 	ProfileFailed    EventType = 17
 	ServerStopped    EventType = 100 // Cause
 )
 
 // Event is something that happened on the server.
 type Event struct {
-	Type     EventType
-	Sequence int64
-	Port     int // -1 if the event has none
-	Profile  string
-	User     string // the user who did it
-	Session  uint32
-	Force    bool
-	Cause    string
+	Type    EventType
+	Port    int    // -1 if the event has none
+	User    string // the user who did it
+	Session uint32
+	Force   bool
+	Cause   string
 	// LinkUp is the new state of the link, if the event has it.
 	LinkUp *bool
 }
@@ -45,17 +37,15 @@ type Event struct {
 // UnmarshalJSON reads an event of any type. Members that the event doesn't have stay zero.
 func (e *Event) UnmarshalJSON(b []byte) error {
 	var w struct {
-		Type     EventType       `json:"type"`
-		Sequence int64           `json:"seq"`
-		Data     json.RawMessage `json:"data"`
+		Type EventType       `json:"type"`
+		Data json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(b, &w); err != nil {
 		return err
 	}
-	*e = Event{Type: w.Type, Sequence: w.Sequence, Port: -1}
+	*e = Event{Type: w.Type, Port: -1}
 	var d struct {
 		Port       *int   `json:"port_id"`
-		Profile    string `json:"profile_id"`
 		User       string `json:"who"`
 		Session    uint32 `json:"session_id"`
 		Force      bool   `json:"force"`
@@ -72,7 +62,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	if d.Port != nil {
 		e.Port = *d.Port
 	}
-	e.Profile, e.User, e.Session, e.Force, e.Cause = d.Profile, d.User, d.Session, d.Force, d.Cause
+	e.User, e.Session, e.Force, e.Cause = d.User, d.Session, d.Force, d.Cause
 	if d.Attributes.Link != nil {
 		e.LinkUp = &d.Attributes.Link.Up
 	}

@@ -16,8 +16,6 @@ type FlowStats struct {
 	Flows map[uint32]FlowCounters
 	// Latency is what receivers of "latency" streams saw.
 	Latency map[uint32]Latency
-	// Versions grow when a flow id is used again. Differences to an earlier version's counters mean nothing.
-	Versions map[uint32]int64
 }
 
 // FlowCounters are a flow's counters by port. Bytes include the FCS. The counters outlive stop and start, until the
@@ -43,7 +41,7 @@ func (p PortCounts) Total() (total int64) {
 // Latency is what a latency stream's receiver saw. Times come in whole microseconds.
 type Latency struct {
 	// Average is the server's low-pass of the averages of half seconds, not a mean.
-	Min, Average, Max, LastMax, Jitter time.Duration
+	Min, Average, Max, Jitter time.Duration
 	// Histogram counts packets by the lower bound of their bucket. Buckets are log-decades (10, 20 … 90, 100, 200 …
 	// µs), and 0 holds all below 10 µs. TRex v3.08 carries bucket 0 over when a removed flow id is used again, so
 	// only a fresh id's bucket 0 is right.
@@ -70,7 +68,6 @@ func (l *Latency) UnmarshalJSON(b []byte) error {
 			Min       wire.Float           `json:"total_min"`
 			Average   wire.Float           `json:"average"`
 			Max       wire.Float           `json:"total_max"`
-			LastMax   wire.Float           `json:"last_max"`
 			Jitter    wire.Float           `json:"jit"`
 			Histogram map[int64]wire.Count `json:"histogram"`
 			HDR       string               `json:"hdrh"`
@@ -85,7 +82,7 @@ func (l *Latency) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	l.Min, l.Average, l.Max = micros(w.Lat.Min), micros(w.Lat.Average), micros(w.Lat.Max)
-	l.LastMax, l.Jitter, l.HDR = micros(w.Lat.LastMax), micros(w.Lat.Jitter), w.Lat.HDR
+	l.Jitter, l.HDR = micros(w.Lat.Jitter), w.Lat.HDR
 	for bound, count := range w.Lat.Histogram {
 		l.Histogram[time.Duration(bound)*time.Microsecond] = int64(count)
 	}
@@ -98,9 +95,8 @@ func micros(v wire.Float) time.Duration { return inUnits(float64(v), time.Micros
 // section may be null or absent.
 func (s *FlowStats) UnmarshalJSON(b []byte) error {
 	var sections struct {
-		Flows    map[string]json.RawMessage `json:"flow_stats"`
-		Latency  map[string]json.RawMessage `json:"latency"`
-		Versions map[string]json.RawMessage `json:"ver_id"`
+		Flows   map[string]json.RawMessage `json:"flow_stats"`
+		Latency map[string]json.RawMessage `json:"latency"`
 	}
 	err := json.Unmarshal(b, &sections)
 	if err != nil {
@@ -112,12 +108,7 @@ func (s *FlowStats) UnmarshalJSON(b []byte) error {
 	if s.Latency, err = byFlow[Latency](sections.Latency); err != nil {
 		return fmt.Errorf("latency: %w", err)
 	}
-	versions, err := byFlow[wire.Count](sections.Versions)
-	s.Versions = make(map[uint32]int64, len(versions))
-	for id, v := range versions {
-		s.Versions[id] = int64(v)
-	}
-	return err
+	return nil
 }
 
 // byFlow reads the members whose names are flow ids.

@@ -12,10 +12,9 @@ import (
 // Followed says what became of the frames of a stream in which each frame carries a number and the time at
 // which it was sent (stream.Flow.Stamped). Only the software engine has it.
 type Followed struct {
-	// Received are frames whose numbers and times were followed. Lost are numbers that did not come, Duplicate those
-	// that came again, Late those that came after a later one.
+	// Received are frames whose numbers and times were followed. Duplicate
+	// came again, Late those that came after a later one.
 	Received  wire.Count `json:"received"`
-	Lost      wire.Count `json:"lost"`
 	Duplicate wire.Count `json:"duplicate"`
 	Late      wire.Count `json:"late"`
 	// Stale frames came so late that they may have come before. Merged frames came in buffers in which the kernel
@@ -28,8 +27,6 @@ type Followed struct {
 	// these differences.
 	Varied  wire.Count `json:"varied"`
 	Changes wire.Count `json:"changes"`
-	// Anew are jumps of the numbers that only a new sender can cause.
-	Anew wire.Count `json:"anew"`
 	// Transits counts frames by the shortest time of their bucket. The buckets are those of package transit.
 	Transits map[time.Duration]int64 `json:"-"`
 }

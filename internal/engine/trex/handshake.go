@@ -22,9 +22,8 @@ var handshakeMethods = map[string]bool{"get_version": true, "api_sync_v2": true,
 
 // Version is get_version's answer.
 type Version struct {
-	Version   string `json:"version"` // "v3.08"
-	Mode      string `json:"mode"`    // "STL", "ASTF" …
-	BuildDate string `json:"build_date"`
+	Version string `json:"version"` // "v3.08"
+	Mode    string `json:"mode"`    // "STL", "ASTF" …
 	// Product is the full name of a server that isn't TRex but answers its RPC. It is "" for TRex.
 	Product string `json:"product"`
 }

@@ -69,11 +69,9 @@ func (s PortStats) ReadTime() (instant, width time.Duration, ok bool) {
 
 // GlobalStats is what matters of get_global_stats.
 type GlobalStats struct {
-	CPUPercent        wire.Float `json:"m_cpu_util"`    // average of the sending cores, smoothed
-	ReceiveCPUPercent wire.Float `json:"m_rx_cpu_util"` // of the core for latency and service mode
-	QueueFull         wire.Count `json:"m_total_queue_full"`
-	QueueDrop         wire.Count `json:"m_total_queue_drop"` // only servers that drop rather than retry
-	AllocationErrors  wire.Count `json:"m_total_alloc_error"`
+	CPUPercent wire.Float `json:"m_cpu_util"` // average of the sending cores, smoothed
+	QueueFull  wire.Count `json:"m_total_queue_full"`
+	QueueDrop  wire.Count `json:"m_total_queue_drop"` // only servers that drop rather than retry
 	// Stolen is how long the server's processors were ready to run while the host ran others, up to StolenTS on the
 	// server's clock. TRex doesn't report it.
 	Stolen   seconds `json:"stolen"`

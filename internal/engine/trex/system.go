@@ -11,7 +11,6 @@ import (
 // SystemInfo is get_system_info's answer.
 type SystemInfo struct {
 	Hostname  string `json:"hostname"`
-	Uptime    string `json:"uptime"` // when the server started, as text
 	CoreCount int    `json:"dp_core_count"`
 	CoreType  string `json:"core_type"` // the CPU's model
 	// Processors to Allowed describe the machine. Only the software engine reports them.
@@ -43,15 +42,12 @@ type PortInfo struct {
 	// ReceiveQueues is the number of the port's receive queues, 0 if unknown. Only the software engine reports it.
 	ReceiveQueues int    `json:"receive_queues"`
 	PCIAddress    string `json:"pci_addr"` // "N/A" for what isn't on PCI
-	NUMA          int    `json:"numa"`
 	MAC           string `json:"hw_mac"`
-	Stack         string `json:"stack"` // "legacy" or "linux_based"
 	Virtual       bool   `json:"is_virtual"`
 	FlowControl   bool   `json:"is_fc_supported"`
 	Promiscuous   bool   `json:"is_prom_supported"`
 	Receive       struct {
-		Capabilities []string `json:"caps"`
-		Counters     int      `json:"counters"` // how many flow ids it can count
+		Counters int `json:"counters"` // how many flow ids it can count
 	} `json:"rx"`
 }
 

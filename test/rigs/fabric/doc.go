@@ -27,7 +27,7 @@
 //
 //   - Lay makes the fabric between nodes whose network namespaces exist already, as often as one likes. It adds only
 //     what is missing. Remove removes the fabric. Both work on what the kernel has, so another process can remove
-//     what this one laid. The program test/rigs/fabric/linerate-fabric does both from the shell.
+//     what this one laid.
 //   - Inventory lists a node's functions for its plugins. Lay writes it into the node's file system if Node.Root
 //     names it.
 //   - Package deviceplugin (program test/rigs/fabric/plugins/linerate-vf-plugin, a process in the node) registers the

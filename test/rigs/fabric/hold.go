@@ -111,22 +111,4 @@ func inUse(path string) (used bool, err error) {
 }
 
 // lock keeps other processes from laying and removing fabrics.
-func lock() (unlock func(), err error) {
-	if err := os.MkdirAll(holds, 0o755); err != nil {
-		return nil, fmt.Errorf("lock the fabrics: %w", err)
-	}
-	dir, err := os.Open(holds)
-	if err != nil {
-		return nil, fmt.Errorf("lock the fabrics: %w", err)
-	}
-	for {
-		if err = unix.Flock(int(dir.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		_ = dir.Close()
-		return nil, fmt.Errorf("lock the fabrics: %w", err)
-	}
-	return func() { _ = dir.Close() }, nil
-}
+func lock() (unlock func(), err error) { return vf.LockFolder(holds) }

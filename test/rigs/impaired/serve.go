@@ -12,7 +12,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 )
 
 // asked is the variable of the environment that makes a program a device.
@@ -25,7 +25,7 @@ type Spec struct {
 	// InKernel has the kernel carry frames, in the thread that sends them, for rates that no process reaches. It can
 	// lose or double one in N, and limit.
 	InKernel bool `json:"inKernel,omitempty"`
-	// Records has it keep for how long each frame stayed inside (Device.Held). That costs some µs a frame.
+	// Records has it keep for how long each frame stayed inside (Device.Residences). That costs some µs a frame.
 	Records bool `json:"records,omitempty"`
 }
 
@@ -44,7 +44,7 @@ type answer struct {
 	Error      string                    `json:"error,omitempty"`
 	Counts     [2]Counts                 `json:"counts"`
 	Residences [2]map[int]map[int]uint64 `json:"held"`
-	Unstamped  [2]int64                  `json:"without"` // of how many frames Held isn't known
+	Unstamped  [2]int64                  `json:"without"` // how many frames Residences lacks
 }
 
 // Main makes this process a device if it was started as one (Start), and then never returns. It must come first
@@ -73,7 +73,7 @@ func serve(questions io.Reader, answers io.Writer) error {
 	// threads that carry frames keep their places while they sleep
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + len(s.Ports))
 	var ports [2]port
-	err := inNamespace(func() (err error) {
+	err := vf.InNamespace(fmt.Sprintf("/proc/self/fd/%d", namespaceFile), func() (err error) {
 		ports, err = s.carry()
 		return err
 	})
@@ -101,29 +101,6 @@ func serve(questions io.Reader, answers io.Writer) error {
 
 // namespaceFile is the descriptor by which a device has its interfaces' namespace.
 const namespaceFile = 3
-
-// inNamespace runs fn on a thread in the namespace of the device's interfaces. Sockets that fn opens belong to
-// it for good.
-func inNamespace(fn func() error) error {
-	result := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		home, err := os.Open("/proc/thread-self/ns/net")
-		if err != nil {
-			result <- err
-			return
-		}
-		defer func() { _ = home.Close() }()
-		if err = unix.Setns(namespaceFile, unix.CLONE_NEWNET); err == nil {
-			err = fn()
-		}
-		if unix.Setns(int(home.Fd()), unix.CLONE_NEWNET) == nil { // else the thread ends with its goroutine
-			runtime.UnlockOSThread()
-		}
-		result <- err
-	}()
-	return <-result
-}
 
 // carry begins to forward. It is called in the namespace.
 func (s Spec) carry() (ports [2]port, err error) {

@@ -51,17 +51,17 @@ const Full = 20_000
 // Window is what a step shows of a device that does the same in both directions, judged like measure does at a limit
 // of 0.1 %, without edges.
 func Window(d Device, s procedure.Step, n int) report.Window {
-	return WindowOf([2]Device{d, d}, s, n)
+	return pair([2]Device{d, d}).Window(s, n)
 }
 
-// WindowOf is what a step shows of a device that is one function from west to east, and another one back.
-func WindowOf(devices [2]Device, s procedure.Step, n int) report.Window {
-	return Paired(func(n int, asked [2]float64) (offered, received [2]float64) {
+// pair makes one device of one function from west to east, and another one back.
+func pair(devices [2]Device) Paired {
+	return func(n int, asked [2]float64) (offered, received [2]float64) {
 		for i, d := range devices {
 			offered[i], received[i] = d(n, asked[i])
 		}
 		return offered, received
-	}).Window(s, n)
+	}
 }
 
 // Paired is what a generator and a device make of the loads of two directions at once, west→east and east→west,
@@ -115,20 +115,14 @@ func CarryOut(t *testing.T, p procedure.Procedure, d Device, edits ...Edit) (his
 func CarryOutOf(t *testing.T, p procedure.Procedure, devices [2]Device, edits ...Edit) (history []report.Window,
 	trace []string) {
 	t.Helper()
-	return carryOut(t, p, func(s procedure.Step, n int) report.Window {
-		w := WindowOf(devices, s, n)
-		for _, edit := range edits {
-			edit(n, &w)
-		}
-		return w
-	})
+	return CarryOutBoth(t, p, pair(devices), edits...)
 }
 
 // CarryOutBoth is CarryOut against a device whose directions may share what it has.
 func CarryOutBoth(t *testing.T, p procedure.Procedure, d Paired, edits ...Edit) (history []report.Window,
 	trace []string) {
 	t.Helper()
-	return carryOut(t, p, func(s procedure.Step, n int) report.Window {
+	return CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
 		w := d.Window(s, n)
 		for _, edit := range edits {
 			edit(n, &w)
@@ -137,14 +131,8 @@ func CarryOutBoth(t *testing.T, p procedure.Procedure, d Paired, edits ...Edit) 
 	})
 }
 
-// CarryOutBy is CarryOut where the test itself says what a step shows.
+// CarryOutBy is CarryOut where the test itself measures the windows.
 func CarryOutBy(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
-	int) report.Window) (history []report.Window, trace []string) {
-	t.Helper()
-	return carryOut(t, p, measured)
-}
-
-func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
 	int) report.Window) (history []report.Window, trace []string) {
 	t.Helper()
 	bound, took, trials, rests := p.Bound(), time.Duration(0), 0, 0
@@ -227,7 +215,7 @@ func AnyHistoryEnds(t *testing.T, drawn func(*rand.Rand) procedure.Procedure) {
 			}
 			return w
 		}
-		history, _ := carryOut(t, p, windowOf)
+		history, _ := CarryOutBy(t, p, windowOf)
 		// A history that no step asked for has more windows than there are steps, of other phases.
 		for range 3 {
 			w := windowOf(procedure.Step{Phase: report.Ramping, Load: units.Ratio(rnd.Int64N(int64(units.One)))},

@@ -11,9 +11,9 @@ import (
 //	rate × Faster         ┌──┐
 //	rate        ────┐     │  └──────
 //	0               └─────┘
-//	                At    + Lasts
+//	                Offset+ Duration
 type Standstill struct {
-	Offset, Duration time.Duration // At counts from the first start of traffic
+	Offset, Duration time.Duration // Offset counts from the first start of traffic
 	Faster           float64       // not above one if the missed frames are never sent
 }
 

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 )
 
@@ -42,25 +40,7 @@ func (r records) file(a Attachment) string {
 }
 
 // lock keeps other processes from the records and from moving devices, until unlock.
-func (r records) lock() (unlock func(), err error) {
-	if err := os.MkdirAll(r.dir, 0o755); err != nil {
-		return nil, fmt.Errorf("lock the records: %w", err)
-	}
-	f, err := os.OpenFile(filepath.Join(r.dir, "lock"), os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock the records: %w", err)
-	}
-	for {
-		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("lock the records: %w", err)
-	}
-	return func() { _ = f.Close() }, nil
-}
+func (r records) lock() (unlock func(), err error) { return vf.LockFolder(r.dir) }
 
 func (r records) save(rec record) error {
 	text, err := json.Marshal(rec)
