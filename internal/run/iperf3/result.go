@@ -98,23 +98,6 @@ func (d Datagrams) LossRatio() float64 {
 	return float64(d.Lost) / float64(d.Sent)
 }
 
-// streamsOf are the streams that this side sends, or those that it receives.
-func (t *transfer) streamsOf(sends bool) (streamsOf []*stream) {
-	for _, s := range t.streams {
-		if s.sends == sends {
-			streamsOf = append(streamsOf, s)
-		}
-	}
-	return streamsOf
-}
-
-func ids(streams []*stream) (numbers []int) {
-	for _, s := range streams {
-		numbers = append(numbers, s.id)
-	}
-	return numbers
-}
-
 // tally is what this side counted of a stream in all, in the omitted time, and the difference.
 type tally struct{ total, omitted, counted counts }
 
@@ -128,7 +111,7 @@ func (t *transfer) tally(s *stream) tally {
 
 // receivedUntil is when the last payload arrived, or the planned time if that is later.
 func (t *transfer) receivedUntil(planned time.Duration) time.Duration {
-	for _, s := range t.streamsOf(false) {
+	for _, s := range t.streams.filter(false) {
 		planned = max(planned, time.Duration(s.lastArrival.Load()))
 	}
 	return planned
@@ -162,9 +145,7 @@ func (t *transfer) results(planned time.Duration, reported map[int]streamResult)
 				packets = int64(*sent.Packets)
 			}
 		}
-		s.mu.Lock()
-		jitter := s.arrivals.jitter / 1e9
-		s.mu.Unlock()
+		jitter := s.jitter() / 1e9
 		r.Streams = append(r.Streams, streamResult{
 			ID: new(number(s.id)), Bytes: new(number(tally.counted.bytes)), Retransmits: new(number(retransmits)),
 			Jitter: &jitter, Errors: new(number(errors)), Packets: new(number(packets)),
@@ -228,10 +209,10 @@ func sum(intervals []Interval) (total Interval) {
 
 // joinSent completes a direction in which this side sent.
 func (t *transfer) joinSent(d *Direction, reported map[int]streamResult) error {
-	streams := t.streamsOf(true)
+	sent := t.streams.filter(true)
 	total := sum(t.sent.intervals)
 	d.Sent = Side{CountedHere: true, Bytes: total.Bytes, Lasted: t.sentUntil - t.test.Omit, Intervals: t.sent.intervals}
-	if conn, ok := streams[0].conn.(*net.TCPConn); ok {
+	if conn, ok := sent[0].conn.(*net.TCPConn); ok {
 		d.Sent.Retransmits, d.Sent.CongestionControl = &total.Retransmits, sockets.CongestionControl(conn)
 		d.Unacknowledged = t.unconfirmed
 	}
@@ -241,7 +222,7 @@ func (t *transfer) joinSent(d *Direction, reported map[int]streamResult) error {
 	} else {
 		d.Datagrams = &Datagrams{}
 	}
-	for _, s := range streams {
+	for _, s := range sent {
 		r := reported[s.id]
 		d.Received.Bytes += int64(*r.Bytes)
 		if d.Datagrams != nil {
@@ -291,7 +272,6 @@ func (d *Datagrams) addReported(local tally, r streamResult, omit bool) error {
 // joinReceived completes a direction in which this side received.
 func (t *transfer) joinReceived(d *Direction, planned time.Duration, reported map[int]streamResult,
 	summary results) error {
-	streams := t.streamsOf(false)
 	total := sum(t.received.intervals)
 	d.Received = Side{CountedHere: true, Bytes: total.Bytes, Lasted: t.receivedUntil(planned) - t.test.Omit,
 		Intervals: t.received.intervals}
@@ -301,7 +281,7 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, reported ma
 	}
 	retransmits := int64(0)
 	reportsRetransmits := t.test.Protocol == TCP && summary.HasRetransmits > 0
-	for _, s := range streams {
+	for _, s := range t.streams.filter(false) {
 		r := reported[s.id]
 		d.Sent.Bytes += int64(*r.Bytes)
 		if d.Sent.Lasted = max(d.Sent.Lasted, r.lasted()); d.Sent.Lasted > t.elapsed()+time.Second {
@@ -323,9 +303,7 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, reported ma
 			received := local.counted.datagrams - local.total.overdue
 			d.Datagrams.Sent, d.Datagrams.Received, d.Datagrams.Lost = d.Datagrams.Sent+sent, d.Datagrams.Received+
 				received, d.Datagrams.Lost+sent-received
-			s.mu.Lock()
-			d.Datagrams.Jitter = max(d.Datagrams.Jitter, time.Duration(s.arrivals.jitter))
-			s.mu.Unlock()
+			d.Datagrams.Jitter = max(d.Datagrams.Jitter, time.Duration(s.jitter()))
 			if foreign := local.counted.foreign + local.counted.tooLate; foreign > 0 {
 				d.Remarks = append(d.Remarks,
 					fmt.Sprintf("stream %d: %d datagrams aren't the test's, or were so late that they may be "+

@@ -342,7 +342,7 @@ func (r *serverTest) exchange(planned time.Duration) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the client's: %w", ErrIncomplete, err)
 	}
-	reported, summary, err := parseResults(document, ids(r.streams))
+	reported, summary, err := parseResults(document, r.streams.ids())
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 type side struct {
 	control  *control
 	test     Test
-	streams  []*stream
+	streams  streams
 	transfer *transfer
 	awaiting sync.WaitGroup // goroutines that wait for the other side's next state
 }
@@ -73,10 +73,7 @@ type Numbers struct{ Highest, Distinct int64 }
 
 // Counters are what this side has counted by now, of the streams that it sends, or of those that it receives.
 func (l *Live) Counters(sends bool) (c Counters, err error) {
-	for _, s := range l.side.streams {
-		if s.sends != sends {
-			continue
-		}
+	for _, s := range l.side.streams.filter(sends) {
 		n, err := s.read(false)
 		if err != nil {
 			return c, err
@@ -91,9 +88,7 @@ func (l *Live) Counters(sends bool) (c Counters, err error) {
 		}
 		c.Streams = append(c.Streams, numbers)
 		c.Reordered, c.Duplicates, c.Dropped = c.Reordered+n.reordered, c.Duplicates+n.duplicates, c.Dropped+n.dropped
-		s.mu.Lock()
-		c.Jitter = max(c.Jitter, time.Duration(s.arrivals.jitter))
-		s.mu.Unlock()
+		c.Jitter = max(c.Jitter, time.Duration(s.jitter()))
 	}
 	return c, nil
 }
@@ -101,10 +96,8 @@ func (l *Live) Counters(sends bool) (c Counters, err error) {
 // Conns are the streams that this side sends, or those that it receives, each a *net.TCPConn or a *net.UDPConn. The
 // caller may only inspect them.
 func (l *Live) Conns(sends bool) (conns []net.Conn) {
-	for _, s := range l.side.streams {
-		if s.sends == sends {
-			conns = append(conns, s.conn)
-		}
+	for _, s := range l.side.streams.filter(sends) {
+		conns = append(conns, s.conn)
 	}
 	return conns
 }
@@ -112,8 +105,8 @@ func (l *Live) Conns(sends bool) (conns []net.Conn) {
 // Hops are the remaining time to live of the first packet of each stream that this side receives. They are empty
 // without Place.Hops, or if the kernel doesn't keep it.
 func (l *Live) Hops() (hops []int) {
-	for _, s := range l.side.streams {
-		if !s.sends && s.hops > 0 {
+	for _, s := range l.side.streams.filter(false) {
+		if s.hops > 0 {
 			hops = append(hops, s.hops)
 		}
 	}

@@ -33,6 +33,33 @@ type stream struct {
 	arrivals arrivals // of a receiver of datagrams
 }
 
+// streams are the streams of one test.
+type streams []*stream
+
+// filter keeps the streams that this side sends, or those that it receives.
+func (s streams) filter(sends bool) (filtered streams) {
+	for _, member := range s {
+		if member.sends == sends {
+			filtered = append(filtered, member)
+		}
+	}
+	return filtered
+}
+
+func (s streams) ids() (numbers []int) {
+	for _, member := range s {
+		numbers = append(numbers, member.id)
+	}
+	return numbers
+}
+
+// jitter is a receiver's, in nanoseconds.
+func (s *stream) jitter() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.arrivals.jitter
+}
+
 // counts is what has been counted by a moment. TCP's counters are those of a sender.
 type counts struct {
 	bytes, datagrams                                 int64

@@ -20,7 +20,7 @@ import (
 //	begin       omit    every interval  stop (nothing is sent any more), end (nothing is awaited any more)
 type transfer struct {
 	test     Test
-	streams  []*stream
+	streams  streams
 	interval time.Duration
 
 	began   time.Time
@@ -52,7 +52,7 @@ type ledger struct {
 }
 
 // newTransfer is a transfer over open streams, whose counters are read at that interval.
-func newTransfer(test Test, streams []*stream, interval time.Duration) *transfer {
+func newTransfer(test Test, streams streams, interval time.Duration) *transfer {
 	return &transfer{test: test, streams: streams, interval: interval, stopped: make(chan struct{}),
 		ending: make(chan struct{}), watched: make(chan struct{}), broken: make(chan error, 1),
 		omitted: map[int]counts{}}
@@ -164,10 +164,8 @@ func (t *transfer) stop() {
 		return
 	}
 	close(t.stopped)
-	for _, s := range t.streams {
-		if s.sends {
-			_ = s.conn.SetWriteDeadline(time.Unix(1, 0))
-		}
+	for _, s := range t.streams.filter(true) {
+		_ = s.conn.SetWriteDeadline(time.Unix(1, 0))
 	}
 	t.sending.Wait() // everything written by now belongs to the interval that ends here
 	t.mark(false)
@@ -189,7 +187,7 @@ const (
 // settle waits until everything that was sent is acknowledged, and then a little longer, until the receiver has read
 // it, as iperf3 reads nothing after a test's end.
 func (t *transfer) settle(ctx context.Context) error {
-	if len(t.streamsOf(true)) == 0 {
+	if len(t.streams.filter(true)) == 0 {
 		return nil
 	}
 	if t.test.Protocol == TCP {
