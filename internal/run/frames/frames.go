@@ -218,7 +218,7 @@ func (r *driver) Measure(ctx context.Context, step procedure.Step) (*report.Wind
 	return w, err
 }
 
-// window window measures the step's window. With an error the window is nil if nothing was read.
+// window measures the step's window. With an error the window is nil if nothing was read.
 func (r *driver) window(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	switch step.Kind {
 	case procedure.Hold:
