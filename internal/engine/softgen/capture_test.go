@@ -74,7 +74,7 @@ func TestAddressResolution(t *testing.T) {
 
 func TestCapture(t *testing.T) {
 	first, second, third := append(arpRequest(), 1), append(arpRequest(), 2), append(arpRequest(), 3)
-	t.Run("fixed keeps the first frames", func(t *testing.T) {
+	t.Run("a fixed capture keeps the first frames", func(t *testing.T) {
 		r := serviceRig(t)
 		id := capture(t, r, nil)
 		succeed[object](t, r, "push_pkts", push(0, first, second, third))
@@ -88,7 +88,7 @@ func TestCapture(t *testing.T) {
 			t.Errorf("second fetch: %+v", second)
 		}
 	})
-	t.Run("cyclic keeps the last", func(t *testing.T) {
+	t.Run("a cyclic capture keeps the last frames", func(t *testing.T) {
 		r := serviceRig(t)
 		id := capture(t, r, object{"mode": "cyclic"})
 		succeed[object](t, r, "push_pkts", push(0, first, second, third))
@@ -96,7 +96,7 @@ func TestCapture(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
-	t.Run("what is sent is captured where asked", func(t *testing.T) {
+	t.Run("sent frames are captured if the request asks for them", func(t *testing.T) {
 		r := serviceRig(t)
 		id := capture(t, r, object{"tx": []int{0}, "rx": []int{}})
 		succeed[object](t, r, "push_pkts", push(0, first))
@@ -124,7 +124,7 @@ func TestCapture(t *testing.T) {
 		r.refuses(t, "capture", object{"command": "fetch", "capture_id": id, "pkt_limit": 1}, wire.CodeRefused,
 			"does not exist")
 	})
-	t.Run("there may be ten", func(t *testing.T) {
+	t.Run("ten captures run at once, and no more", func(t *testing.T) {
 		r := serviceRig(t)
 		for range maxCaptures {
 			capture(t, r, nil)
@@ -132,7 +132,7 @@ func TestCapture(t *testing.T) {
 		r.refuses(t, "capture", object{"command": "start", "limit": 1, "mode": "fixed", "tx": []int{}, "rx": []int{1}},
 			wire.CodeRefused, "remove one")
 	})
-	t.Run("without service mode there is none", func(t *testing.T) {
+	t.Run("a capture without service mode is refused", func(t *testing.T) {
 		newRig(t).refuses(t, "capture", object{"command": "start", "limit": 1, "mode": "fixed", "tx": []int{},
 			"rx": []int{1}},
 			wire.CodeRefused, "only under service mode")

@@ -23,7 +23,7 @@ func TestOwnership(t *testing.T) {
 			t.Error("with force the handler must be a new one")
 		}
 	})
-	t.Run("who is robbed is told, and can do nothing any more", func(t *testing.T) {
+	t.Run("a client that lost its port gets an event, and its commands are refused", func(t *testing.T) {
 		r := newRig(t)
 		r.acquire(t, 0)
 		r.events(t, 7)
@@ -46,7 +46,7 @@ func TestOwnership(t *testing.T) {
 		newRig(t).refuses(t, "acquire", object{"port_id": 2, "user": "a", "session_id": 1, "force": false},
 			wire.CodeRefused, "invalid port id - should be: 0 - 1")
 	})
-	t.Run("what crashes TRex for an unknown profile is refused", func(t *testing.T) {
+	t.Run("commands that crash TRex for an unknown profile are refused", func(t *testing.T) {
 		r := newRig(t)
 		r.acquire(t, 0)
 		for _, method := range []string{"validate", "get_stream_list", "get_port_status", "remove_stream",

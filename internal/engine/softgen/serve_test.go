@@ -101,7 +101,7 @@ func TestServeEnds(t *testing.T) {
 		t.Cleanup(func() { _ = client.Close() })
 		return client, served
 	}
-	t.Run("with its context, and no traffic goes on", func(t *testing.T) {
+	t.Run("the server ends with its context, and stops its traffic", func(t *testing.T) {
 		r := running(t, fakeport.System())
 		ctx, cancel := context.WithCancel(t.Context())
 		client, served := run(t, ctx, r)
@@ -116,7 +116,7 @@ func TestServeEnds(t *testing.T) {
 			t.Error("it still sends")
 		}
 	})
-	t.Run("when a client shuts it down, if that is allowed", func(t *testing.T) {
+	t.Run("a client shuts the server down, if that is allowed", func(t *testing.T) {
 		r := running(t, fakeport.System(), func(c *Config) { c.AllowShutdown = true })
 		client, served := run(t, t.Context(), r)
 		r.refuses(t, "shutdown", object{"user": "b", "force": false}, wire.CodeRefused,
@@ -134,7 +134,7 @@ func TestServeEnds(t *testing.T) {
 			t.Error("it still sends")
 		}
 	})
-	t.Run("not by a client where that isn't allowed", func(t *testing.T) {
+	t.Run("a client's shutdown is refused if that isn't allowed", func(t *testing.T) {
 		newRig(t).refuses(t, "shutdown", object{"user": "b", "force": true}, wire.CodeRefused, "not enabled")
 	})
 }

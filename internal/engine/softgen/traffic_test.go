@@ -82,7 +82,7 @@ func TestTraffic(t *testing.T) {
 			t.Errorf("sent %d, want 2 s of 1000", got)
 		}
 	})
-	t.Run("what ends by itself can't be paused", func(t *testing.T) {
+	t.Run("a run that ends by itself can't be paused", func(t *testing.T) {
 		r := playing(t, mul("pps", 1000), 10)
 		r.refuses(t, "pause_traffic", object{"port_id": 0}, wire.CodeRefused,
 			"pause is supported when duration is not enable is start command")
@@ -106,7 +106,7 @@ func TestTraffic(t *testing.T) {
 			t.Errorf("state %s", got)
 		}
 	})
-	t.Run("stopping what doesn't run, or every profile, is fine", func(t *testing.T) {
+	t.Run("a stop without traffic, or of every profile, succeeds", func(t *testing.T) {
 		r := playing(t, mul("pps", 10), 10)
 		succeed[object](t, r, "stop_traffic", object{"port_id": 0, "profile_id": "*"})
 		succeed[object](t, r, "stop_traffic", object{"port_id": 0, "profile_id": "*"})
@@ -115,7 +115,7 @@ func TestTraffic(t *testing.T) {
 			t.Errorf("state %s", got)
 		}
 	})
-	t.Run("traffic starts when it was told to", func(t *testing.T) {
+	t.Run("traffic starts at its time", func(t *testing.T) {
 		r := newRig(t)
 		r.acquire(t, 0)
 		succeed[object](t, r, "add_stream", streamOf(0, 1))
@@ -196,7 +196,7 @@ func TestFailedTrafficIsReportedAsFailed(t *testing.T) {
 		return r
 	}
 	want := []string{"17:0 the interface is gone", "7:0 the interface is gone"}
-	t.Run("when a client asks", func(t *testing.T) {
+	t.Run("a failure is reported at the next request", func(t *testing.T) {
 		r := begin(t)
 		if got := r.stateOf(t, 0); got != "STREAMS" {
 			t.Errorf("state %s", got)
@@ -205,7 +205,7 @@ func TestFailedTrafficIsReportedAsFailed(t *testing.T) {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("when a client stops it", func(t *testing.T) {
+	t.Run("a failure is reported by a stop", func(t *testing.T) {
 		r := begin(t)
 		succeed[object](t, r, "stop_traffic", object{"port_id": 0})
 		if diff := cmp.Diff(want, r.events(t, 7)); diff != "" {

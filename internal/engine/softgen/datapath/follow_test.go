@@ -302,7 +302,7 @@ func TestAMarkedFrameIsFollowedByAStampOfItsOwn(t *testing.T) {
 			})
 		})
 	}
-	t.Run("no stamp at all", func(t *testing.T) {
+	t.Run("a marked frame without a stamp isn't followed", func(t *testing.T) {
 		r := loaded(t, xdpHook(), true)
 		f := stamped(stamp{id: 5, sent: Now()}, markBase+5)
 		binary.LittleEndian.PutUint32(f[len(f)-stampSize:], 0)

@@ -63,7 +63,7 @@ func TestLivePace(t *testing.T) {
 			}
 		}
 	})
-	t.Run("what leaves at once follows the rate", func(t *testing.T) {
+	t.Run("the burst follows the rate", func(t *testing.T) {
 		for _, test := range []struct {
 			perSecond, factor     float64
 			batch                 int

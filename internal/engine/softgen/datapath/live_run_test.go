@@ -61,7 +61,7 @@ func TestLiveFramesOfOneStream(t *testing.T) {
 	a, b := liveCable(t, Options{})
 	run := runTo(b, 1, continuous(50_000, frame(60)))
 	transmitted := transmissions(t, "west")
-	t.Run("what was sent, left the interface and arrived is the same, to the frame", func(t *testing.T) {
+	t.Run("the counts of sender, interface and receiver agree to the frame", func(t *testing.T) {
 		initial, farEnd := a.Counters().Sent, b.Counters()
 		transmittedBefore := transmitted()
 		noError(t, a.Start(run))
@@ -116,7 +116,7 @@ func TestLiveFramesOfOneStream(t *testing.T) {
 		}
 		arrived(t, b, farEnd, want)
 	})
-	t.Run("what can't be carried goes another way, and that is told", func(t *testing.T) {
+	t.Run("a run of bursts is sent by AF_XDP, and the path says so", func(t *testing.T) {
 		farEnd := b.Counters()
 		s := addressed(burst(1, 1000, frame(60)))
 		s.Mode.Type, s.Mode.PacketsPerBurst, s.Mode.Count, s.Mode.InterBurstGap = "multi_burst", 5, 3, 1000
@@ -498,7 +498,7 @@ func TestStampsOfEveryFrame(t *testing.T) {
 			}
 		})
 	}
-	t.Run("threads that share a stream tell nothing", func(t *testing.T) {
+	t.Run("a port that can't time frames by stamps says why", func(t *testing.T) {
 		_, b := liveCable(t, Options{Cores: 2})
 		noError(t, b.Close())
 		for want, o := range map[string]Options{"2 threads share each stream": {Cores: 2, Follow: true},

@@ -55,7 +55,7 @@ func TestLiveFramesByThemselves(t *testing.T) {
 			noError(t, a.Stop())
 		})
 	}
-	t.Run("what they can't carry goes another way", func(t *testing.T) {
+	t.Run("a run that live frames can't carry is sent by AF_XDP", func(t *testing.T) {
 		p.options.Path, p.options.Plain, p.cpus, p.nic.Driver = PathAuto, false, 16, "veth"
 		s := addressed(burst(1, 1000, frame(60)))
 		s.Mode.Type, s.Mode.PacketsPerBurst, s.Mode.Count, s.Mode.InterBurstGap = "multi_burst", 5, 3, 1000

@@ -98,7 +98,7 @@ func TestLiveSenderEndsWithItsProcess(t *testing.T) {
 			}
 		})
 	}
-	t.Run("nobody keeps it", func(t *testing.T) {
+	t.Run("a sender without its supervisor stops at its lease's end", func(t *testing.T) {
 		a, b := liveCable(t, Options{})
 		p := a.(*port)
 		run := runTo(b, 1, continuous(20_000, frame(60)))

@@ -66,7 +66,7 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
-	t.Run("announcements tell every address to all", func(t *testing.T) {
+	t.Run("announcements carry every address to all nodes", func(t *testing.T) {
 		n := &neighbours{mac: ours, local: local}
 		announced := n.announcements()
 		if len(announced) != 2 || [6]byte(announced[0][:6]) != broadcast || announced[1][0] != 0x33 ||

@@ -84,7 +84,7 @@ func TestPacing(t *testing.T) {
 			t.Errorf("a burst of %d frames, want at most %d", m.largest, limit)
 		}
 	})
-	t.Run("what is too late is counted and never sent", func(t *testing.T) {
+	t.Run("frames that are too late are counted and never sent", func(t *testing.T) {
 		m := newMachine(t, 100_000)
 		m.step(0, 0)
 		m.instant += second
@@ -149,7 +149,7 @@ func TestPacing(t *testing.T) {
 }
 
 func TestWhoIsSlowerThanAsked(t *testing.T) {
-	t.Run("a thread that can't send as much as is asked for is slow, once that isn't a stall", func(t *testing.T) {
+	t.Run("a thread below the offered load is slow after more than a stall", func(t *testing.T) {
 		m := newMachine(t, 1_000_000)
 		for m.instant < 2*second {
 			if m.step(0, 3000); m.pacer.slow(m.instant) && m.instant < float64(linger) {
@@ -160,7 +160,7 @@ func TestWhoIsSlowerThanAsked(t *testing.T) {
 			t.Error("it sends a third of what was asked for, and isn't called slow")
 		}
 	})
-	t.Run("one that stalled isn't, however long ago", func(t *testing.T) {
+	t.Run("a thread that once stalled isn't slow", func(t *testing.T) {
 		m := newMachine(t, 100_000)
 		for m.instant < second {
 			m.step(50*microsecond, 300)

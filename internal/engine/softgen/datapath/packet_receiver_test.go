@@ -12,7 +12,7 @@ func (s stuck) frame(time.Duration, []byte)         { <-s.free }
 func (s stuck) stamped(time.Duration, stamp, int64) {}
 
 func TestReceiveRing(t *testing.T) {
-	t.Run("what a full ring has no room for is missed, and not received", func(t *testing.T) {
+	t.Run("frames without room in the ring are missed, and not received", func(t *testing.T) {
 		a, b := cable(t, Options{Plain: true}, Options{Plain: true})
 		s := stuck{make(chan struct{})}
 		r, err := openPacketReceiver("east", b.(*port).index, 2*ringBlock, s)
@@ -27,7 +27,7 @@ func TestReceiveRing(t *testing.T) {
 			return reading.received.Packets+reading.missed == 5000 && reading.missed > 1000
 		})
 	})
-	t.Run("what nobody has looked at in time is missed, once and for good", func(t *testing.T) {
+	t.Run("frames that aren't read in time are missed, once and for good", func(t *testing.T) {
 		a, b := cable(t, Options{Plain: true}, Options{Plain: true})
 		s := stuck{make(chan struct{})}
 		r, err := openPacketReceiver("east", b.(*port).index, 0, s)

@@ -25,7 +25,7 @@ func TestPaths(t *testing.T) {
 			t.Errorf("path %q, want %q", got, want)
 		}
 	})
-	t.Run("plain sockets are used where asked for", func(t *testing.T) {
+	t.Run("plain sockets are used if the options ask for them", func(t *testing.T) {
 		if got, want := plain.Info().Path, "sends by AF_PACKET, receives by AF_PACKET"; got != want {
 			t.Errorf("path %q, want %q", got, want)
 		}

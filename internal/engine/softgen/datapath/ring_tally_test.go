@@ -44,7 +44,7 @@ func TestRingTally(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	})
-	t.Run("what is not walked in time is missed, and never received", func(t *testing.T) {
+	t.Run("frames that aren't walked in time are missed, and never received", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var tally ringTally
 			walk(&tally, 4)

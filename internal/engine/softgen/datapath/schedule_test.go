@@ -182,7 +182,7 @@ func TestFactor(t *testing.T) {
 			t.Errorf("%d and %d frames a second, want 1000", early, late)
 		}
 	})
-	t.Run("hours later it is still exact", func(t *testing.T) {
+	t.Run("the rate is still exact after hours", func(t *testing.T) {
 		line := timeline{gap: 1e9 / 14_880_952}
 		if got, want := line.due(14_880_952*36_000), 36_000*second; math.Abs(got-want) > 100 {
 			t.Errorf("ten hours at 14.88 Mpps end %v ns off", got-want)

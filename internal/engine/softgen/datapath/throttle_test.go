@@ -44,7 +44,7 @@ func TestThrottle(t *testing.T) {
 			}
 		})
 	}
-	t.Run("an update is cut too", func(t *testing.T) {
+	t.Run("an update's rate is capped too", func(t *testing.T) {
 		inner := &recorder{}
 		p := datapath.Throttle(inner, 4800*units.PacketPerSecond)
 		if err := p.Start(datapath.Run{Streams: imix, Factor: 1}); err != nil {

@@ -65,7 +65,7 @@ func TestRun(t *testing.T) {
 	a, b := cable(t, Options{}, Options{})
 	endless := runTo(b, 1000, continuous(1, frame(60)))
 
-	t.Run("a second start is refused while one runs, and what needs traffic without it", func(t *testing.T) {
+	t.Run("a second start is refused, and so are orders without traffic", func(t *testing.T) {
 		if err := a.SetFactor(2); !errors.Is(err, ErrIdle) {
 			t.Errorf("a factor without traffic: %v", err)
 		}
@@ -117,7 +117,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("sent %d frames in 200 ms at 1000 a second", got)
 		}
 	})
-	t.Run("a factor of nothing is refused", func(t *testing.T) {
+	t.Run("a factor of 0 is refused", func(t *testing.T) {
 		run := endless
 		run.Factor = 0
 		if err := a.Start(run); err == nil || !strings.Contains(err.Error(), "must be positive") {

@@ -17,7 +17,7 @@ func TestUrgency(t *testing.T) {
 			t.Errorf("%d changes, ordinary %v", n, u.ordinary)
 		}
 	})
-	t.Run("one that takes its processor becomes ordinary soon, and stays it", func(t *testing.T) {
+	t.Run("a thread that needs its whole processor becomes ordinary soon, and stays ordinary", func(t *testing.T) {
 		u := &urgency{}
 		if n := changes(u, 1, highLoadAccounts); n != 1 || !u.ordinary {
 			t.Errorf("%d changes, ordinary %v", n, u.ordinary)
@@ -26,7 +26,7 @@ func TestUrgency(t *testing.T) {
 			t.Errorf("%d changes more", n)
 		}
 	})
-	t.Run("a busy moment is nothing", func(t *testing.T) {
+	t.Run("a busy moment changes nothing", func(t *testing.T) {
 		u := &urgency{}
 		for range 100 {
 			if changes(u, 1, highLoadAccounts-1)+changes(u, 0.5, 1) != 0 {
@@ -34,13 +34,13 @@ func TestUrgency(t *testing.T) {
 			}
 		}
 	})
-	t.Run("it becomes a real-time one again after a second of ease", func(t *testing.T) {
+	t.Run("an ordinary thread becomes a real-time one after a second of low load", func(t *testing.T) {
 		u := &urgency{ordinary: true}
 		if n := changes(u, 0.3, lowLoadAccounts); n != 1 || u.ordinary {
 			t.Errorf("%d changes, ordinary %v", n, u.ordinary)
 		}
 	})
-	t.Run("between the two bounds it stays what it is", func(t *testing.T) {
+	t.Run("a thread between the two bounds keeps its class", func(t *testing.T) {
 		for _, ordinary := range []bool{true, false} {
 			u := &urgency{ordinary: ordinary}
 			if n := changes(u, (highLoad+lowLoad)/2, 1000); n != 0 {

@@ -78,7 +78,7 @@ func TestZeroCopyCountsCompletions(t *testing.T) {
 			}
 		}
 	})
-	t.Run("what it hasn't begun with when the interface goes down is refused", func(t *testing.T) {
+	t.Run("frames not begun when the interface goes down are refused", func(t *testing.T) {
 		c := newCard()
 		c.begins, c.errno = 10, unix.ENETDOWN
 		results := make([]outcome, batchSize)

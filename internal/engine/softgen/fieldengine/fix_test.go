@@ -63,7 +63,7 @@ func TestChecksums(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a frame of varying length", func(t *testing.T) {
+	t.Run("frames of varying length have right checksums", func(t *testing.T) {
 		size := stream.Instruction{Type: "flow_var", Name: "v", Size: 2, Op: "inc", InitValue: 60, MinValue: 60,
 			MaxValue: 200, Step: 1}
 		total := stream.Instruction{Type: "write_flow_var", Name: "v", PacketOffset: 16, AddValue: -14, BigEndian: true}

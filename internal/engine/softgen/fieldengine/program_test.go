@@ -126,7 +126,7 @@ func TestRandomVariables(t *testing.T) {
 			t.Errorf("values %v, period %d", got, p.Period())
 		}
 	})
-	t.Run("the seed makes the sequence", func(t *testing.T) {
+	t.Run("the seed determines the sequence", func(t *testing.T) {
 		vm := stream.VM{Instructions: []stream.Instruction{variableOf("random", 0, 0, 1<<31, 1), writeOf("v", 26)}}
 		first, _ := Compile(udp(60), vm, 1)
 		second, _ := Compile(udp(60), vm, 1)
