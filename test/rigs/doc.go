@@ -2,6 +2,6 @@
 // and a device, trextest for a TRex, fakeport for an interface, impaired for a device with known faults, fabric for
 // network cards with virtual functions. Some rigs make documents and devices up. reporttest makes Reports,
 // sanitizetest hostile documents, unitstest quantities, and proceduretest devices that are functions. Two rigs judge,
-// truth a Report and calm the machine. built links the programs that tests start, and tier says in which tier a test
-// runs.
+// truth a Report and calm the machine. built links the programs that tests start, netnstest makes network namespaces,
+// and tier says in which tier a test runs.
 package rigs

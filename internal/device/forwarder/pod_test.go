@@ -13,6 +13,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // The test binary also plays the program in a pod, which sets up the forwarder that its standard input describes.
@@ -43,7 +44,7 @@ func configureHere() error {
 // and no rights but over the network.
 func inPod(t *testing.T, spec forwarder.Spec) (stdout, stderr string, err error) {
 	t.Helper()
-	needRoot(t)
+	netnstest.Root(t)
 	const pod = `mount --make-rprivate / && mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys &&
 		ip link add west type veth peer name w && ip link add east type veth peer name e && ip link set w up && ip link set e up &&
 		setpriv --inh-caps=-all,+net_admin,+net_raw --ambient-caps=-all,+net_admin,+net_raw --bounding-set=-all,+net_admin,+net_raw "$0" configure-here &&

@@ -18,19 +18,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
-
-// needRoot skips where namespaces can't be made, except in CI, where that is a fault.
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() == 0 {
-		return
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("this test makes network namespaces and must run as root")
-	}
-	t.Skip("needs root: it makes network namespaces")
-}
 
 // rig is a generator's and a forwarder's namespace, joined by one veth per link.
 type rig struct {
@@ -52,22 +41,12 @@ func newLinkName() string {
 // 16.N.0.0/16 is behind each.
 func newRig(t *testing.T, links int) *rig {
 	t.Helper()
-	needRoot(t)
-	r := &rig{generator: newNamespace(t), dut: newNamespace(t)}
+	netnstest.Root(t)
+	r := &rig{generator: netnstest.New(t), dut: netnstest.New(t)}
 	for i := range links {
 		r.addLink(t, i)
 	}
 	return r
-}
-
-func newNamespace(t *testing.T) *netif.Namespace {
-	t.Helper()
-	ns, err := netif.NewNamespace()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ns.Close() })
-	return ns
 }
 
 func (r *rig) addLink(t *testing.T, i int) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 func TestASpecThatCannotBeSetUpIsRefusedBeforeAnythingIsTouched(t *testing.T) {
@@ -57,8 +58,8 @@ func TestASpecThatCannotBeSetUpIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 }
 
 func TestAMissingInterfaceIsNamed(t *testing.T) {
-	needRoot(t)
-	_, err := forwarder.Configure(t.Context(), newNamespace(t), forwarder.Spec{Forwarding: plan.L3,
+	netnstest.Root(t)
+	_, err := forwarder.Configure(t.Context(), netnstest.New(t), forwarder.Spec{Forwarding: plan.L3,
 		Links: []forwarder.Link{{Interface: "nosuch0"}}})
 	if err == nil || !strings.Contains(err.Error(), "link nosuch0: no interface of that name here") {
 		t.Errorf("got %v", err)

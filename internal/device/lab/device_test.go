@@ -14,13 +14,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/host/credential"
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // deviceNamespace stands for a machine with Ethernet interfaces eth1 and eth2, cabled to a device that is eth3
 // and eth4.
 func deviceNamespace(t *testing.T) *netif.Namespace {
 	t.Helper()
-	needRoot(t)
+	netnstest.Root(t)
 	ns, err := netif.NewNamespace()
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,7 @@ func TestAnInterfaceThatMustNotOrCannotBeUsedIsRefused(t *testing.T) {
 // TestAUserWithoutRightsLearnsTheWayOut takes away what a lab needs, in user namespaces that stand for machines
 // with other settings.
 func TestAUserWithoutRightsLearnsTheWayOut(t *testing.T) {
-	needRoot(t)
+	netnstest.Root(t)
 	ordinary := []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}
 	withoutNamespaces := []string{"unshare", "-U", "-r", "sh", "-c",
 		"echo 0 > /proc/sys/user/max_net_namespaces && exec \"$@\"", "sh"}

@@ -10,13 +10,13 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
-// TestTheDevicesProcessesAreThoseAtTheFarEnd: a generator's namespace whose port g0 is cabled to a device's,
-// and whose g1 ends in the generator's own.
+// The generator's port g0 is cabled to the device's namespace, and g1 to the generator's own.
 func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
-	needRoot(t)
-	generator, device, elsewhere := namespace(t), namespace(t), namespace(t)
+	netnstest.Root(t)
+	generator, device, elsewhere := netnstest.New(t), netnstest.New(t), netnstest.New(t)
 	inNamespace(t, generator, func() error {
 		for name, far := range map[string]*netif.Namespace{"g0": device, "g1": generator} {
 			attrs := netlink.NewLinkAttrs()
@@ -58,16 +58,6 @@ func TestWithoutAFarEndNoProcessIsTheDevices(t *testing.T) {
 	if absent.Holds(os.Getpid()) {
 		t.Error("this process is said to be at the far end of nothing")
 	}
-}
-
-func namespace(t *testing.T) *netif.Namespace {
-	t.Helper()
-	ns, err := netif.NewNamespace()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ns.Close() })
-	return ns
 }
 
 // sleeper is a process in a namespace, until the test ends.

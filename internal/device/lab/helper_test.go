@@ -288,18 +288,6 @@ func executable(t *testing.T) string {
 	return path
 }
 
-// needRoot skips where namespaces can't be made, except in CI, where that is a fault.
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() == 0 {
-		return
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("this test makes network namespaces and must run as root")
-	}
-	t.Skip("needs root: it makes network namespaces")
-}
-
 // failingParent runs a parent whose lab can't start and returns what it said.
 func failingParent(t *testing.T, cmd *exec.Cmd, ns *netif.Namespace, topology lab.Topology) string {
 	t.Helper()

@@ -25,11 +25,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/credential"
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 func start(t *testing.T, topology lab.Topology, env ...string) *lab.Lab {
 	t.Helper()
-	needRoot(t)
+	netnstest.Root(t)
 	l, err := lab.Start(t.Context(), topology, lab.Host{Path: "/proc/self/exe", Args: []string{lab.Verb},
 		Env: append(os.Environ(), env...)})
 	if err != nil {
@@ -236,7 +237,7 @@ func wantFault(t *testing.T, err error, reason lab.Reason, words string) {
 }
 
 func TestALabThatCannotStartSaysWhy(t *testing.T) {
-	needRoot(t)
+	netnstest.Root(t)
 	device := func(ports ...string) lab.Topology {
 		return topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")), lab.Options{Ports: ports})
 	}
@@ -280,7 +281,7 @@ func TestALabThatCannotStartSaysWhy(t *testing.T) {
 // The MTU is compared before anything is sent, and the command in the message mends it. So does the command for
 // a loopback interface that is down.
 func TestFramesThatDoNotFitAnInterface(t *testing.T) {
-	needRoot(t)
+	netnstest.Root(t)
 	runtime.LockOSThread() // the namespace ends with the thread
 	if _, err := netns.New(); err != nil {
 		t.Fatal(err)
@@ -320,7 +321,7 @@ func TestFramesThatDoNotFitAnInterface(t *testing.T) {
 // TestNothingOutlivesAKilledParent kills a process that runs a lab, as nothing can be done about, and looks for
 // what it left.
 func TestNothingOutlivesAKilledParent(t *testing.T) {
-	needRoot(t)
+	netnstest.Root(t)
 	for name, wrap := range map[string][]string{
 		"of root":             nil,
 		"of an ordinary user": {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"},
@@ -332,7 +333,7 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 				west := fmt.Sprintf("w%d", os.Getpid())
 				p := planOf([]string{west, "east"},
 					func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: limit} })
-				ns := namespace(t) // in which nobody else adds an interface meanwhile
+				ns := netnstest.New(t) // in which nobody else adds an interface meanwhile
 				setUp(t, ns, "lo")
 				interfaces := interfaceNames(t, ns)
 				cmd := parentCommand(t, wrap...)

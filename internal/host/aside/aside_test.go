@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/host/aside"
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 func must(t *testing.T, err error) {
@@ -68,15 +69,7 @@ func TestConnectionsFromALinkAreNotAccepted(t *testing.T) {
 // namespace is a pod's.
 func namespace(t *testing.T) *netif.Namespace {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("this test makes network namespaces and must run as root")
-		}
-		t.Skip("needs root: it makes network namespaces")
-	}
-	ns, err := netif.NewNamespace()
-	must(t, err)
-	t.Cleanup(func() { _ = ns.Close() })
+	ns := netnstest.New(t)
 	must(t, ns.Do(func() error { return up("lo") }))
 	return ns
 }

@@ -19,9 +19,9 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/pod/collect"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // inNamespace names a variable that this test's program has where it runs in a namespace of its own.
@@ -41,17 +41,7 @@ func inOwnNamespace(t *testing.T) bool {
 		}
 		return true
 	}
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("this test makes a network namespace: run it as root")
-		}
-		t.Skip("needs root, for a network namespace")
-	}
-	namespace, err := netif.NewNamespace()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = namespace.Close() }()
+	namespace := netnstest.New(t)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v") //nolint:gosec // this program itself
 	cmd.Env = append(os.Environ(), inNamespace+"="+t.Name())
 	var output strings.Builder

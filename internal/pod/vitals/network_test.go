@@ -3,12 +3,12 @@ package vitals
 import (
 	"net"
 	"net/netip"
-	"os"
 	"testing"
 
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 func require(t *testing.T, err error) {
@@ -16,20 +16,6 @@ func require(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func namespace(t *testing.T) *netif.Namespace {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("this test makes network namespaces and must run as root")
-		}
-		t.Skip("needs root: it makes network namespaces")
-	}
-	ns, err := netif.NewNamespace()
-	require(t, err)
-	t.Cleanup(func() { _ = ns.Close() })
-	return ns
 }
 
 // cable is between two namespaces, with an address at each end.
@@ -63,7 +49,7 @@ func cable(t *testing.T, name string, a, b *netif.Namespace, addressA, addressB 
 // Linux answers at any of its addresses on any of its interfaces: a frame by a link under test for the pod's
 // own address gets there.
 func TestWhoIsOnALinkLearnsNothing(t *testing.T) {
-	pod, runner, device := namespace(t), namespace(t), namespace(t)
+	pod, runner, device := netnstest.New(t), netnstest.New(t), netnstest.New(t)
 	cable(t, "eth0", pod, runner, "192.0.2.1/24", "192.0.2.2/24")
 	cable(t, "west", pod, device, "198.18.0.1/24", "198.18.0.2/24")
 	require(t, device.Do(func() error {

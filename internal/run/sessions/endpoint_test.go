@@ -10,12 +10,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/run/runner"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // newEndpointRig is an end and a device that is the other end, with a cable between them.
 func newEndpointRig(t *testing.T, options ...func(*plan.Plan, []End)) *rig {
 	t.Helper()
-	r := &rig{dut: namespace(t)}
+	r := &rig{dut: netnstest.New(t)}
 	endAddress, device := netip.MustParsePrefix("198.18.0.2/24"), netip.MustParsePrefix("198.18.0.1/24")
 	r.plan = &plan.Plan{
 		Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.Nothing},
@@ -29,7 +30,7 @@ func newEndpointRig(t *testing.T, options ...func(*plan.Plan, []End)) *rig {
 			WarmupDuration: plan.Duration(500 * time.Millisecond),
 			Duration:       plan.Duration(time.Second), Window: plan.Duration(time.Second)}},
 	}
-	r.ends = []End{{Link: "west", Interface: "west", Namespace: namespace(t), Product: "linerate sessions"},
+	r.ends = []End{{Link: "west", Interface: "west", Namespace: netnstest.New(t), Product: "linerate sessions"},
 		{Link: plan.DeviceEnd, Interface: "west", Namespace: r.dut, Product: "linerate sessions"}}
 	cable(t, r.ends[0].Namespace, r.dut, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2},
 		net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})

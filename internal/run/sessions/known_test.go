@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/impaired"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 func TestMain(m *testing.M) {
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 func newImpairedRig(t *testing.T, ports [2]impaired.Impairment, options ...func(*plan.Plan, []End)) (*rig,
 	*impaired.Device) {
 	t.Helper()
-	r := &rig{dut: namespace(t)}
+	r := &rig{dut: netnstest.New(t)}
 	r.plan = &plan.Plan{
 		Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Device", Forwarding: plan.L2},
 		Sessions:   &plan.Sessions{Protocol: plan.TCP, Parallel: 4, MessageBytes: 128 << 10},
@@ -44,7 +45,7 @@ func newImpairedRig(t *testing.T, ports [2]impaired.Impairment, options ...func(
 		r.plan.Links = append(r.plan.Links, plan.Link{Name: name})
 		r.plan.Generators[0].Ports = append(r.plan.Generators[0].Ports, plan.GeneratorPort{Link: name,
 			Addresses: []netip.Prefix{address}, ShareOf: 1})
-		end := End{Link: name, Interface: name, Namespace: namespace(t), Product: "linerate sessions"}
+		end := End{Link: name, Interface: name, Namespace: netnstest.New(t), Product: "linerate sessions"}
 		cable(t, end.Namespace, r.dut, name, net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 2},
 			net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 1})
 		noError(t, r.dut.Do(func() error {

@@ -10,6 +10,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // stateOf is all that an interface of a namespace has, which is addresses, permanent neighbours and routes.
@@ -72,7 +73,7 @@ func TestSettingsOfAnInterfaceAreUndone(t *testing.T) {
 		}, network4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ns, far := namespace(t), namespace(t)
+			ns, far := netnstest.New(t), netnstest.New(t)
 			cable(t, ns, far, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, 0,
 				1})
 			noError(t, far.Do(func() error {

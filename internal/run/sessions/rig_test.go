@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"os"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // rig is two ends with a Reference between them, each in a namespace of its own.
@@ -27,22 +27,6 @@ type rig struct {
 	dut    *netif.Namespace
 	ends   []End
 	places []Place
-}
-
-func namespace(t *testing.T) *netif.Namespace {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("this test makes network namespaces and must run as root")
-		}
-		t.Skip("needs root: it makes network namespaces")
-	}
-	ns, err := netif.NewNamespace()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ns.Close() })
-	return ns
 }
 
 func noError(t *testing.T, err error) {
@@ -62,7 +46,7 @@ func newRig(t *testing.T, limit *plan.Limit, options ...func(*plan.Plan, []End))
 // newRigOf is a rig whose device has kernel threads of its own, or forwards where frames are sent.
 func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(*plan.Plan, []End)) *rig {
 	t.Helper()
-	r := &rig{dut: namespace(t)}
+	r := &rig{dut: netnstest.New(t)}
 	r.plan = &plan.Plan{
 		Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3,
 			Reference: &plan.Reference{Limit: limit}},
@@ -80,7 +64,7 @@ func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(
 		r.plan.Links = append(r.plan.Links, plan.Link{Name: name, DUT: plan.DUTEnd{Addresses: []netip.Prefix{device}}})
 		r.plan.Generators[0].Ports = append(r.plan.Generators[0].Ports, plan.GeneratorPort{Link: name,
 			Addresses: []netip.Prefix{endAddress}, ShareOf: 1})
-		end := End{Link: name, Interface: name, Namespace: namespace(t), Product: "linerate sessions"}
+		end := End{Link: name, Interface: name, Namespace: netnstest.New(t), Product: "linerate sessions"}
 		mac, dutMAC := net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 1}
 		cable(t, end.Namespace, r.dut, name, mac, dutMAC)
 		spec.Links = append(spec.Links, forwarder.Link{Interface: name, Addresses: []netip.Prefix{device},

@@ -27,6 +27,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/run/runner"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // queued is a device that lets 50 Mb/s of frames through, and has a router's buffer.
@@ -380,7 +381,7 @@ func TestAnEndRefuses(t *testing.T) {
 
 // A link is the device's and whoever else is on it, and no network policy sees it.
 func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
-	end, device := namespace(t), namespace(t)
+	end, device := netnstest.New(t), netnstest.New(t)
 	cable(t, end, device, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})
 	layOut := func(ns *netif.Namespace, address string) {
 		noError(t, ns.Do(func() error {

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric"
 	"github.com/linerate-dev/linerate/test/rigs/fabric/fabrictest"
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 func TestLay(t *testing.T) {
@@ -152,7 +153,7 @@ func TestRemove(t *testing.T) {
 		}
 	})
 	t.Run("is content where there is nothing, or half a hold", func(t *testing.T) {
-		fabrictest.Root(t)
+		netnstest.Root(t)
 		name := fabrictest.Name("half")
 		if err := fabric.Remove(name); err != nil {
 			t.Error(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/transit"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // TestItCountsEachFrame knows beforehand which frames are chosen, to the frame. Each port has its own impairment. The
@@ -185,7 +186,7 @@ func TestWorkTakesAProcessor(t *testing.T) {
 }
 
 func TestAnImpossibleDeviceIsRefused(t *testing.T) {
-	needRoot(t)
+	netnstest.Root(t)
 	ns := space(t)
 	for says, s := range map[string]Spec{
 		"the impaired device: port nowhere": {Interfaces: [2]string{"nowhere", "lo"}},

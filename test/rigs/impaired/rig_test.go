@@ -10,6 +10,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // rig is a tester on both sides of a device, with a namespace of its own.
@@ -19,19 +20,6 @@ type rig struct {
 	sends  [2]*outlet
 	sent   [2]int64 // frames into each port, by now
 	hears  [2]*ring
-}
-
-// needRoot skips where namespaces can't be made. In CI that is a failure, because a gate that tries nothing must not
-// be green.
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() == 0 {
-		return
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("these tests make network namespaces: run them as root")
-	}
-	t.Skip("needs root: it makes network namespaces")
 }
 
 func newRig(t *testing.T, ports ...Impairment) *rig {
@@ -44,7 +32,7 @@ func newRig(t *testing.T, ports ...Impairment) *rig {
 // newRigOf is a rig of a Spec, whose interfaces it sets.
 func newRigOf(t *testing.T, s Spec) *rig {
 	t.Helper()
-	needRoot(t)
+	netnstest.Root(t)
 	r, device := &rig{tester: space(t)}, space(t)
 	for i := range 2 {
 		generatorEnd, deviceEnd := fmt.Sprintf("g%d", i), fmt.Sprintf("d%d", i)

@@ -7,32 +7,14 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/test/rigs/fabric"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
-
-// Root skips a test of someone who isn't root, and fails it on CI.
-func Root(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() == 0 {
-		return
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("this test makes network namespaces and interfaces, and must run as root")
-	}
-	t.Skip("needs root: it makes network namespaces and interfaces")
-}
 
 // Namespace makes an empty network namespace that goes with the test, and returns its path.
 func Namespace(t *testing.T) string {
 	t.Helper()
-	Root(t)
-	ns, err := netif.NewNamespace()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ns.Close() })
-	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), ns.Fd())
+	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), netnstest.New(t).Fd())
 }
 
 // Nodes are that many nodes in scratch namespaces, with scratch file systems.

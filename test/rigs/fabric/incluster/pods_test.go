@@ -20,6 +20,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric/fabrictest"
 	"github.com/linerate-dev/linerate/test/rigs/fabric/incluster"
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 const (
@@ -109,7 +110,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	fabrictest.Root(t)
+	netnstest.Root(t)
 	dir := t.TempDir()
 	build(t, filepath.Join(dir, "cluster"), "github.com/linerate-dev/linerate/hack/cluster")
 	r := &rig{c: incluster.Cluster{Program: filepath.Join(dir, "cluster"), Name: "fabrictest",

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric"
 	"github.com/linerate-dev/linerate/test/rigs/fabric/fabrictest"
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 func TestMain(m *testing.M) {
@@ -52,7 +53,7 @@ type node struct {
 
 func newNode(t *testing.T) node {
 	t.Helper()
-	fabrictest.Root(t)
+	netnstest.Root(t)
 	build.Do(func() {
 		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binaries, "linerate-vf"),
 			"github.com/linerate-dev/linerate/test/rigs/fabric/plugins/linerate-vf")

@@ -1,0 +1,2 @@
+// Package netnstest makes network namespaces for tests, which takes root.
+package netnstest
