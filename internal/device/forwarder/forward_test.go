@@ -19,25 +19,31 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
-// exchange sends a frame into one link and returns the first UDP frame that comes out of another, or nil after
-// a second.
+// exchange sends a frame into one link and returns the first frame of its length that comes out of another, or nil
+// after a second.
 func (r *rig) exchange(t *testing.T, from, to int, frame []byte) []byte {
 	t.Helper()
 	sender, receiver := r.socket(t, from), r.socket(t, to)
-	if err := unix.SetsockoptTimeval(receiver, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
+	if _, err := unix.Write(sender, frame); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unix.Write(sender, frame); err != nil {
+	return awaitFrame(t, receiver, func(f []byte) bool { return len(f) == len(frame) })
+}
+
+// awaitFrame is the first frame that comes in and matches, or nil after a second.
+func awaitFrame(t *testing.T, socket int, matches func([]byte) bool) []byte {
+	t.Helper()
+	if err := unix.SetsockoptTimeval(socket, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
 		t.Fatal(err)
 	}
 	buffer := make([]byte, 4096)
 	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
-		n, peer, err := unix.Recvfrom(receiver, buffer, 0)
+		n, peer, err := unix.Recvfrom(socket, buffer, 0)
 		if err != nil {
 			return nil
 		}
-		sender, ok := peer.(*unix.SockaddrLinklayer)
-		if ok && sender.Pkttype != unix.PACKET_OUTGOING && len(frame) == n {
+		link, ok := peer.(*unix.SockaddrLinklayer)
+		if ok && link.Pkttype != unix.PACKET_OUTGOING && matches(buffer[:n]) {
 			return buffer[:n]
 		}
 	}
@@ -95,7 +101,7 @@ func TestAForwarderWithItsOwnCPU(t *testing.T) {
 		t.Run(string(mode)+" forwards segments of one TCP connection one by one", func(t *testing.T) {
 			r := newRig(t, 2)
 			r.plainGenerator(t)
-			r.configureOwnCPU(t, mode)
+			r.setUp(t, forwarder.Spec{Forwarding: mode, OwnCPU: true})
 			segments := tcpSegments(0, 1, 64, 500)
 			for _, s := range segments {
 				if mode == plan.L2 {
@@ -118,7 +124,7 @@ func TestAForwarderWithItsOwnCPU(t *testing.T) {
 		r := newRig(t, 2)
 		r.plainGenerator(t)
 		existing := len(r.threads(t, 0)) + len(r.threads(t, 1))
-		r.configureOwnCPU(t, plan.L3)
+		r.setUp(t, forwarder.Spec{Forwarding: plan.L3, OwnCPU: true})
 		if first, second := len(r.threads(t, 0)), len(r.threads(t, 1)); existing != 0 || first != 1 || second != 1 {
 			t.Errorf("%d and %d threads for two links, %d before", first, second, existing)
 		}
@@ -219,23 +225,14 @@ func (r *rig) askMAC(t *testing.T, link int) []byte {
 	copy(request[28:], []byte{198, 18, byte(link), 2})
 	copy(request[38:], []byte{198, 18, byte(link), 1})
 	fd := r.socket(t, link)
-	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := unix.Write(fd, request); err != nil {
 		t.Fatal(err)
 	}
-	buffer := make([]byte, 2048)
-	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
-		n, _, err := unix.Recvfrom(fd, buffer, 0)
-		if err != nil {
-			return nil
-		}
-		if n >= 42 && buffer[12] == 8 && buffer[13] == 6 && buffer[21] == 2 {
-			return bytes.Clone(buffer[22:28])
-		}
+	reply := awaitFrame(t, fd, func(f []byte) bool { return len(f) >= 42 && f[12] == 8 && f[13] == 6 && f[21] == 2 })
+	if reply == nil {
+		return nil
 	}
-	return nil
+	return reply[22:28]
 }
 
 func TestTheForwarderSendsNothingByItself(t *testing.T) {
@@ -243,7 +240,7 @@ func TestTheForwarderSendsNothingByItself(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			r := newRig(t, 4)
 			r.configure(t, mode, nil)
-			time.Sleep(1500 * time.Millisecond) // longer than the kernel waits with its first reports of groups and routers
+			time.Sleep(1500 * time.Millisecond) // the kernel sends its first reports earlier
 			for i := range r.links {
 				if got := r.received(t, i); got.Packets != 0 {
 					t.Errorf("link%d received %d packets that nobody asked for", i, got.Packets)

@@ -16,26 +16,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // applyMode makes the rig's device a real one, which takes what XDP sends at either end of its cables.
 func (r *rig) applyMode(t *testing.T, mode plan.Mode) forwarder.Spec {
 	t.Helper()
-	spec := forwarder.Spec{Forwarding: mode.Forwarding(), Mode: &mode, Links: r.links, Directions: r.bothWays(),
-		AcceptsXDP: true}
 	for _, l := range r.links {
-		if err := r.generator.Do(func() error { return netif.AcceptXDP(l.Interface) }); err != nil {
-			t.Fatal(err)
-		}
+		netnstest.In(t, r.generator, func() error { return netif.AcceptXDP(l.Interface) })
 	}
-	info, err := forwarder.Configure(t.Context(), r.dut, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(info.Missing) > 0 {
-		t.Errorf("not set up: %q", info.Missing)
-	}
-	return spec
+	return r.setUp(t, forwarder.Spec{Forwarding: mode.Forwarding(), Mode: &mode, AcceptsXDP: true})
 }
 
 // between is a frame of 128 bytes from a host to another, by the device.
@@ -108,7 +98,7 @@ func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	r := newRig(t, 2)
 	r.applyMode(t, plan.Mode{Router: &plan.RouterMode{Routes: 10}}) // and as many to the network of IPv6
 	var routes []netlink.Route
-	inNamespace(t, r.dut, func() error {
+	netnstest.In(t, r.dut, func() error {
 		link, err := netlink.LinkByName(r.links[1].Interface)
 		if err != nil {
 			return err
@@ -132,7 +122,7 @@ func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	if lost := missing(r.arrives(t, 0, 1, sent, want)); len(lost) > 0 {
 		t.Fatalf("frames %v of 5 were lost", lost)
 	}
-	inNamespace(t, r.dut, func() error {
+	netnstest.In(t, r.dut, func() error {
 		for _, route := range routes {
 			if route.Dst.Contains(net.IPv4(16, 1, 128, 1)) {
 				return netlink.RouteDel(&route)
@@ -180,7 +170,7 @@ func TestAFilterDropsPacketsThatMatchARule(t *testing.T) {
 	if lost := missing(r.arrives(t, 0, 1, sent, want)); len(lost) > 0 {
 		t.Fatalf("frames %v were lost", lost)
 	}
-	inNamespace(t, r.dut, func() error {
+	netnstest.In(t, r.dut, func() error {
 		conn, err := nftables.New()
 		if err != nil {
 			return err
@@ -237,7 +227,7 @@ func TestXDPForwardsBeforeTheKernel(t *testing.T) {
 	r := newRig(t, 2)
 	r.plainGenerator(t)
 	r.applyMode(t, plan.Mode{XDP: &plan.XDPMode{}})
-	inNamespace(t, r.dut, func() error {
+	netnstest.In(t, r.dut, func() error {
 		conn, err := nftables.New()
 		if err != nil {
 			return err
@@ -258,12 +248,5 @@ func TestXDPForwardsBeforeTheKernel(t *testing.T) {
 	sent, want := [][]byte{four, unroutable, six}, [][]byte{routedTo(1, four), routedTo(1, unroutable), sixWant}
 	if lost := missing(r.arrives(t, 0, 1, sent, want)); len(lost) != 1 || lost[0] != 1 {
 		t.Errorf("frames %v were lost, want 1, which has no route", lost)
-	}
-}
-
-func inNamespace(t *testing.T, ns interface{ Do(func() error) error }, fn func() error) {
-	t.Helper()
-	if err := ns.Do(fn); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // The kernel drops connections that aren't assured before it refuses a new one, so all of the silent hosts'
@@ -22,7 +23,7 @@ func TestAFullTableKeepsIdleConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	var assured int
-	inNamespace(t, r.dut, func() (err error) {
+	netnstest.In(t, r.dut, func() (err error) {
 		assured, err = assuredConnections()
 		return err
 	})

@@ -52,7 +52,7 @@ func newRig(t *testing.T, links int) *rig {
 func (r *rig) addLink(t *testing.T, i int) {
 	t.Helper()
 	name := newLinkName()
-	err := r.generator.Do(func() error {
+	netnstest.In(t, r.generator, func() error {
 		attrs := netlink.NewLinkAttrs()
 		attrs.Name, attrs.HardwareAddr, attrs.MTU = name, generatorMAC(i), 2000
 		veth := netlink.NewVeth(attrs)
@@ -66,9 +66,6 @@ func (r *rig) addLink(t *testing.T, i int) {
 		}
 		return netlink.LinkSetUp(veth)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	r.links = append(r.links, forwarder.Link{
 		Interface: name,
 		Addresses: []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("198.18.%d.1/24", i)),
@@ -94,43 +91,31 @@ func (r *rig) bothWays() []forwarder.Direction {
 	return ds
 }
 
-func (r *rig) configure(t *testing.T, mode plan.Forwarding, limit *plan.Limit) forwarder.Info {
+// setUp makes the rig's forwarder of a specification, between all links.
+func (r *rig) setUp(t *testing.T, spec forwarder.Spec) forwarder.Spec {
 	t.Helper()
-	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{
-		Forwarding: mode, Links: r.links, Directions: r.bothWays(), Limit: limit,
-	})
+	spec.Links, spec.Directions = r.links, r.bothWays()
+	info, err := forwarder.Configure(t.Context(), r.dut, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(info.Missing) > 0 {
 		t.Errorf("not set up: %q", info.Missing)
 	}
-	return info
+	return spec
+}
+
+func (r *rig) configure(t *testing.T, mode plan.Forwarding, limit *plan.Limit) {
+	t.Helper()
+	r.setUp(t, forwarder.Spec{Forwarding: mode, Limit: limit})
 }
 
 // plainGenerator leaves the generator's frames to nobody else to finish, as the lab does.
 func (r *rig) plainGenerator(t *testing.T) {
 	t.Helper()
 	for _, l := range r.links {
-		if err := r.generator.Do(func() error {
-			return netif.SetOffload(l.Interface, netif.TCPSegmentation,
-				false)
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func (r *rig) configureOwnCPU(t *testing.T, mode plan.Forwarding) {
-	t.Helper()
-	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{
-		Forwarding: mode, Links: r.links, Directions: r.bothWays(), OwnCPU: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(info.Missing) > 0 {
-		t.Fatalf("not set up: %q", info.Missing)
+		netnstest.In(t, r.generator,
+			func() error { return netif.SetOffload(l.Interface, netif.TCPSegmentation, false) })
 	}
 }
 
@@ -138,7 +123,7 @@ func (r *rig) configureOwnCPU(t *testing.T, mode plan.Forwarding) {
 func (r *rig) received(t *testing.T, link int) units.Traffic {
 	t.Helper()
 	var got units.Traffic
-	err := r.generator.Do(func() error {
+	netnstest.In(t, r.generator, func() error {
 		l, err := netlink.LinkByName(r.links[link].Interface)
 		if err != nil {
 			return err
@@ -147,9 +132,6 @@ func (r *rig) received(t *testing.T, link int) units.Traffic {
 		got = units.Traffic{Packets: int64(s.RxPackets), Bytes: int64(s.RxBytes) + int64(s.RxPackets)*units.FCSBytes}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return got
 }
 
@@ -157,7 +139,7 @@ func (r *rig) received(t *testing.T, link int) units.Traffic {
 func (r *rig) socket(t *testing.T, link int) int {
 	t.Helper()
 	fd := -1
-	err := r.generator.Do(func() error {
+	netnstest.In(t, r.generator, func() error {
 		l, err := netlink.LinkByName(r.links[link].Interface)
 		if err != nil {
 			return err
@@ -168,9 +150,6 @@ func (r *rig) socket(t *testing.T, link int) int {
 		}
 		return unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: networkOrder(unix.ETH_P_ALL), Ifindex: l.Attrs().Index})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() { _ = unix.Close(fd) })
 	return fd
 }

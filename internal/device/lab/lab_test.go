@@ -149,7 +149,8 @@ func TestALab(t *testing.T) {
 		})
 	}
 	t.Run("tells what its limits took, by link, as often as it is asked", func(t *testing.T) {
-		p := planOf([]string{"lo", "east"}, func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: 1000}} })
+		p := planOf([]string{"lo", "east"},
+			func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: 1000}} })
 		l := start(t, topologyOf(t, p, lab.Options{}))
 		want := []forwarder.LimitCounters{{From: "lo", To: "east"}, {From: "east", To: "lo"}}
 		var askers sync.WaitGroup
@@ -342,7 +343,7 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 					t.Errorf("not set up: %q", started.Missing)
 				}
 				var v view
-				inNamespace(t, ns, func() error {
+				netnstest.In(t, ns, func() error {
 					c, err := started.Key.Dial(t.Context(), credential.Control, started.Address)
 					if err != nil {
 						return err
@@ -439,7 +440,7 @@ func napiThread(t *testing.T, link string) bool {
 
 func interfaceNames(t *testing.T, ns *netif.Namespace) (names []string) {
 	t.Helper()
-	inNamespace(t, ns, func() error {
+	netnstest.In(t, ns, func() error {
 		links, err := netlink.LinkList()
 		for _, l := range links {
 			names = append(names, l.Attrs().Name)

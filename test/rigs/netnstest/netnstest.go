@@ -30,3 +30,11 @@ func New(t *testing.T) *netif.Namespace {
 	t.Cleanup(func() { _ = ns.Close() })
 	return ns
 }
+
+// In runs a function in a namespace. Its error ends the test.
+func In(t *testing.T, ns *netif.Namespace, fn func() error) {
+	t.Helper()
+	if err := ns.Do(fn); err != nil {
+		t.Fatal(err)
+	}
+}
