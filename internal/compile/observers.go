@@ -124,7 +124,7 @@ func (reader *observerReader) read() []plan.Observer {
 func (reader *observerReader) check(i int, o v1alpha1.Observer) {
 	path := specPath().Child("observers").Index(i)
 	ofDevice := o.Of == v1alpha1.ObserverOfDUT
-	if o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil { // asked over the network
+	if asksOverTheNetwork(o) {
 		return // whatever the device is
 	}
 	if o.Type == v1alpha1.ObserverVPP {
@@ -148,6 +148,10 @@ func (reader *observerReader) check(i int, o v1alpha1.Observer) {
 		reader.engine.whyNoInterfaceCounters() != "":
 		reader.refuse(path.Child("type"), o.Type, reader.engine.whyNoInterfaceCounters())
 	}
+}
+
+func asksOverTheNetwork(o v1alpha1.Observer) bool {
+	return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil
 }
 
 // checkVPP refuses an observer of a VPP unless the device runs already.

@@ -19,22 +19,21 @@ import (
 // Conclude returns what the trials show of each goal. The first goal's conclusion is the whole's.
 func (s Search) Conclude(history []report.Window) procedure.Conclusion {
 	c := s.replay(history)
-	whole := procedure.Unanswered()
-	if len(c.trials) > 0 {
-		var clauses []string
-		var conclusions []procedure.GoalConclusion
-		for _, v := range s.verdicts(&c, history) {
-			g := v.trialsConclusion()
-			g.Sentence = v.sentence(g) + v.steadySentence()
-			v.concludeSteady(&g)
-			conclusions, clauses = append(conclusions, g), append(clauses, g.Sentence)
-		}
-		whole = conclusions[0].Conclusion
-		whole.Goals, whole.Sentence = conclusions, strings.Join(clauses, "; ")
+	unanswered := c.Conclusion()
+	if len(c.trials) == 0 {
+		return unanswered
 	}
-	if whole.Finished = c.ended; c.ended {
-		whole.Ending = c.reason
+	var clauses []string
+	var conclusions []procedure.GoalConclusion
+	for _, v := range s.verdicts(&c, history) {
+		g := v.trialsConclusion()
+		g.Sentence = v.sentence(g) + v.steadySentence()
+		v.concludeSteady(&g)
+		conclusions, clauses = append(conclusions, g), append(clauses, g.Sentence)
 	}
+	whole := conclusions[0].Conclusion
+	whole.Goals, whole.Sentence = conclusions, strings.Join(clauses, "; ")
+	whole.Finished, whole.Ending = unanswered.Finished, unanswered.Ending
 	return whole
 }
 

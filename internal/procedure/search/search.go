@@ -70,13 +70,13 @@ func (s Search) warmUp() procedure.WarmUp {
 
 // course is the state that replaying the trials leads to.
 type course struct {
+	procedure.Course
+
 	trials   []trial
 	searched int // how many of them the search asked for. The trials after them only show whose limit it is
 	ask      goals.Ask
-	repeats  int    // of the trial asked for, because it was disturbed
-	budget   int    // repeats left for all trials
-	reason   string // of the next trial, or how the search came to its end
-	ended    bool   // there is no next trial
+	repeats  int // of the trial asked for, because it was disturbed
+	budget   int // repeats left for all trials
 	steady   []steady
 	step     procedure.Step // the next step after all trials
 	unheld   string         // why a load could not be held
@@ -101,17 +101,17 @@ func (c *course) counted() []goals.Trial {
 func (s Search) replay(history []report.Window) course {
 	c := course{budget: repeatBudget}
 	if len(s.settings.Goals) == 0 {
-		c.ended, c.reason = true, "the search has no goal"
+		c.End("the search has no goal")
 		return c
 	}
 	if lost := s.warmUp().NothingCameBack(history); lost != "" {
-		c.ended, c.reason = true, lost
+		c.End(lost)
 		return c
 	}
-	c.ended = true
+	c.Ended = true
 	next := s.warmUp().Steps()
 	play := func(ask goals.Ask) (goals.Trial, bool) {
-		c.ask, c.repeats, c.reason = ask, 0, ask.Reason
+		c.ask, c.repeats, c.Reason = ask, 0, ask.Reason
 		for ; next < len(history); next++ {
 			if t, counts := s.observe(&c, history[next]); counts {
 				c.trials = append(c.trials, trial{t, next})
@@ -119,23 +119,23 @@ func (s Search) replay(history []report.Window) course {
 				return t, true
 			}
 		}
-		c.ended = false
+		c.Ended = false
 		return goals.Trial{}, false
 	}
 	s.settings.Search(play)
 	c.searched = len(c.trials)
-	for c.ended {
+	for c.Ended {
 		ask, wanted := s.nextOwnLimitTrial(&c, history)
 		if !wanted {
 			break
 		}
 		play(ask)
 	}
-	if c.ended {
+	if c.Ended {
 		s.holdLowerBounds(&c, history, next)
 	}
-	if c.ended {
-		c.reason = fmt.Sprintf("the search is over after %s", wording.Counted(len(c.trials), "trial"))
+	if c.Ended {
+		c.Reason = "the search is over after " + wording.Counted(len(c.trials), "trial")
 	}
 	return c
 }
@@ -147,7 +147,7 @@ func (s Search) observe(c *course, w report.Window) (t goals.Trial, counts bool)
 	if reason := s.whyDisturbed(w); reason != "" && c.repeats < invalidRepeats && c.budget > 0 {
 		c.repeats++
 		c.budget--
-		c.reason = reason
+		c.Reason = reason
 		return t, false
 	}
 	t = s.trialOf(c.ask, w)
@@ -160,21 +160,17 @@ func (s Search) observe(c *course, w report.Window) (t goals.Trial, counts bool)
 // Next is the next trial, or the disturbed one again.
 func (s Search) Next(history []report.Window) procedure.Step {
 	c := s.replay(history)
-	if c.ended {
-		return procedure.Step{End: true, Reason: c.reason}
-	}
-	if s.warmUp().Due(history) {
-		return s.warmUp().Step()
-	}
-	if c.step.Judge > 0 {
-		return c.step
-	}
-	step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load), Judge: c.ask.Duration,
-		Reason: c.reason}
-	if limit, ends := decidedAbove(c.ask); ends {
-		step.StopAbove = &limit
-	}
-	return step
+	return c.Next(s.warmUp(), history, func() procedure.Step {
+		if c.step.Judge > 0 {
+			return c.step
+		}
+		step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load), Judge: c.ask.Duration,
+			Reason: c.Reason}
+		if limit, ends := decidedAbove(c.ask); ends {
+			step.StopAbove = &limit
+		}
+		return step
+	})
 }
 
 // decidedAbove is the loss ratio above which a trial is bad for every goal that it may show something of, so that the
@@ -217,7 +213,7 @@ func (s Search) Usual() time.Duration {
 // Remaining is the rest of the usual time, and at least the next trial.
 func (s Search) Remaining(history []report.Window) time.Duration {
 	c := s.replay(history)
-	if c.ended {
+	if c.Ended {
 		return 0
 	}
 	if s.warmUp().Due(history) {
