@@ -52,7 +52,7 @@ func (b *background) measure(ctx context.Context) error {
 	b.observers.idle(began, false)
 	for g := range b.topology.names {
 		for _, planned := range b.journal.Plan.Generators[g].Ports {
-			b.heard(g, planned.Link, first[g], latest[g])
+			b.addPort(g, planned.Link, first[g], latest[g])
 		}
 	}
 	b.noteStrays(latest)
@@ -91,21 +91,21 @@ func (b *background) tooLoud() error {
 	return nil
 }
 
-// heard reports the background traffic of one port, and adds it to the direction that comes back there.
-func (b *background) heard(g int, link string, first, latest engine.Reading) {
+// addPort reports the background traffic of one port, and adds it to the direction that comes back there.
+func (b *background) addPort(g int, link string, first, latest engine.Reading) {
 	port := b.topology.index(g, link)
-	took := latest.Instant - first.Instant
+	duration := latest.Instant - first.Instant
 	received := latest.Ports[port].Received.Sub(first.Ports[port].Received)
-	rate := units.PacketRateOver(received.Packets, int64(took))
+	rate := units.PacketRateOver(received.Packets, int64(duration))
 	b.journal.Report.Silence = append(b.journal.Report.Silence, report.Silence{Link: link,
-		Generator: b.topology.names[g], Received: received, Duration: plan.Duration(took),
+		Generator: b.topology.names[g], Received: received, Duration: plan.Duration(duration),
 		PacketsPerSecond: rate.Whole()})
 	if received.Packets > 0 {
 		b.journal.Note("background traffic on %s of generator %s: %s", link, b.topology.names[g], rate.FormatSI())
 	}
 	for i := range b.setup.Directions {
 		if d := &b.setup.Directions[i]; d.To == link {
-			d.AddSilence(received, took)
+			d.AddSilence(received, duration)
 		}
 	}
 }

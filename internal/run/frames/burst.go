@@ -49,8 +49,8 @@ const (
 	// stillAfterBurst is for how many polls the counters must stand still after a burst. All of its frames may be in
 	// flight at once, for longer than a poll.
 	stillAfterBurst = 4
-	// mostInAStream is how many frames a finite stream may have.
-	mostInAStream = math.MaxUint32
+	// maxStreamFrames is how many frames a finite stream may have.
+	maxStreamFrames = math.MaxUint32
 )
 
 // measure sends an exact number of frames in each direction, as finite streams, which end by themselves. When
@@ -180,9 +180,9 @@ func finiteStreams(streams []stream.Stream, frames int64, rate units.PacketRate)
 		return nil, errors.New("none of its streams has a rate at which to send a burst")
 	}
 	for i, n := range divide(frames, weights) {
-		if n > mostInAStream {
+		if n > maxStreamFrames {
 			return nil, fmt.Errorf("a burst of %d frames is more than a stream may have (%d): make longest shorter", n,
-				uint32(mostInAStream))
+				uint32(maxStreamFrames))
 		}
 		finite[i].Mode = stream.Mode{Type: "single_burst", Rate: stream.Rate{Type: "pps",
 			Value: rate.PerSecond() * finite[i].Mode.Rate.Value / totalRate}, TotalPackets: uint32(n)}

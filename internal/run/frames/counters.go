@@ -84,7 +84,7 @@ func (c *counters) readBy(ctx context.Context, readPorts reader) ([]engine.Readi
 	if err == nil {
 		c.links.follow(readings)
 		readings = c.withoutStrays(readings)
-		c.silence.look(readings)
+		c.silence.follow(readings)
 		return readings, nil
 	}
 	if ctx.Err() != nil {

@@ -28,7 +28,7 @@ func (f *flight) bound() time.Duration {
 	if !f.measured {
 		return unknownFlight
 	}
-	return min(max(leastFlight, 2*f.longest), drainBound)
+	return min(max(minFlight, 2*f.longest), drainBound)
 }
 
 // learn records how long frames were in flight in a trial whose counters stood still at its end.
@@ -59,11 +59,11 @@ func (f *flight) refuseLong(ctx context.Context, step procedure.Step, rates []un
 	if err != nil {
 		return err
 	}
-	came := missing
+	returned := missing
 	for i, lost := range f.totals.missing(rest.readings) {
-		came[i] -= lost
+		returned[i] -= lost
 	}
-	if flight := longest(came, rates); flight > step.Settle {
+	if flight := longest(returned, rates); flight > step.Settle {
 		return fmt.Errorf("frames take %s or more through the device, and each load settles for %s: what is on its "+
 			"way at a change of load would count as lost%s",
 			flight.Round(10*time.Millisecond), step.Settle, f.journal.Plan.Advice(fmt.Sprintf(". Set %%s to %s or more",

@@ -51,12 +51,12 @@ func (p *prover) proveNoRepeats(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		came, latestAt := path.Marked(arrivals), time.Now()
+		arrived, latestAt := path.Marked(arrivals), time.Now()
 		return p.see(ctx, captures, arrivals, func(arrivals []path.Arrival) bool {
-			if marked := path.Marked(arrivals); marked > came {
-				came, latestAt = marked, time.Now()
+			if marked := path.Marked(arrivals); marked > arrived {
+				arrived, latestAt = marked, time.Now()
 			}
-			return repeated(lanes, arrivals) || came >= sentOf(lanes) || time.Since(latestAt) > numberedQuiet
+			return repeated(lanes, arrivals) || arrived >= sentOf(lanes) || time.Since(latestAt) > numberedQuiet
 		}, proveWait, proveLinger)
 	})
 	if err != nil {

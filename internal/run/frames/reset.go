@@ -32,19 +32,19 @@ type resetter struct {
 // comeToRest ends the load that was held until now, and resets the device if the Plan says so. moving is the reason
 // why the next trial is Invalid. It is empty if the counters stood still.
 func (r *resetter) comeToRest(ctx context.Context) (moving string, err error) {
-	stood := true
+	stable := true
 	if r.traffic.flowing {
 		rest, err := r.traffic.endHeld(ctx, stillOnce)
 		if err != nil {
 			return "", err
 		}
-		stood = rest.stable
+		stable = rest.stable
 	}
 	rested, err := r.reset(ctx)
 	switch {
 	case err != nil:
 		return "", err
-	case !stood:
+	case !stable:
 		return fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was "+
 			"held until then may be among those that came back, or something else sends", drainBound), nil
 	case !rested:

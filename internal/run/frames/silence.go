@@ -50,8 +50,8 @@ func (s *silence) awaitFirstFrames() {
 	}
 }
 
-// look keeps samples where a direction fell silent since the readings before, or was heard again.
-func (s *silence) look(readings []engine.Reading) {
+// follow keeps samples where a direction fell silent since the readings before, or was heard again.
+func (s *silence) follow(readings []engine.Reading) {
 	previous := &s.quiet
 	if previous.readings == nil {
 		return
@@ -59,18 +59,18 @@ func (s *silence) look(readings []engine.Reading) {
 	directions := len(s.setup.Directions)
 	current := quiet{readings: readings, sample: s.totals.sample(readings), silent: make([]bool, directions),
 		rate: make([]float64, directions), best: previous.best}
-	took := (current.sample.At - previous.sample.At).Std()
-	if took < s.interval() {
+	elapsed := (current.sample.At - previous.sample.At).Std()
+	if elapsed < s.interval() {
 		return
 	}
 	changed := false
 	for i, d := range s.setup.Directions {
 		passed := between(d, previous.readings, readings)
-		came := passed.Returned.Packets + passed.ReceiveErrors
-		current.rate[i] = float64(came) / took.Seconds()
+		returned := passed.Returned.Packets + passed.ReceiveErrors
+		current.rate[i] = float64(returned) / elapsed.Seconds()
 		current.best[i] = max(current.best[i], current.rate[i])
-		current.silent[i] = measure.IsSilent(passed.Sent.Packets, came, current.best[i]*took.Seconds())
-		if passed.Sent.Packets < measure.LeastSent && came == 0 {
+		current.silent[i] = measure.IsSilent(passed.Sent.Packets, returned, current.best[i]*elapsed.Seconds())
+		if passed.Sent.Packets < measure.LeastSent && returned == 0 {
 			// A generator begins a while after it was asked to, and a pause ends no silence.
 			current.silent[i] = previous.silent[i]
 		}

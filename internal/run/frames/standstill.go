@@ -55,7 +55,7 @@ func (s *standstill) await(ctx context.Context, polls int, complete func([]engin
 	}
 	s.observers.Observe(previous, runner.Limits{})
 	stillSince := time.Now()
-	for end, stood := stillSince.Add(drainBound), 0; ; {
+	for end, stillPolls := stillSince.Add(drainBound), 0; ; {
 		poll := drainPoll
 		if complete != nil && complete(previous) {
 			poll = allBackPoll
@@ -67,11 +67,11 @@ func (s *standstill) await(ctx context.Context, polls int, complete func([]engin
 		if err != nil {
 			return rest{}, err
 		}
-		if stood++; !s.balance.atRest(previous, latest) {
-			stood = 0
+		if stillPolls++; !s.balance.atRest(previous, latest) {
+			stillPolls = 0
 		}
-		if stood >= polls || time.Now().After(end) {
-			return rest{latest, limited, stood >= polls, stillSince}, nil
+		if stillPolls >= polls || time.Now().After(end) {
+			return rest{latest, limited, stillPolls >= polls, stillSince}, nil
 		}
 		previous, stillSince = latest, time.Now()
 	}

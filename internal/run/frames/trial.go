@@ -79,11 +79,11 @@ func (t *trials) measure(ctx context.Context, step procedure.Step) (*report.Wind
 		return nil, err
 	}
 	begin := time.Now()
-	look := t.newEarlyStop(step, begin, &span, keep)
-	if err := t.readTrial(ctx, step, begin, first, look, pace, keep); err != nil {
+	early := t.newEarlyStop(step, begin, &span, keep)
+	if err := t.readTrial(ctx, step, begin, first, early, pace, keep); err != nil {
 		return t.judge.cutShort(span, opened, step, err), err
 	}
-	rest, err := t.standstill.await(ctx, look.polls(),
+	rest, err := t.standstill.await(ctx, early.polls(),
 		func(latest []engine.Reading) bool { return t.balance.allBack(step.Judge, first, latest) })
 	if err != nil {
 		return t.judge.cutShort(span, opened, step, err), err
@@ -114,7 +114,7 @@ func (t *trials) measure(ctx context.Context, step procedure.Step) (*report.Wind
 
 // readTrial reads the counters of a trial that was started until its generators have ended, or it was decided.
 func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.Time, first []engine.Reading,
-	look *earlyStop, pace *measure.Pace, keep func([]engine.Reading)) error {
+	early *earlyStop, pace *measure.Pace, keep func([]engine.Reading)) error {
 	began := false
 	see := func(latest []engine.Reading) {
 		if began || !t.balance.allSend(first, latest) {
@@ -126,12 +126,12 @@ func (t *trials) readTrial(ctx context.Context, step procedure.Step, begin time.
 	}
 	wait := func(moment time.Time) error { return t.pace.waitFor(ctx, moment, !paced(first), see) }
 	for _, moment := range moments(begin, step)[1:] { // the first moment was read before the start
-		decided, err := look.await(ctx, moment, wait)
+		decided, err := early.await(ctx, moment, wait)
 		if err != nil {
 			return err
 		}
 		if decided {
-			return look.end(ctx)
+			return early.end(ctx)
 		}
 		readings, err := t.counters.read(ctx)
 		if err != nil {
@@ -207,9 +207,9 @@ const (
 	// unknownFlight is how long a frame may be in flight before any trial has shown how long that is. No device's
 	// queue holds that much.
 	unknownFlight = 750 * time.Millisecond
-	// leastFlight is the least time that a frame may be in flight, where trials showed shorter times, as a queue that
+	// minFlight is the least time that a frame may be in flight, where trials showed shorter times, as a queue that
 	// was empty in them may fill.
-	leastFlight = 100 * time.Millisecond
+	minFlight = 100 * time.Millisecond
 )
 
 // How often counters are read in a trial that may be ended early. It is every twentieth of its duration, within these
@@ -230,12 +230,12 @@ type earlyStop struct {
 	fleet    *fleet
 	traffic  *traffic
 
-	stop  measure.Stop
-	begin time.Time
-	span  *measure.Span // the trial so far
-	keep  func([]engine.Reading)
-	took  time.Duration // how long the latest reading took
-	next  time.Time     // the earliest moment for the next thorough reading
+	stop         measure.Stop
+	begin        time.Time
+	span         *measure.Span // the trial so far
+	keep         func([]engine.Reading)
+	readDuration time.Duration // how long the latest reading took
+	next         time.Time     // the earliest moment for the next thorough reading
 
 	suspected bool // the latest readings said that the trial is decided
 }
@@ -273,7 +273,7 @@ func (l *earlyStop) await(ctx context.Context, moment time.Time, wait func(time.
 		if err != nil {
 			return false, err
 		}
-		l.took = time.Since(began)
+		l.readDuration = time.Since(began)
 		l.keep(readings)
 	}
 }
@@ -281,10 +281,10 @@ func (l *earlyStop) await(ctx context.Context, moment time.Time, wait func(time.
 // interval is the time until counters are read again.
 func (l *earlyStop) interval() time.Duration {
 	if l.suspected {
-		return max(decideEveryLeast, paceOfReading*l.took)
+		return max(decideEveryLeast, paceOfReading*l.readDuration)
 	}
 	pause := min(max(l.stop.Planned/decideParts, decideEveryLeast), decideEveryMost)
-	return max(pause, time.Duration(len(l.topology.names))*paceEveryEach, paceOfReading*l.took)
+	return max(pause, time.Duration(len(l.topology.names))*paceEveryEach, paceOfReading*l.readDuration)
 }
 
 // decided says whether the trial is decided, by the latest two readings, as a device that pauses for a moment may
@@ -296,11 +296,11 @@ func (l *earlyStop) decided(ctx context.Context) (bool, error) {
 	if time.Now().Before(l.next) {
 		return false, nil
 	}
-	soFar := *l.span
-	soFar.Stopped, soFar.Sending = &l.stop, time.Since(l.begin)
+	current := *l.span
+	current.Stopped, current.Sending = &l.stop, time.Since(l.begin)
 	flight := l.flight.bound()
 	suspected := l.suspected
-	if l.suspected = l.setup.Decided(soFar, flight); !l.suspected || !suspected {
+	if l.suspected = l.setup.Decided(current, flight); !l.suspected || !suspected {
 		return false, nil
 	}
 	l.next = time.Now().Add(sampleEvery)
@@ -309,13 +309,13 @@ func (l *earlyStop) decided(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	// These readings replace the latest ones, and the generators' pace isn't judged by them.
-	soFar.Readings = make([][]engine.Reading, len(readings))
+	current.Readings = make([][]engine.Reading, len(readings))
 	for g := range readings {
-		soFar.Readings[g] = slices.Clone(l.span.Readings[g])
-		soFar.Readings[g][len(soFar.Readings[g])-1] = readings[g]
+		current.Readings[g] = slices.Clone(l.span.Readings[g])
+		current.Readings[g][len(current.Readings[g])-1] = readings[g]
 	}
-	soFar.Disturbance = l.machine.SoFar(ctx)
-	return l.setup.Decided(soFar, flight), nil
+	current.Disturbance = l.machine.SoFar(ctx)
+	return l.setup.Decided(current, flight), nil
 }
 
 // end stops the trial's traffic on all generators, and records that in its span.

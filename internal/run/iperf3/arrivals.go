@@ -23,7 +23,7 @@ type arrivals struct {
 	overdue    int64  // how many numbers up to omitted arrived later
 	jitter     float64
 	transit    time.Duration
-	came       [memory / 64]uint64
+	numbers    [memory / 64]uint64
 }
 
 const (
@@ -35,7 +35,7 @@ const (
 
 // read returns the sequence number and sending time of a datagram, or false if it isn't a datagram of a test.
 func (a *arrivals) read(datagram []byte, short bool) (number uint64, sent time.Time, ok bool) {
-	shortest := leastDatagram
+	shortest := minDatagram
 	if short {
 		shortest -= 4
 	}
@@ -54,8 +54,8 @@ func unwrap(reference uint64, low uint32) uint64 {
 	return reference + uint64(int64(int32(low-uint32(reference))))
 }
 
-// take counts a datagram that arrived at a moment.
-func (a *arrivals) take(datagram []byte, short bool, arrival time.Time) {
+// add counts a datagram that arrived at a moment.
+func (a *arrivals) add(datagram []byte, short bool, arrival time.Time) {
 	number, sent, ok := a.read(datagram, short)
 	if !ok || number == 0 || number > a.highest+farthest {
 		a.foreign++
@@ -83,7 +83,7 @@ func (a *arrivals) count(number uint64) bool {
 	if number <= a.omitted {
 		a.overdue++
 	}
-	a.came[number%memory/64] |= 1 << (number % 64)
+	a.numbers[number%memory/64] |= 1 << (number % 64)
 	a.distinct++
 	return true
 }
@@ -91,16 +91,18 @@ func (a *arrivals) count(number uint64) bool {
 // forget clears the memory for the numbers up to a new highest.
 func (a *arrivals) forget(highest uint64) {
 	if highest-a.highest >= memory {
-		clear(a.came[:])
+		clear(a.numbers[:])
 	} else {
 		for n := a.highest + 1; n <= highest; n++ {
-			a.came[n%memory/64] &^= 1 << (n % 64)
+			a.numbers[n%memory/64] &^= 1 << (n % 64)
 		}
 	}
 	a.highest = highest
 }
 
-func (a *arrivals) arrived(number uint64) bool { return a.came[number%memory/64]&(1<<(number%64)) != 0 }
+func (a *arrivals) arrived(number uint64) bool {
+	return a.numbers[number%memory/64]&(1<<(number%64)) != 0
+}
 
 // delay adds to the jitter (RFC 1889, A.8), for which the clocks of the two sides needn't agree.
 func (a *arrivals) delay(transit time.Duration) {

@@ -51,7 +51,7 @@ func (c Client) Measure(ctx context.Context, t Test) (*Result, error) {
 // Standing is a client's test whose streams are open. It must be closed.
 type Standing struct {
 	Live
-	run *clientTest
+	test *clientTest
 }
 
 // Connect connects to the server and opens a test's streams. A server that sends begins at once. A client begins when
@@ -82,15 +82,15 @@ func (c Client) Connect(ctx context.Context, t Test) (*Standing, error) {
 
 // Carry sends payload for the test's duration, and returns what both sides counted. It is called once.
 func (s *Standing) Carry(ctx context.Context) (result *Result, err error) {
-	err = s.run.bounded(ctx, func() (err error) {
-		result, err = s.run.carry(ctx, s.run.awaitEnd, s.run.exchange)
+	err = s.test.bounded(ctx, func() (err error) {
+		result, err = s.test.carry(ctx, s.test.awaitEnd, s.test.exchange)
 		return err
 	})
 	return result, err
 }
 
 // Close ends the test. When it returns, nothing of the test goes on.
-func (s *Standing) Close() { s.run.close() }
+func (s *Standing) Close() { s.test.close() }
 
 // bounded carries out a step until ctx ends. After an error it tells the server that the test is over.
 func (r *clientTest) bounded(ctx context.Context, step func() error) error {
@@ -225,12 +225,12 @@ type stateEvent struct {
 
 // next reads the other side's next state while payload goes.
 func (c *control) next(awaiting *sync.WaitGroup) <-chan stateEvent {
-	came := make(chan stateEvent, 1)
+	events := make(chan stateEvent, 1)
 	awaiting.Go(func() {
 		s, err := c.await(0)
-		came <- stateEvent{s, err}
+		events <- stateEvent{s, err}
 	})
-	return came
+	return events
 }
 
 // reasonWait is how long a side that lost a stream waits for the other side's reason.
@@ -269,7 +269,7 @@ func (r *clientTest) awaitEnd(ctx context.Context) (time.Duration, error) {
 			return 0, r.unasked(s)
 		}
 		return planned, nil
-	case <-time.After(r.control.patience + mostDrain): // the server may drain, too
+	case <-time.After(r.control.patience + maxDrain): // the server may drain, too
 		return 0, fmt.Errorf("%w: %s doesn't report its counters, and a test needs those of both sides", ErrIncomplete,
 			r.control.peer)
 	case <-ctx.Done():
@@ -290,7 +290,7 @@ func (r *clientTest) exchange(planned time.Duration) (*Result, error) {
 	if err := r.control.writeDocument(r.transfer.results(planned, nil)); err != nil {
 		return nil, err
 	}
-	document, err := r.control.readDocument(mostResults)
+	document, err := r.control.readDocument(maxResults)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the server's: %w", ErrIncomplete, err)
 	}

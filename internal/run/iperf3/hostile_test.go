@@ -9,14 +9,14 @@ import (
 
 // The other side's documents may be 1 MiB, of which three bytes could become a hundred of memory.
 func TestDocumentsOfTheOtherSideThatWereMadeToFillMemoryAreRefused(t *testing.T) {
-	for name, bomb := range intaketest.Bombs(mostResults-1<<10, `{"streams":[`, `]}`) {
+	for name, bomb := range intaketest.Bombs(maxResults-1<<10, `{"streams":[`, `]}`) {
 		var err error
 		allocated := intaketest.Allocated(func() { _, _, err = parseResults([]byte(bomb), []int{1}) })
 		if !errors.Is(err, ErrProtocol) || allocated > 4<<20 {
 			t.Errorf("results that are %s: %v, and reading them takes %d bytes", name, err, allocated)
 		}
 	}
-	for name, bomb := range intaketest.Bombs(mostParameters-1<<8, `{"tcp":[`, `]}`) {
+	for name, bomb := range intaketest.Bombs(maxParameters-1<<8, `{"tcp":[`, `]}`) {
 		var err error
 		allocated := intaketest.Allocated(func() { _, _, err = parseParameters([]byte(bomb)) })
 		if !errors.Is(err, ErrProtocol) || allocated > 1<<20 {

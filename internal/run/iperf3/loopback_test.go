@@ -398,7 +398,7 @@ func lossyRelay(t *testing.T, server string) (address string) {
 	})
 	working.Go(func() {
 		streams := map[string]net.Conn{}
-		for buffer := make([]byte, mostDatagram); ; {
+		for buffer := make([]byte, maxDatagram); ; {
 			n, source, err := udp.ReadFrom(buffer)
 			if err != nil {
 				return
@@ -413,7 +413,7 @@ func lossyRelay(t *testing.T, server string) (address string) {
 			}
 			streams[source.String()] = far
 			working.Go(func() {
-				buffer := make([]byte, mostDatagram)
+				buffer := make([]byte, maxDatagram)
 				for answers := 0; ; answers++ {
 					n, err := far.Read(buffer)
 					if err != nil {

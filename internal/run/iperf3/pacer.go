@@ -14,7 +14,7 @@ type pacer struct {
 
 const (
 	longestCatchUp = 10 * time.Millisecond
-	mostBurst      = 64 << 10
+	maxBurst       = 64 << 10
 )
 
 // newPacer is a pacer for messages of a size at a rate, or nil, by which no message is ever early.
@@ -25,7 +25,7 @@ func newPacer(bitsPerSecond int64, message int) *pacer {
 	exact := float64(message) * 8e9 / float64(bitsPerSecond)
 	p := &pacer{gap: time.Duration(exact)}
 	p.rest = exact - float64(p.gap)
-	p.catchUp = min(longestCatchUp, time.Duration(exact*float64(max(1, mostBurst/message))))
+	p.catchUp = min(longestCatchUp, time.Duration(exact*float64(max(1, maxBurst/message))))
 	return p
 }
 

@@ -92,7 +92,7 @@ func TestTCPAtASmallRateIsWrittenInSmallMessages(t *testing.T) {
 	if _, err := s.Carry(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	stream := s.run.streams[0]
+	stream := s.test.streams[0]
 	if writes, bytes := stream.packets.Load(), stream.bytes.Load(); writes == 0 || bytes > 1250*writes {
 		t.Errorf("%d bytes in %d writes: more than 10 ms of the rate at a time", bytes, writes)
 	}

@@ -36,11 +36,11 @@ const (
 
 // Bounds of what the other side may send, and how long it may be silent when it only has to answer.
 const (
-	cookieBytes     = 37 // 36 characters, and a zero
-	mostParameters  = 8 << 10
-	mostResults     = 1 << 20
-	answerTimeout   = 10 * time.Second
-	mostIdleControl = 5 * time.Second // from a connection to its cookie
+	cookieBytes    = 37 // 36 characters, and a zero
+	maxParameters  = 8 << 10
+	maxResults     = 1 << 20
+	answerTimeout  = 10 * time.Second
+	maxIdleControl = 5 * time.Second // from a connection to its cookie
 )
 
 // Errors by which a caller decides.
@@ -212,7 +212,7 @@ func (t Test) parameters() parameters {
 // parseParameters is the test that a client asks for, and the client's name of itself.
 func parseParameters(document []byte) (Test, string, error) {
 	p := parameters{Parallel: 1}
-	if err := intake.JSON(document, &p, intake.Limits{Bytes: mostParameters, Memory: 16 * mostParameters,
+	if err := intake.JSON(document, &p, intake.Limits{Bytes: maxParameters, Memory: 16 * maxParameters,
 		Depth: 8}); err != nil {
 		return Test{}, "", fmt.Errorf("%w: the test's parameters: %w", ErrProtocol, err)
 	}
@@ -298,7 +298,7 @@ func (r streamResult) lasted() time.Duration {
 // stream is there once, with all its members.
 func parseResults(document []byte, ids []int) (map[int]streamResult, results, error) {
 	var r results
-	if err := intake.JSON(document, &r, intake.Limits{Bytes: mostResults, Memory: 4 * mostResults,
+	if err := intake.JSON(document, &r, intake.Limits{Bytes: maxResults, Memory: 4 * maxResults,
 		Depth: 16}); err != nil {
 		return nil, r, fmt.Errorf("%w: the other side's result: %w", ErrProtocol, err)
 	}
@@ -336,7 +336,7 @@ func (r streamResult) check() error {
 		omitted = *r.OmittedPackets
 	}
 	if lasts := *r.EndTime - *r.StartTime; min(*r.Bytes, *r.Packets, omitted) < 0 || min(*r.Jitter, lasts) < 0 ||
-		lasts > (2*mostDuration).Seconds() ||
+		lasts > (2*maxDuration).Seconds() ||
 		omitted > *r.Packets || (r.OmittedErrors == nil) != (r.OmittedPackets == nil) {
 		return fmt.Errorf("%w: it contradicts itself", ErrProtocol)
 	}

@@ -172,8 +172,8 @@ func (t *transfer) processor() (total, user, system float64) {
 // result joins what both sides counted. planned is as for results.
 func (t *transfer) result(server bool, planned time.Duration, reported map[int]streamResult, summary results) (*Result,
 	error) {
-	if t.unread != nil {
-		return nil, fmt.Errorf("%w: %w", ErrIncomplete, t.unread)
+	if t.readErr != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIncomplete, t.readErr)
 	}
 	r := &Result{Test: t.test}
 	for _, flow := range []Flow{Forward, Reverse} {
@@ -237,7 +237,7 @@ func (t *transfer) joinSent(d *Direction, reported map[int]streamResult) error {
 	}
 	if d.Unacknowledged > 0 {
 		d.Remarks = append(d.Remarks, fmt.Sprintf("%d bytes that were sent had no answer for %s after the last one",
-			d.Unacknowledged, mostUnmoved))
+			d.Unacknowledged, maxUnmoved))
 	}
 	return nil
 }

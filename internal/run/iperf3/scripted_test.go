@@ -51,7 +51,7 @@ func TestServersThatAreNotIperf3(t *testing.T) {
 	t.Parallel()
 	params := func(c *control) {
 		_ = c.say(paramExchange)
-		_, _ = c.readDocument(mostParameters)
+		_, _ = c.readDocument(maxParameters)
 	}
 	for name, c := range map[string]struct {
 		script   func(t *testing.T, c *control)
@@ -122,7 +122,7 @@ func scriptedTest(t *testing.T, ending func(c *control)) (address string) {
 		c := &control{Conn: first, peer: "the client", patience: 10 * time.Second}
 		_ = c.read(make([]byte, cookieBytes), c.patience)
 		_ = c.say(paramExchange)
-		_, _ = c.readDocument(mostParameters)
+		_, _ = c.readDocument(maxParameters)
 		_ = c.say(createStreams)
 		stream, err := l.Accept()
 		if err != nil {
@@ -144,7 +144,7 @@ func TestInvalidResults(t *testing.T) {
 	ended := func(c *control) {
 		_, _ = c.await(0)
 		_ = c.say(exchangeResults)
-		_, _ = c.readDocument(mostResults)
+		_, _ = c.readDocument(maxResults)
 	}
 	for name, c := range map[string]struct {
 		ending   func(c *control)
@@ -347,7 +347,7 @@ func TestLossIsCountedExactly(t *testing.T) {
 	if err := c.writeDocument(reported); err != nil {
 		t.Fatal(err)
 	}
-	document, err := c.readDocument(mostResults)
+	document, err := c.readDocument(maxResults)
 	if err != nil {
 		t.Fatal(err)
 	}

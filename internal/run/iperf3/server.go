@@ -36,15 +36,15 @@ type Server struct {
 
 const (
 	defaultTests = 8
-	// mostStrangers is how many connections may be open that have not shown a cookie.
-	mostStrangers = 64
-	// mostUnheard is how long the server pauses reading UDP after the kernel had no memory for it.
-	mostUnheard = 100 * time.Millisecond
-	// mostMemory is how much the messages of one test's streams may take together.
-	mostMemory = 64 << 20
+	// maxStrangers is how many connections may be open that have not shown a cookie.
+	maxStrangers = 64
+	// maxUnheard is how long the server pauses reading UDP after the kernel had no memory for it.
+	maxUnheard = 100 * time.Millisecond
+	// maxMemory is how much the messages of one test's streams may take together.
+	maxMemory = 64 << 20
 	// grace is how much longer than the test's duration a client may take to end it, until everything that it sent is
 	// acknowledged.
-	grace = mostUnacked + answerTimeout
+	grace = maxUnacked + answerTimeout
 )
 
 // serving is a running server.
@@ -86,7 +86,7 @@ func (s Server) Serve(ctx context.Context, l *Listener) error {
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 	working.Go(func() { w.readHellos(ctx) })
-	strangers := make(chan struct{}, mostStrangers)
+	strangers := make(chan struct{}, maxStrangers)
 	for order := 0; ; order++ {
 		conn, err := sockets.Accept(ctx, l.tcp)
 		switch {
@@ -111,7 +111,7 @@ func (w *serving) readHellos(ctx context.Context) {
 	for {
 		n, ancillaryBytes, _, source, err := w.listener.udp.ReadMsgUDPAddrPort(datagram, ancillary)
 		switch {
-		case errors.Is(err, net.ErrClosed), err != nil && bounded.Pause(ctx, mostUnheard) != nil:
+		case errors.Is(err, net.ErrClosed), err != nil && bounded.Pause(ctx, maxUnheard) != nil:
 			return
 		case err != nil || !isHello(datagram[:n]):
 			continue
@@ -132,7 +132,7 @@ func (w *serving) meet(ctx context.Context, n numbered, identified func()) {
 		answerTimeout)}
 	stop := context.AfterFunc(ctx, func() { _ = n.conn.Close() })
 	cookie := make([]byte, cookieBytes)
-	err := c.read(cookie, min(c.patience, mostIdleControl))
+	err := c.read(cookie, min(c.patience, maxIdleControl))
 	_ = n.conn.SetReadDeadline(time.Time{}) // a stream has none
 	identified()
 	if !stop() || err != nil || !isCookie(cookie) {

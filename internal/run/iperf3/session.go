@@ -81,7 +81,7 @@ func (r *serverTest) agree() error {
 	if err := r.control.say(paramExchange); err != nil {
 		return err
 	}
-	document, err := r.control.readDocument(mostParameters)
+	document, err := r.control.readDocument(maxParameters)
 	if err != nil {
 		return err
 	}
@@ -94,9 +94,9 @@ func (r *serverTest) agree() error {
 	}
 	longest := cmp.Or(r.Longest, time.Hour)
 	switch {
-	case streams*r.test.MessageBytes > mostMemory:
+	case streams*r.test.MessageBytes > maxMemory:
 		err = &refusal{7, fmt.Sprintf("%d streams with messages of %d bytes take more than %d bytes: use fewer, or "+
-			"smaller ones", streams, r.test.MessageBytes, mostMemory)}
+			"smaller ones", streams, r.test.MessageBytes, maxMemory)}
 	case r.test.Omit+r.test.Duration > longest:
 		err = &refusal{5, fmt.Sprintf("a test of %s: this server allows %s", r.test.Omit+r.test.Duration, longest)}
 	}
@@ -140,17 +140,17 @@ type arrived struct {
 
 // awaitTCP accepts the connections that show the test's cookie, in the order in which they were made.
 func (r *serverTest) awaitTCP(ctx context.Context, n int) (conns []arrived, err error) {
-	came := make(chan numbered, n)
+	accepted := make(chan numbered, n)
 	r.mu.Lock()
-	r.waiting[r.cookie] = came
+	r.waiting[r.cookie] = accepted
 	r.mu.Unlock()
 	var streams []numbered
 	defer func() {
 		r.mu.Lock()
 		delete(r.waiting, r.cookie)
 		r.mu.Unlock()
-		for len(came) > 0 { // no goroutine adds to it any more
-			streams = append(streams, <-came)
+		for len(accepted) > 0 { // no goroutine adds to it any more
+			streams = append(streams, <-accepted)
 		}
 		slices.SortFunc(streams, func(a, b numbered) int { return cmp.Compare(a.order, b.order) })
 		for i, s := range streams {
@@ -166,7 +166,7 @@ func (r *serverTest) awaitTCP(ctx context.Context, n int) (conns []arrived, err 
 	}
 	for len(streams) < n {
 		select {
-		case s := <-came:
+		case s := <-accepted:
 			streams = append(streams, s)
 			if err := errors.Join(r.test.configure(s.conn), sockets.WithDescriptor(s.conn,
 				func(fd int) error { return r.test.shape(fd, isSix(s.conn.LocalAddr())) })); err != nil {
@@ -198,9 +198,9 @@ func (r *serverTest) awaitUDP(ctx context.Context, n int) (conns []arrived, err 
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	came := make(chan greeting, 1)
+	greetings := make(chan greeting, 1)
 	r.mu.Lock()
-	r.hellos = came
+	r.hellos = greetings
 	r.mu.Unlock()
 	defer func() {
 		r.mu.Lock()
@@ -221,7 +221,7 @@ func (r *serverTest) awaitUDP(ctx context.Context, n int) (conns []arrived, err 
 			for _, c := range conns {
 				answerAgain(c.conn)
 			}
-		case g := <-came:
+		case g := <-greetings:
 			source := netip.AddrPortFrom(g.source.Addr().Unmap(), g.source.Port())
 			if source.Addr() != client {
 				continue
@@ -338,7 +338,7 @@ func (r *serverTest) exchange(planned time.Duration) (*Result, error) {
 	if err := r.control.say(exchangeResults); err != nil {
 		return nil, err
 	}
-	document, err := r.control.readDocument(mostResults)
+	document, err := r.control.readDocument(maxResults)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the client's: %w", ErrIncomplete, err)
 	}

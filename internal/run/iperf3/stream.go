@@ -195,13 +195,13 @@ func (s *stream) number(datagram []byte, short bool) {
 // The end of a transfer. Payload that is in flight when the client ends the test still counts. The receiver reads
 // until nothing arrives for a while, and its kernel has nothing left.
 const (
-	quiet     = 200 * time.Millisecond
-	mostDrain = 3 * time.Second
+	quiet    = 200 * time.Millisecond
+	maxDrain = 3 * time.Second
 )
 
 // receive reads and counts until the transfer ends, and then reads what is left.
 func (s *stream) receive(t *transfer) error {
-	buffer := make([]byte, max(t.test.MessageBytes, leastDatagram))
+	buffer := make([]byte, max(t.test.MessageBytes, minDatagram))
 	tcp, _ := s.conn.(*net.TCPConn)
 	for {
 		n, err := s.conn.Read(buffer)
@@ -214,7 +214,7 @@ func (s *stream) receive(t *transfer) error {
 		switch {
 		case err == nil:
 		case isClosed(t.ending):
-			return s.drain(t, buffer, time.Now().Add(mostDrain))
+			return s.drain(t, buffer, time.Now().Add(maxDrain))
 		default:
 			return s.closed(t, err)
 		}
@@ -227,7 +227,7 @@ func (s *stream) closed(t *transfer, cause error) error {
 	select {
 	case <-t.ending:
 		return nil
-	case <-time.After(mostIdleControl):
+	case <-time.After(maxIdleControl):
 		return fmt.Errorf("%w: stream %d ended in the middle of the test: %w", ErrGone, s.id, cause)
 	}
 }
@@ -291,7 +291,7 @@ func (s *stream) count(t *transfer, payload []byte) {
 		}
 		s.mu.Lock()
 		previous := s.arrivals.distinct
-		s.arrivals.take(payload, t.test.short, time.Now())
+		s.arrivals.add(payload, t.test.short, time.Now())
 		isNew := s.arrivals.distinct > previous
 		s.mu.Unlock()
 		if !isNew {

@@ -61,17 +61,17 @@ type Test struct {
 
 // The bounds of a test, which are iperf3's. linerate's server also refuses tests that need more memory than it allows.
 const (
-	mostDuration      = 24 * time.Hour
-	mostParallel      = 128
-	mostMessage       = 1 << 20
-	mostDatagram      = 65535 - 8 - 20
-	leastDatagram     = 16 // a time and a number of 64 bits
-	mostWindow        = 512 << 20
-	mostSegment       = 9 << 10
-	mostTOS           = 255
-	mostBitsPerSecond = int64(1e15)
-	defaultMessage    = 128 << 10
-	defaultDatagram   = 1460
+	maxDuration      = 24 * time.Hour
+	maxParallel      = 128
+	maxMessage       = 1 << 20
+	maxDatagram      = 65535 - 8 - 20
+	minDatagram      = 16 // a time and a number of 64 bits
+	maxWindow        = 512 << 20
+	maxSegment       = 9 << 10
+	maxTOS           = 255
+	maxBitsPerSecond = int64(1e15)
+	defaultMessage   = 128 << 10
+	defaultDatagram  = 1460
 )
 
 // longestMessage is the largest write to TCP, as time at the rate. A larger one would be a burst, followed by
@@ -116,9 +116,9 @@ func (t Test) withDefaults() Test {
 
 // check refuses tests that the protocol or the kernel can't make, with iperf3's own error numbers.
 func (t Test) check() error {
-	shortest, longest := 1, mostMessage
+	shortest, longest := 1, maxMessage
 	if t.Protocol == UDP {
-		if shortest, longest = leastDatagram, mostDatagram; t.short {
+		if shortest, longest = minDatagram, maxDatagram; t.short {
 			shortest -= 4
 		}
 	}
@@ -132,22 +132,22 @@ func (t Test) check() error {
 		{slices.Contains([]Flow{Forward, Reverse, Bidirectional}, t.Flow), 25, fmt.Sprintf("flow %s: use %s, %s or %s",
 			t.Flow, Forward, Reverse, Bidirectional)},
 		{t.endless || wholeSeconds(t.Duration, time.Second), 5,
-			fmt.Sprintf("a duration of %s: use whole seconds, 1s to %s", t.Duration, mostDuration)},
-		{wholeSeconds(t.Omit, 0), 12, fmt.Sprintf("omit %s: use whole seconds, 0s to %s", t.Omit, mostDuration)},
-		{inRange(t.Parallel, 1, mostParallel), 6, fmt.Sprintf("%d parallel streams: use 1 to %d", t.Parallel,
-			mostParallel)},
+			fmt.Sprintf("a duration of %s: use whole seconds, 1s to %s", t.Duration, maxDuration)},
+		{wholeSeconds(t.Omit, 0), 12, fmt.Sprintf("omit %s: use whole seconds, 0s to %s", t.Omit, maxDuration)},
+		{inRange(t.Parallel, 1, maxParallel), 6, fmt.Sprintf("%d parallel streams: use 1 to %d", t.Parallel,
+			maxParallel)},
 		{inRange(t.MessageBytes, shortest, longest), 7, fmt.Sprintf("messages of %d bytes: %s takes %d to %d",
 			t.MessageBytes, t.Protocol, shortest, longest)},
-		{inRange(t.WindowBytes, 0, mostWindow), 8, fmt.Sprintf("a window of %d bytes: use up to %d", t.WindowBytes,
-			mostWindow)},
-		{inRange(t.SegmentBytes, 0, mostSegment), 10, fmt.Sprintf("segments of %d bytes: use up to %d", t.SegmentBytes,
-			mostSegment)},
-		{inRange(t.TOS, 0, mostTOS), 21, fmt.Sprintf("type of service %d: use 0 to %d", t.TOS, mostTOS)},
-		{inRange(t.BitsPerSecond, 0, mostBitsPerSecond), 27,
-			fmt.Sprintf("%d bits per second: use up to %d, 0 for no limit", t.BitsPerSecond, mostBitsPerSecond)},
-		{inRange(t.pacing, 0, mostBitsPerSecond), 27,
+		{inRange(t.WindowBytes, 0, maxWindow), 8, fmt.Sprintf("a window of %d bytes: use up to %d", t.WindowBytes,
+			maxWindow)},
+		{inRange(t.SegmentBytes, 0, maxSegment), 10, fmt.Sprintf("segments of %d bytes: use up to %d", t.SegmentBytes,
+			maxSegment)},
+		{inRange(t.TOS, 0, maxTOS), 21, fmt.Sprintf("type of service %d: use 0 to %d", t.TOS, maxTOS)},
+		{inRange(t.BitsPerSecond, 0, maxBitsPerSecond), 27,
+			fmt.Sprintf("%d bits per second: use up to %d, 0 for no limit", t.BitsPerSecond, maxBitsPerSecond)},
+		{inRange(t.pacing, 0, maxBitsPerSecond), 27,
 			fmt.Sprintf("a pacing rate of %d bits per second: use up to %d, 0 for no limit", t.pacing,
-				mostBitsPerSecond)},
+				maxBitsPerSecond)},
 	} {
 		if !rule.holds {
 			return &refusal{rule.number, rule.words}
@@ -161,7 +161,7 @@ func inRange[T int | int64 | time.Duration](v, minimum, maximum T) bool {
 }
 
 func wholeSeconds(d, minimum time.Duration) bool {
-	return inRange(d, minimum, mostDuration) && d%time.Second == 0
+	return inRange(d, minimum, maxDuration) && d%time.Second == 0
 }
 
 // refusal is why a test is impossible, with iperf3's error number, by which a client knows it.

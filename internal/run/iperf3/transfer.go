@@ -37,7 +37,7 @@ type transfer struct {
 	omitted     map[int]counts // by stream, what had been counted when the omitted time was over
 	sentUntil   time.Duration
 	lastAck     time.Duration
-	unread      error // why the kernel's counters couldn't be read
+	readErr     error // why the kernel's counters couldn't be read
 	unconfirmed int64
 	usage       unix.Rusage
 }
@@ -122,8 +122,8 @@ func (t *transfer) mark(omitOver bool) {
 	elapsed := t.elapsed()
 	for _, s := range t.streams {
 		c, err := s.read(omitOver)
-		if err != nil && t.unread == nil {
-			t.unread = err
+		if err != nil && t.readErr == nil {
+			t.readErr = err
 		}
 		if omitOver {
 			t.omitted[s.id] = c
@@ -179,9 +179,9 @@ func (t *transfer) stop() {
 // Bounds of the wait for payload in flight when sending ends. A connection on which nothing is acknowledged for a
 // while is stuck. Its bytes were sent, but not received.
 const (
-	ackPoll     = 2 * time.Millisecond
-	mostUnmoved = 3 * time.Second
-	mostUnacked = 30 * time.Second
+	ackPoll    = 2 * time.Millisecond
+	maxUnmoved = 3 * time.Second
+	maxUnacked = 30 * time.Second
 )
 
 // settle waits until everything that was sent is acknowledged, and then a little longer, until the receiver has read
@@ -218,7 +218,7 @@ func (t *transfer) acknowledged(ctx context.Context) error {
 			t.lastAck, t.unconfirmed = t.elapsed(), int64(pending)
 			t.mu.Unlock()
 		}
-		if pending == 0 || time.Since(moved) > mostUnmoved || t.elapsed()-t.sentUntil > mostUnacked {
+		if pending == 0 || time.Since(moved) > maxUnmoved || t.elapsed()-t.sentUntil > maxUnacked {
 			return nil
 		}
 		if err := bounded.Pause(ctx, ackPoll); err != nil {

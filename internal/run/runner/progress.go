@@ -101,14 +101,14 @@ func (j *Journal) Hear(unread string) {
 		return
 	}
 	j.Update(func(p *Progress) { p.Unread = unread })
-	if unread != "" && !slices.Contains(j.unread, unread) && len(j.unread) < mostUnread {
+	if unread != "" && !slices.Contains(j.unread, unread) && len(j.unread) < maxUnread {
 		j.unread = append(j.unread, unread)
 		j.Note("%s", unread)
 	}
 }
 
-// mostUnread bounds how many such sentences are noted, as servers may say something else each time.
-const mostUnread = 20
+// maxUnread bounds how many such sentences are noted, as servers may say something else each time.
+const maxUnread = 20
 
 // Note adds a line to the run's trace.
 func (j *Journal) Note(format string, args ...any) {

@@ -83,16 +83,16 @@ func (c *connector) open(ctx context.Context, d plan.Direction, token string) (*
 		return nil, err
 	}
 	check := &report.PathCheck{From: d.From, To: d.To, Sent: shape.Connections}
-	went, err := c.remotes.askLong(ctx, sender, request{Verb: doConnect, Connect: &connectRequest{Shape: shape,
+	connected, err := c.remotes.askLong(ctx, sender, request{Verb: doConnect, Connect: &connectRequest{Shape: shape,
 		Token: token, Remote: c.addressing.reached(d.To, address)}})
 	if err == nil {
-		if went.Opened != nil {
-			c.reportCongestionControl(d.From, went.Opened.CongestionControl)
-			c.framesEach[d.From] = went.Opened.FramesEach
+		if connected.Opened != nil {
+			c.reportCongestionControl(d.From, connected.Opened.CongestionControl)
+			c.framesEach[d.From] = connected.Opened.FramesEach
 		}
-		var came answer
-		if came, err = c.remotes.askLong(ctx, receiver, request{Verb: doCame}); err == nil {
-			prove(check, device, went.Opened, came.Opened)
+		var arrived answer
+		if arrived, err = c.remotes.askLong(ctx, receiver, request{Verb: doCame}); err == nil {
+			prove(check, device, connected.Opened, arrived.Opened)
 			return check, nil
 		}
 	}

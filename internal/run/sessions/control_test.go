@@ -140,7 +140,7 @@ func TestManyAnswersThatAreAsLongAsTheyMayBeFillNoMemory(t *testing.T) {
 
 func TestAReadingWithMoreThanTheTestHasIsRefused(t *testing.T) {
 	counters := map[string]int64{}
-	for i := range mostCounters + 1 {
+	for i := range maxCounters + 1 {
 		counters[strings.Repeat("x", i)] = 1
 	}
 	for name, c := range map[string]struct {
@@ -156,11 +156,11 @@ func TestAReadingWithMoreThanTheTestHasIsRefused(t *testing.T) {
 			"100000 streams"},
 		"what broke": {Reading{Receiving: &measure.Receiving{Broken: strings.Repeat("x", longestLine)}},
 			"bytes of words"},
-		"why it isn't read": {Reading{Drops: &measure.Drops{Unread: strings.Repeat("x", mostWords+1)}},
+		"why it isn't read": {Reading{Drops: &measure.Drops{Unread: strings.Repeat("x", maxWords+1)}},
 			"bytes of words"},
 		"a counter's name": {Reading{Drops: &measure.Drops{Counters: map[string]int64{strings.Repeat("x",
-			mostWords+1): 1}}}, "bytes of words"},
-		"a program's name": {Reading{Waits: &measure.Waits{Program: strings.Repeat("x", mostWords+1)}},
+			maxWords+1): 1}}}, "bytes of words"},
+		"a program's name": {Reading{Waits: &measure.Waits{Program: strings.Repeat("x", maxWords+1)}},
 			"bytes of words"},
 		"counters": {Reading{Drops: &measure.Drops{Counters: counters}}, "65 counters"},
 	} {

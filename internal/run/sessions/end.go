@@ -216,16 +216,16 @@ func (e *end) socket(shape Shape) socket {
 
 // The largest values that an end accepts. A Plan may ask for less only.
 const (
-	mostConnections = 1024
-	mostMessage     = 64 << 20
+	maxConnections = 1024
+	maxMessage     = 64 << 20
 )
 
 func check(s Shape, token string) error {
 	switch {
-	case s.Connections < 1 || s.Connections > mostConnections:
-		return fmt.Errorf("%d connections: an end makes 1 to %d", s.Connections, mostConnections)
-	case s.MessageBytes < 1 || s.MessageBytes > mostMessage:
-		return fmt.Errorf("messages of %d bytes: an end writes 1 to %d at a time", s.MessageBytes, mostMessage)
+	case s.Connections < 1 || s.Connections > maxConnections:
+		return fmt.Errorf("%d connections: an end makes 1 to %d", s.Connections, maxConnections)
+	case s.MessageBytes < 1 || s.MessageBytes > maxMessage:
+		return fmt.Errorf("messages of %d bytes: an end writes 1 to %d at a time", s.MessageBytes, maxMessage)
 	case s.Application != "" && s.Application != plan.ApplicationIperf3 && s.Application != plan.ApplicationIperf2:
 		return fmt.Errorf("this end doesn't know application %q, only %s and %s: use the same linerate for both",
 			s.Application, plan.ApplicationIperf3, plan.ApplicationIperf2)

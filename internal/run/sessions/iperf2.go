@@ -94,7 +94,7 @@ func (s socket) startIperf2(arguments []string) (*iperf2Process, error) {
 		defer s.program.ends(cmd.Process.Pid)
 		lines := bufio.NewScanner(pipe)
 		for lines.Scan() {
-			r.output.take(lines.Text())
+			r.output.parse(lines.Text())
 		}
 		awaitExit(cmd.Process.Pid)
 		close(r.ended)
@@ -179,11 +179,11 @@ func (w *iperf2Sender) send(lasts time.Duration) error {
 	if w.shape.CongestionControl != "" {
 		a = append(a, "-Z", w.shape.CongestionControl)
 	}
-	run, err := w.startIperf2(a)
+	process, err := w.startIperf2(a)
 	if err != nil {
 		return err
 	}
-	w.process = run
+	w.process = process
 	if !w.shape.Datagrams {
 		w.watched = watch(w.diagnose)
 	}
@@ -254,8 +254,8 @@ func (w *iperf2Sender) close() {
 // safe for concurrent use.
 type iperf2Receiver struct {
 	socket
-	proof *receiver
-	run   *iperf2Process
+	proof   *receiver
+	process *iperf2Process
 }
 
 func listenIperf2(s socket, token string) (*iperf2Receiver, error) {
@@ -266,13 +266,13 @@ func listenIperf2(s socket, token string) (*iperf2Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := s.startIperf2(append(s.iperf2Arguments(), "-s", "-t",
+	process, err := s.startIperf2(append(s.iperf2Arguments(), "-s", "-t",
 		strconv.FormatInt(int64((s.shape.Lasts+iperf2Late)/time.Second), 10)))
 	if err != nil {
 		proof.close()
 		return nil, err
 	}
-	return &iperf2Receiver{s, proof, run}, nil
+	return &iperf2Receiver{s, proof, process}, nil
 }
 
 // free is an error where iperf's port is taken, because iperf itself reports that only as text.
@@ -304,13 +304,13 @@ func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.run.output.expect(opened.Remote)
+	r.process.output.expect(opened.Remote)
 	for {
 		listens, err := r.listens()
 		if err != nil || listens {
 			return opened, err
 		}
-		if reason := r.run.brokenBy(); reason != "" {
+		if reason := r.process.brokenBy(); reason != "" {
 			return nil, errors.New(reason)
 		}
 		if err := bounded.Pause(ctx, listenPoll); err != nil {
@@ -346,9 +346,9 @@ func (r *iperf2Receiver) sockets() (table string, err error) {
 }
 
 func (r *iperf2Receiver) read(func() time.Duration) *measure.Receiving {
-	counted := r.run.output.read()
+	counted := r.process.output.read()
 	reading := &measure.Receiving{At: counted.end, Connections: r.shape.Connections, Bytes: counted.bytes,
-		Broken: cmp.Or(r.run.brokenBy(), r.run.output.stranger())}
+		Broken: cmp.Or(r.process.brokenBy(), r.process.output.stranger())}
 	if !r.shape.Datagrams {
 		return reading
 	}
@@ -393,5 +393,5 @@ func ofPort(table string, port int) (sockets [][]string) {
 
 func (r *iperf2Receiver) close() {
 	r.proof.close()
-	r.run.close()
+	r.process.close()
 }

@@ -56,8 +56,8 @@ var (
 	iperf2Failed     = regexp.MustCompile(`(?i)failed|error|unable|unrecognized|invalid`)
 )
 
-// take reads a line of iperf's output.
-func (o *iperf2Output) take(line string) {
+// parse reads a line of iperf's output.
+func (o *iperf2Output) parse(line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if m := iperf2OutOfOrder.FindStringSubmatch(line); m != nil {

@@ -59,7 +59,7 @@ func TestIperf2WritesNoBurstsOfASmallRate(t *testing.T) {
 func heard(streams int, text string) *iperf2Output {
 	o := newIperf2Output(Shape{Connections: streams})
 	for line := range strings.Lines(text) {
-		o.take(strings.TrimRight(line, "\n"))
+		o.parse(strings.TrimRight(line, "\n"))
 	}
 	return o
 }

@@ -186,7 +186,7 @@ type iperf3Receiver struct {
 	socket
 	cancel  context.CancelFunc
 	serving sync.WaitGroup
-	came    chan struct{} // closed when the test's streams are open
+	opened  chan struct{} // closed when the test's streams are open
 	course
 
 	mu     sync.Mutex
@@ -200,7 +200,7 @@ func listenIperf3(s socket) (*iperf3Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &iperf3Receiver{socket: s, came: make(chan struct{})}
+	r := &iperf3Receiver{socket: s, opened: make(chan struct{})}
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
 	server := iperf3.Server{MaxTests: 1, Longest: s.shape.Lasts + 2*time.Second, Interval: ledgerEvery, Began: r.began,
@@ -219,7 +219,7 @@ func (r *iperf3Receiver) began(client netip.AddrPort, live *iperf3.Live) {
 	defer r.mu.Unlock()
 	if r.live == nil {
 		r.live, r.client = live, client
-		close(r.came)
+		close(r.opened)
 	}
 }
 
@@ -239,7 +239,7 @@ func (r *iperf3Receiver) ended(client netip.AddrPort, _ *iperf3.Result, err erro
 // awaitAll waits until the test's streams are open.
 func (r *iperf3Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	select {
-	case <-r.came:
+	case <-r.opened:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("no iperf3 test came to %s, and %w: %w", r.local, errMissing, context.Cause(ctx))
 	}

@@ -12,27 +12,27 @@ import (
 )
 
 // prove decides whether the connections of a direction go through the device, by what their two ends report.
-func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
-	if went == nil || came == nil {
+func prove(check *report.PathCheck, device plan.DUT, sender, receiver *Opened) {
+	if sender == nil || receiver == nil {
 		check.Message = "an end doesn't describe its connections"
 		return
 	}
-	check.Received = came.Connections
+	check.Received = receiver.Connections
 	check.Message = fmt.Sprintf("%d of %d connections from %s, bound to %s (%s), to %s, bound to %s; %s",
-		came.Connections, check.Sent, went.Local, went.Interface,
-		went.Route, came.Local, came.Interface, went.carries())
-	source, _ := device.Translated(plan.Direction{From: check.From, To: check.To}, went.Local, went.Remote)
-	if device.Type == "Reference" && came.Remote != source {
+		receiver.Connections, check.Sent, sender.Local, sender.Interface,
+		sender.Route, receiver.Local, receiver.Interface, sender.carries())
+	source, _ := device.Translated(plan.Direction{From: check.From, To: check.To}, sender.Local, sender.Remote)
+	if device.Type == "Reference" && receiver.Remote != source {
 		check.Message += fmt.Sprintf("; they came from %s instead of %s: check how the device translates addresses",
-			came.Remote, source)
+			receiver.Remote, source)
 		return
 	}
 	forwarding := device.Forwarding
-	if came.Remote != went.Local {
-		check.Message += fmt.Sprintf("; they came from %s: the device translates addresses", came.Remote)
+	if receiver.Remote != sender.Local {
+		check.Message += fmt.Sprintf("; they came from %s: the device translates addresses", receiver.Remote)
 	}
-	slices.Sort(came.TTLs)
-	ttls := slices.Compact(came.TTLs)
+	slices.Sort(receiver.TTLs)
+	ttls := slices.Compact(receiver.TTLs)
 	switch {
 	case len(ttls) == 0 && forwarding == plan.L3:
 		check.Message += "; the receiver's kernel doesn't keep the first segments' TTL (TCP_SAVED_SYN), so nothing " +

@@ -144,7 +144,7 @@ func TestAnEndSurvivesALackOfFiles(t *testing.T) {
 	go func() { served <- Ends{{Link: "west", Interface: "lo"}}.Serve(ctx, &broke{l, 2}) }()
 	// More drivers connect than may at once. The end closes those beyond, and goes on.
 	var conns []net.Conn
-	for range mostDrivers {
+	for range maxDrivers {
 		c, err := net.Dial("tcp4", l.Addr().String())
 		noError(t, err)
 		conns = append(conns, c)

@@ -10,8 +10,8 @@ import (
 // What an end may say in words, and how many counters of a network card it may have. A window's readings are
 // kept until its end, so they have no more than the test asks for.
 const (
-	mostWords    = 4 << 10
-	mostCounters = 64
+	maxWords    = 4 << 10
+	maxCounters = 64
 )
 
 // check refuses a reading with more in it than an end of a test of so many connections has.
@@ -31,18 +31,18 @@ func (r *Reading) check(connections int) error {
 		for name := range d.Counters {
 			words += len(name)
 		}
-		if len(d.Counters) > mostCounters {
+		if len(d.Counters) > maxCounters {
 			return fmt.Errorf("%w: it tells %d counters of its interface, and an end of linerate's has %d at most",
-				engine.ErrLost, len(d.Counters), mostCounters)
+				engine.ErrLost, len(d.Counters), maxCounters)
 		}
 	}
 	switch {
 	case streams > connections:
 		return fmt.Errorf("%w: it tells of %d streams, and the test has %d connections", engine.ErrLost, streams,
 			connections)
-	case words > mostWords:
+	case words > maxWords:
 		return fmt.Errorf("%w: its reading has %d bytes of words, and an end of linerate's has %d at most",
-			engine.ErrLost, words, mostWords)
+			engine.ErrLost, words, maxWords)
 	}
 	return nil
 }

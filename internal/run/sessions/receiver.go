@@ -49,7 +49,7 @@ type receiver struct {
 	faults   faults
 	listener net.Listener
 	working  sync.WaitGroup
-	came     chan struct{} // gets one for each connection that showed the token
+	admitted chan struct{} // gets one for each connection that showed the token
 
 	course
 
@@ -61,7 +61,7 @@ type receiver struct {
 
 // listen begins to accept connections.
 func listen(s socket, token string, f faults) (*receiver, error) {
-	r := &receiver{socket: s, token: token, faults: f, came: make(chan struct{}, s.shape.Connections),
+	r := &receiver{socket: s, token: token, faults: f, admitted: make(chan struct{}, s.shape.Connections),
 		unknown: map[*net.TCPConn]bool{}}
 	config := net.ListenConfig{KeepAlive: -1, Control: s.control()}
 	config.SetMultipathTCP(false)
@@ -77,8 +77,8 @@ func listen(s socket, token string, f faults) (*receiver, error) {
 	return r, nil
 }
 
-// mostStrangers is how many connections that have not shown the token may be open besides the test's own.
-const mostStrangers = 64
+// maxStrangers is how many connections that have not shown the token may be open besides the test's own.
+const maxStrangers = 64
 
 func (r *receiver) accept() {
 	for {
@@ -88,7 +88,7 @@ func (r *receiver) accept() {
 		}
 		conn := accepted.(*net.TCPConn)
 		r.mu.Lock()
-		full := len(r.unknown) >= r.shape.Connections+mostStrangers
+		full := len(r.unknown) >= r.shape.Connections+maxStrangers
 		if r.isFinished() || full {
 			_ = conn.Close()
 		}
@@ -99,32 +99,32 @@ func (r *receiver) accept() {
 		if full {
 			continue
 		}
-		r.working.Go(func() { r.take(conn) })
+		r.working.Go(func() { r.serve(conn) })
 	}
 }
 
-// take reads a connection until it ends if it shows the token, and closes it otherwise.
-func (r *receiver) take(conn *net.TCPConn) {
+// serve reads a connection until it ends if it shows the token, and closes it otherwise.
+func (r *receiver) serve(conn *net.TCPConn) {
 	defer func() { _ = conn.Close() }()
 	shown := make([]byte, tokenBytes)
 	_ = conn.SetReadDeadline(time.Now().Add(connectTimeout))
 	_, err := io.ReadFull(conn, shown)
 	counted := &atomic.Int64{}
-	if !r.keep(conn, counted, err == nil && subtle.ConstantTimeCompare(shown, []byte(r.token)) == 1) {
+	if !r.admit(conn, counted, err == nil && subtle.ConstantTimeCompare(shown, []byte(r.token)) == 1) {
 		return
 	}
 	_ = conn.SetReadDeadline(time.Time{})
-	r.came <- struct{}{}
+	r.admitted <- struct{}{}
 	r.breakWith(drain(conn, counted, r.shape.MessageBytes, r.faults))
 }
 
-// keep adds a connection to the test. It returns false if the connection isn't the test's, if there are enough, or if
+// admit adds a connection to the test. It returns false if the connection isn't the test's, if there are enough, or if
 // the receiver is closed.
-func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64, tests bool) bool {
+func (r *receiver) admit(conn *net.TCPConn, counted *atomic.Int64, authentic bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.unknown, conn)
-	if !tests || r.isFinished() || len(r.conns) >= r.shape.Connections {
+	if !authentic || r.isFinished() || len(r.conns) >= r.shape.Connections {
 		return false
 	}
 	r.conns, r.counted = append(r.conns, conn), append(r.counted, counted)
@@ -174,7 +174,7 @@ func forget(conn *net.TCPConn) {
 func (r *receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	for n := range r.shape.Connections {
 		select {
-		case <-r.came:
+		case <-r.admitted:
 		case <-ctx.Done():
 			return nil, fmt.Errorf("%d of %d connections came to %s, and %w: %w", n, r.shape.Connections, r.local,
 				errMissing, context.Cause(ctx))

@@ -55,7 +55,7 @@ func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	var drivers sync.WaitGroup
 	defer drivers.Wait()
-	seats := make(chan struct{}, mostDrivers*len(ends))
+	seats := make(chan struct{}, maxDrivers*len(ends))
 	for {
 		conn, err := sockets.Accept(ctx, listener)
 		switch {
@@ -79,9 +79,9 @@ func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 	}
 }
 
-// mostDrivers is how many connections there may be at once for each end, which are that of its driver, of probes, and
+// maxDrivers is how many connections there may be at once for each end, which are that of its driver, of probes, and
 // of some drivers that wait for it.
-const mostDrivers = 16
+const maxDrivers = 16
 
 type server struct {
 	began   time.Time
