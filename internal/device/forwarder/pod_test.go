@@ -46,8 +46,10 @@ func inPod(t *testing.T, spec forwarder.Spec) (stdout, stderr string, err error)
 	t.Helper()
 	netnstest.Root(t)
 	const pod = `mount --make-rprivate / && mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys &&
-		ip link add west type veth peer name w && ip link add east type veth peer name e && ip link set w up && ip link set e up &&
-		setpriv --inh-caps=-all,+net_admin,+net_raw --ambient-caps=-all,+net_admin,+net_raw --bounding-set=-all,+net_admin,+net_raw "$0" configure-here &&
+		ip link add west type veth peer name w && ip link add east type veth peer name e &&
+		ip link set w up && ip link set e up &&
+		setpriv --inh-caps=-all,+net_admin,+net_raw --ambient-caps=-all,+net_admin,+net_raw \
+			--bounding-set=-all,+net_admin,+net_raw "$0" configure-here &&
 		ip -4 netconf show dev west`
 	exe, err := os.Executable()
 	if err != nil {

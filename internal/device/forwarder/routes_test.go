@@ -15,8 +15,9 @@ func TestNetworksBehindSeveralGenerators(t *testing.T) {
 		"families apart": {[]string{first, six, second, sixSecond},
 			[]string{"16.0.0.0/24", "2001:2:1::/64", "16.0.1.0/24", "2001:2:2::/64"},
 			[]string{first, six, second, sixSecond}},
-		"the first of its family": {[]string{six, first}, []string{"16.0.0.0/24", "2001:2:1::/64"}, []string{first, six}},
-		"a family without a hop":  {[]string{first}, []string{"2001:2:1::/64"}, []string{"invalid IP"}},
+		"the first of its family": {[]string{six, first}, []string{"16.0.0.0/24", "2001:2:1::/64"},
+			[]string{first, six}},
+		"a family without a hop": {[]string{first}, []string{"2001:2:1::/64"}, []string{"invalid IP"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var l Link

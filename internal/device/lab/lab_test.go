@@ -302,12 +302,14 @@ func TestFramesThatDoNotFitAnInterface(t *testing.T) {
 		}
 	}
 	_, err := lab.Start(t.Context(), topology, lab.Host{Path: "/nonexistent"})
-	wantFault(t, err, lab.BadInput, `the loopback interface lo is down, over which the software engine is reached: set it up with "ip link set lo up"`)
+	wantFault(t, err, lab.BadInput, `the loopback interface lo is down, over which the software engine is reached: `+
+		`set it up with "ip link set lo up"`)
 	lo, err := netlink.LinkByName("lo")
 	if err = errors.Join(err, netlink.LinkSetUp(lo)); err != nil {
 		t.Fatal(err)
 	}
-	const unfit = `frames of 9000 bytes don't fit interface west (link west), whose MTU is 1500: set it with "ip link set west mtu 8982"`
+	const unfit = `frames of 9000 bytes don't fit interface west (link west), whose MTU is 1500: set it with "ip ` +
+		`link set west mtu 8982"`
 	for largest, c := range map[int]struct {
 		reason lab.Reason
 		words  string

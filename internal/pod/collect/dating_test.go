@@ -18,13 +18,13 @@ import (
 // device is an agent with a counter that its kernel counts, and that the agent keeps for a while.
 type device struct {
 	counts func(time.Duration) float64 // the truth, since the run began
-	keeps  time.Duration               // how long the agent tells the same number; 0: it asks its kernel for each answer
-	phase  time.Duration               // when it takes the first one anew
-	asks   bool                        // it takes a number anew when somebody asks, once it is that old
-	pulse  func(time.Duration) float64 // what else it counts in the same table; nil: nothing
+	keeps  time.Duration               // how long the agent keeps a number, 0 not at all
+	phase  time.Duration               // when it renews the first one
+	asks   bool                        // it renews an old number only when asked
+	pulse  func(time.Duration) float64 // what else the same table counts, nil for nothing
 
-	restarts, recovers time.Duration // from one until the other nobody answers, and for 3 s more it tells 0; 0: never
-	stalls, goesOn     time.Duration // from one until the other it answers nobody
+	restarts, recovers time.Duration // no answer in between, and 0 for 3 s more
+	stalls, goesOn     time.Duration // no answer in between
 
 	renewed time.Duration // when it took the number
 }

@@ -42,7 +42,7 @@ func inOwnNamespace(t *testing.T) bool {
 		return true
 	}
 	namespace := netnstest.New(t)
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v") //nolint:gosec // this program itself
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v") //nolint:gosec // itself
 	cmd.Env = append(os.Environ(), inNamespace+"="+t.Name())
 	var output strings.Builder
 	cmd.Stdout, cmd.Stderr = &output, &output

@@ -18,8 +18,10 @@ import (
 // temperatures is what Prometheus 2.42 answers for two series of a node's sensors, and for when they were scraped.
 const (
 	temperatures = `{"status":"success","data":{"resultType":"vector","result":[` +
-		`{"metric":{"__name__":"node_hwmon_temp_celsius","instance":"dut","sensor":"temp1"},"value":[1764118800.5,"54.5"]},` +
-		`{"metric":{"__name__":"node_hwmon_temp_celsius","instance":"dut","sensor":"temp2"},"value":[1764118800.5,"NaN"]}]}}`
+		`{"metric":{"__name__":"node_hwmon_temp_celsius","instance":"dut","sensor":"temp1"},` +
+		`"value":[1764118800.5,"54.5"]},` +
+		`{"metric":{"__name__":"node_hwmon_temp_celsius","instance":"dut","sensor":"temp2"},"value":[1764118800.5,` +
+		`"NaN"]}]}}`
 	scrapes = `{"status":"success","data":{"resultType":"vector","result":[` +
 		`{"metric":{"instance":"dut","sensor":"temp1"},"value":[1764118800.5,"1764118793.25"]},` +
 		`{"metric":{"instance":"dut","sensor":"temp2"},"value":[1764118800.5,"1764118793.25"]}]}}`
@@ -36,7 +38,8 @@ func server(t *testing.T, answers map[string]string) string {
 			http.NotFound(w, r)
 		case !ok:
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, `{"status":"error","errorType":"bad_data","error":"invalid parameter \"query\": 1:4: parse error: unexpected end of input"}`)
+			_, _ = io.WriteString(w, `{"status":"error","errorType":"bad_data","error":"invalid parameter `+
+				`\"query\": 1:4: parse error: unexpected end of input"}`)
 		default:
 			_, _ = io.WriteString(w, answer)
 		}
@@ -87,7 +90,8 @@ func TestASampleOfAnInfiniteTimeKeepsNoOtherFromTheRunner(t *testing.T) {
 }
 
 func TestPrometheusTellsAScalar(t *testing.T) {
-	a := answered(t, query(server(t, map[string]string{"scalar(x)": `{"status":"success","data":{"resultType":"scalar","result":[1764118800.5,"3"]}}`}), "scalar(x)"), "")
+	a := answered(t, query(server(t, map[string]string{"scalar(x)": `{"status":"success",` +
+		`"data":{"resultType":"scalar","result":[1764118800.5,"3"]}}`}), "scalar(x)"), "")
 	if n := number(t, a, "value", "all"); n.Value != 3 || n.Age != 0 {
 		t.Errorf("%+v, want 3, of now as far as anybody knows", n)
 	}
@@ -103,7 +107,8 @@ func TestWhatPrometheusCantTellIsMissing(t *testing.T) {
 	}
 	url := server(t, map[string]string{
 		"nothing": vector(""), "many": vector(strings.Join(series, ",")),
-		"names": vector(`{"metric":{"__name__":"a","cpu":"0"},"value":[1,"1"]},{"metric":{"__name__":"b","cpu":"0"},"value":[1,"2"]}`),
+		"names": vector(`{"metric":{"__name__":"a","cpu":"0"},"value":[1,"1"]},{"metric":{"__name__":"b",` +
+			`"cpu":"0"},"value":[1,"2"]}`),
 		"x[5m]": `{"status":"success","data":{"resultType":"matrix","result":[]}}`, "broken": `{"status":`,
 		"string": `{"status":"success","data":{"resultType":"string","result":[1764118800.5,"hello"]}}`,
 	})

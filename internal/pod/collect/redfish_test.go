@@ -30,10 +30,14 @@ import (
 var (
 	rackServer = map[string]string{
 		"/redfish/v1/Chassis": `{"Members": [{"@odata.id": "/redfish/v1/Chassis/1U"}], "Members@odata.count": 1}`,
-		"/redfish/v1/Chassis/1U": `{"@odata.type": "#Chassis.v1_25_0.Chassis", "Id": "1U", "Power": {"@odata.id": "/redfish/v1/Chassis/1U/Power"}, "Thermal": {"@odata.id": "/redfish/v1/Chassis/1U/Thermal"},
+		"/redfish/v1/Chassis/1U": `{"@odata.type": "#Chassis.v1_25_0.Chassis", "Id": "1U",
+			"Power": {"@odata.id": "/redfish/v1/Chassis/1U/Power"},
+			"Thermal": {"@odata.id": "/redfish/v1/Chassis/1U/Thermal"},
 			"EnvironmentMetrics": {"@odata.id": "/redfish/v1/Chassis/1U/EnvironmentMetrics"}}`,
 		"/redfish/v1/Chassis/1U/Power": `{"PowerControl": [
-			{"MemberId": "0", "Name": "System Input Power", "PowerConsumedWatts": 344.6, "PowerMetrics": {"IntervalInMin": 1, "AverageConsumedWatts": 319}, "Status": {"State": "Enabled", "Health": "OK"}},
+			{"MemberId": "0", "Name": "System Input Power", "PowerConsumedWatts": 344.6,
+				"PowerMetrics": {"IntervalInMin": 1, "AverageConsumedWatts": 319},
+				"Status": {"State": "Enabled", "Health": "OK"}},
 			{"MemberId": "1", "Name": "GPU", "PowerConsumedWatts": null, "Status": {"State": "Enabled"}}]}`,
 		"/redfish/v1/Chassis/1U/Thermal": `{"Temperatures": [
 			{"MemberId": "0", "Name": "CPU1 Temp", "ReadingCelsius": 41, "Status": {"State": "Enabled"}},
@@ -41,10 +45,16 @@ var (
 			{"MemberId": "2", "ReadingCelsius": -3.5}]}`,
 	}
 	blade = map[string]string{
-		"/redfish/v1/Chassis/b1":                    `{"Id": "b1", "EnvironmentMetrics": {"@odata.id": "/redfish/v1/Chassis/b1/EnvironmentMetrics"}, "ThermalSubsystem": {"@odata.id": "/redfish/v1/Chassis/b1/ThermalSubsystem"}}`,
-		"/redfish/v1/Chassis/b1/EnvironmentMetrics": `{"PowerWatts": {"DataSourceUri": "/redfish/v1/Chassis/b1/Sensors/Power", "Reading": 374}, "TemperatureCelsius": {"Reading": 22}}`,
-		"/redfish/v1/Chassis/b1/ThermalSubsystem":   `{"ThermalMetrics": {"@odata.id": "/redfish/v1/Chassis/b1/ThermalSubsystem/ThermalMetrics"}}`,
-		"/redfish/v1/Chassis/b1/ThermalSubsystem/ThermalMetrics": `{"TemperatureReadingsCelsius": [{"DeviceName": "Intake", "Reading": 22.5}, {"DataSourceUri": "/redfish/v1/Chassis/b1/Sensors/CPU1", "Reading": 63},
+		"/redfish/v1/Chassis/b1": `{"Id": "b1", "EnvironmentMetrics": {"@odata.id": ` +
+			`"/redfish/v1/Chassis/b1/EnvironmentMetrics"}, "ThermalSubsystem": {"@odata.id": ` +
+			`"/redfish/v1/Chassis/b1/ThermalSubsystem"}}`,
+		"/redfish/v1/Chassis/b1/EnvironmentMetrics": `{"PowerWatts": {"DataSourceUri": ` +
+			`"/redfish/v1/Chassis/b1/Sensors/Power", "Reading": 374}, "TemperatureCelsius": {"Reading": 22}}`,
+		"/redfish/v1/Chassis/b1/ThermalSubsystem": `{"ThermalMetrics": {"@odata.id": ` +
+			`"/redfish/v1/Chassis/b1/ThermalSubsystem/ThermalMetrics"}}`,
+		"/redfish/v1/Chassis/b1/ThermalSubsystem/ThermalMetrics": `{"TemperatureReadingsCelsius": [
+			{"DeviceName": "Intake", "Reading": 22.5},
+			{"DataSourceUri": "/redfish/v1/Chassis/b1/Sensors/CPU1", "Reading": 63},
 			{"DeviceName": "GPU"}]}`,
 	}
 )
@@ -267,13 +277,16 @@ func TestWhatAControllerCantTellIsMissing(t *testing.T) {
 		"an unknown certificate": {rackServer, "1U", "untrusting",
 			"its certificate isn't trusted: put who signed it into the Secret, as ca.crt"},
 		"no such chassis": {rackServer, "2U", "bmc", "it has no /redfish/v1/Chassis/2U"},
-		"several":         {map[string]string{"/redfish/v1/Chassis": `{"Members": [{"@odata.id": "/redfish/v1/Chassis/a"}, {"@odata.id": "/redfish/v1/Chassis/b"}]}`}, "", "bmc", "it has 2 chassis: name one as redfish.chassis (a, b)"},
+		"several": {map[string]string{"/redfish/v1/Chassis": `{"Members": [{"@odata.id": ` +
+			`"/redfish/v1/Chassis/a"}, {"@odata.id": "/redfish/v1/Chassis/b"}]}`}, "", "bmc", "it has 2 chassis: " +
+			"name one as redfish.chassis (a, b)"},
 		"too many temperatures": {thermal(49), "a", "bmc",
 			"chassis a tells of 49 temperatures, and 48 are followed at most"},
 		"too many powers": {powers(17), "a", "bmc", "chassis a tells of 17 powers, and 16 are followed at most"},
 		"nothing to read": {map[string]string{"/redfish/v1/Chassis/a": `{"Id": "a"}`}, "a", "bmc",
 			"chassis a tells of no power and no temperatures"},
-		"somebody else's": {map[string]string{"/redfish/v1/Chassis/a": `{"Id": "a", "Power": {"@odata.id": "@evil.example/"}}`}, "a", "bmc", "it refers to @evil.example/, which is none of its resources"},
+		"somebody else's": {map[string]string{"/redfish/v1/Chassis/a": `{"Id": "a", "Power": {"@odata.id": ` +
+			`"@evil.example/"}}`}, "a", "bmc", "it refers to @evil.example/, which is none of its resources"},
 		"no JSON": {map[string]string{"/redfish/v1/Chassis/a": `<html>`}, "a", "bmc",
 			"its answer can't be read"},
 	} {

@@ -98,7 +98,7 @@ func TestACommunityIsASecrets(t *testing.T) {
 	address := agent(t, "lab", map[string]gosnmp.SnmpPDU{".1.3.6.1.1.1.0": {Type: gosnmp.Gauge32, Value: uint32(7)}})
 	credentials := secrets(t, map[string]string{"pdu/community": "lab\n", "other/community": "home",
 		"empty/password":   "x",
-		"shared/community": "lab", "shared/username": "root", "shared/password": "calvin", // with a management controller
+		"shared/community": "lab", "shared/username": "root", "shared/password": "calvin", // also a controller's
 		"controller/username": "root", "controller/password": "calvin", "nobody/authPassword": "longpassword",
 		"nobody/community": "lab",
 		"short/username":   "linerate", "short/authPassword": "longpassword", "short/privPassword": "x"})

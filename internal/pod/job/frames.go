@@ -251,7 +251,8 @@ func (r reached) describe(document *report.Report) {
 		}
 		for _, n := range g.devices.Notices {
 			document.Notes = append(document.Notes, report.Note{
-				At: plan.Duration(document.Finished.Sub(document.Started)), Message: "generator " + entry.Name + ": " + n.Notable})
+				At:      plan.Duration(document.Finished.Sub(document.Started)),
+				Message: "generator " + entry.Name + ": " + n.Notable})
 		}
 	}
 }

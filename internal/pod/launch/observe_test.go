@@ -101,7 +101,8 @@ func TestLists(t *testing.T) {
 }
 
 func FuzzParseNetworkStatus(f *testing.F) {
-	f.Add([]byte(`[{"name":"lab/west","interface":"west","mac":"02:00:00:00:00:01","device-info":{"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:3b:02.0"}}}]`))
+	f.Add([]byte(`[{"name":"lab/west","interface":"west","mac":"02:00:00:00:00:01","device-info":{"type":"pci",` +
+		`"version":"1.1.0","pci":{"pci-address":"0000:3b:02.0"}}}]`))
 	f.Add([]byte(`[null,{}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		networks, err := ParseNetworkStatus(text)

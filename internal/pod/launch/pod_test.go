@@ -41,7 +41,8 @@ func (p *fakePod) link(name, destination string) *fakePod {
 }
 
 func (p *fakePod) rights(uid int, capabilities uint64) *fakePod {
-	return p.file("proc/self/status", fmt.Sprintf("Name:\tlinerate\nUid:\t%d\t%d\t%d\t%d\nCapEff:\t%016x\nCpus_allowed_list:\t0-15", uid, uid, uid, uid, capabilities))
+	return p.file("proc/self/status", fmt.Sprintf("Name:\tlinerate\nUid:\t%[1]d\t%[1]d\t%[1]d\t%[1]d\n"+
+		"CapEff:\t%016[2]x\nCpus_allowed_list:\t0-15", uid, capabilities))
 }
 
 // cgroupV2 is how a container with a cgroup namespace of its own sees its limits.

@@ -71,7 +71,8 @@ func (p Process) wait(ctx context.Context, binary string) (ending, error) {
 	cmd := exec.CommandContext(ctx, binary, p.Arguments...)
 	cmd.Dir = p.Installation.Directory
 	cmd.Env = withLibraries(p.Environment, libraryDirectories(p.Installation.Directory, runtime.GOARCH))
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(cmp.Or(p.Stdout, io.Discard), output), io.MultiWriter(cmp.Or(p.Stderr, io.Discard), output)
+	cmd.Stdout = io.MultiWriter(cmp.Or(p.Stdout, io.Discard), output)
+	cmd.Stderr = io.MultiWriter(cmp.Or(p.Stderr, io.Discard), output)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	cmd.WaitDelay = cmp.Or(p.Grace, DefaultGrace)
 	requested := false

@@ -24,7 +24,8 @@ func TestAPodReportsItsPhysicalPorts(t *testing.T) {
 	root := fstest.MapFS{
 		"status": {Data: []byte(`[{"name":"cbr0","interface":"eth0","default":true},
 			{"name":"lab/w","device-info":{"type":"pci","pci":{"pci-address":"0000:3b:02.0"}}},
-			{"name":"lab/e","interface":"east","device-info":{"type":"pci","pci":{"pci-address":"0000:3b:0a.0","pf-pci-address":"0000:3b:00.1"}}}]`)},
+			{"name":"lab/e","interface":"east","device-info":{"type":"pci",
+				"pci":{"pci-address":"0000:3b:0a.0","pf-pci-address":"0000:3b:00.1"}}}]`)},
 		"sys/bus/pci/devices/0000:3b:02.0/vendor": {Data: []byte("0x8086")},
 		"sys/bus/pci/devices/0000:3b:02.0/physfn": {Data: []byte("../0000:3b:00.0"), Mode: os.ModeSymlink | 0o777},
 	}
@@ -63,7 +64,8 @@ func TestPortsAreReportedWithoutMultusAnnotation(t *testing.T) {
 	if err := o.Report(t.Context(), &stdout, &stderr, fstest.MapFS{}); err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"version":"linerate.dev/ports.v1alpha1","links":[{"link":"west"}],"machine":{`; !strings.HasPrefix(stdout.String(), want) || stderr.Len() == 0 {
+	const want = `{"version":"linerate.dev/ports.v1alpha1","links":[{"link":"west"}],"machine":{`
+	if !strings.HasPrefix(stdout.String(), want) || stderr.Len() == 0 {
 		t.Errorf("it prints %s and says %q", stdout.String(), stderr.String())
 	}
 }

@@ -272,7 +272,8 @@ func TestWhatIsNotToldIsMissingAndWhatWasToldStays(t *testing.T) {
 	}{
 		{"an error", `it answered 500 Internal Server Error: "when it is: no clock`,
 			func(w http.ResponseWriter) { http.Error(w, "when it is: no clock", http.StatusInternalServerError) }},
-		{"another version", `its answer is of version "linerate.dev/vitals.v9", and "linerate.dev/vitals.v1alpha1" is wanted: use one linerate for both`, encode(Reading{Version: "linerate.dev/vitals.v9"})},
+		{"another version", `its answer is of version "linerate.dev/vitals.v9", and "linerate.dev/vitals.v1alpha1" ` +
+			`is wanted: use one linerate for both`, encode(Reading{Version: "linerate.dev/vitals.v9"})},
 		{"no JSON", "its answer can't be read: ", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "hello") }},
 		{"more than anybody needs", "its answer has more than 1048576 bytes",
 			func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, mostAnswer+2)) }},
