@@ -245,13 +245,13 @@ type PortCounters struct {
 	// SendDrops are frames that are, or may be, counted in Sent but did not leave. They are missing at the far end,
 	// and never reached the device.
 	SendDrops int64
-	// ReceiveErrors are frames that reached the port and were dropped by the generator, for lack of buffers
-	// mostly. Damaged ones are among them where the port can't tell them apart.
+	// ReceiveErrors are frames that reached the port and that the generator dropped, mostly for lack of buffers. They
+	// include damaged frames where the port can't count those separately.
 	ReceiveErrors int64
 	// Damaged are frames that arrived with a wrong checksum or length. The device, or the cable to it, damaged them.
 	Damaged     int64
 	LinkUp      bool
-	LinkFlaps   int64 // link changes seen since Claim
+	LinkFlaps   int64 // link changes since Claim
 	PauseFrames int64 // received, -1 if unknown
 	// PauseFramesSent are pause frames by which the port held the device up, as the port had no room, -1 if unknown.
 	PauseFramesSent int64

@@ -106,13 +106,13 @@ func (l *links) address(ctx context.Context, port int, a engine.Addressing, s si
 	if err := l.setNextHop(ctx, port, s, next); err != nil || answers || !s.v6.complete() {
 		return next, err
 	}
-	return next, l.introduce(ctx, port, neighbor.Query{SourceMAC: s.portMAC, Source: s.v6.local, Target: s.v6.nextHop,
+	return next, l.announce(ctx, port, neighbor.Query{SourceMAC: s.portMAC, Source: s.v6.local, Target: s.v6.nextHop,
 		VLAN: a.VLAN}, next)
 }
 
-// introduce sends the device a neighbour solicitation, from which it learns the port's IPv6 address and MAC,
+// announce sends the device a neighbour solicitation, from which it learns the port's IPv6 address and MAC,
 // where the server doesn't answer for them. What the device answers is the same MAC that is known already.
-func (l *links) introduce(ctx context.Context, port int, q neighbor.Query, device net.HardwareAddr) error {
+func (l *links) announce(ctx context.Context, port int, q neighbor.Query, device net.HardwareAddr) error {
 	request, err := q.Frame()
 	if err != nil {
 		return fmt.Errorf("port %d: %w", port, err)
@@ -162,8 +162,8 @@ func (l *links) setNextHop(ctx context.Context, port int, s sides, next net.Hard
 	return l.setDestination(ctx, port, d)
 }
 
-// hop is the next hop's address. The server answers ARP for our address only if it has one. Where only the next
-// hop's MAC is known, hop is the address next to ours, which nobody resolves.
+// hop is the next hop's address. The server answers ARP for the port's address only if the port has a next hop. Where
+// only the next hop's MAC is known, hop is the address next to the port's own, which nobody resolves.
 func (s side) hop() netip.Addr {
 	if s.nextHop.IsValid() {
 		return s.nextHop

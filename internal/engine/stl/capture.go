@@ -28,7 +28,7 @@ func (e *Engine) Capture(ctx context.Context, ports []int) (engine.Capture, erro
 		if err := e.control.SetService(ctx, port, true); err != nil {
 			return nil, e.explain(ctx, errors.Join(err, k.leaveService(ctx)))
 		}
-		if err := e.listenToAll(ctx, port, true); err != nil {
+		if err := e.setPromiscuous(ctx, port, true); err != nil {
 			return nil, e.explain(ctx, errors.Join(err, k.leaveService(ctx)))
 		}
 	}
@@ -63,14 +63,14 @@ func (k *capture) leaveService(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	for _, port := range k.ports {
-		errs = append(errs, k.engine.listenToAll(ctx, port, false), k.engine.control.SetService(ctx, port, false))
+		errs = append(errs, k.engine.setPromiscuous(ctx, port, false), k.engine.control.SetService(ctx, port, false))
 	}
 	return errors.Join(errs...)
 }
 
-// listenToAll turns promiscuous mode on or off. A port that can't (an untrusted virtual function, say) is left
+// setPromiscuous turns promiscuous mode on or off. A port that can't (an untrusted virtual function, say) is left
 // as it is.
-func (e *Engine) listenToAll(ctx context.Context, port int, enabled bool) error {
+func (e *Engine) setPromiscuous(ctx context.Context, port int, enabled bool) error {
 	return ignoreRefusal(e.control.SetPromiscuous(ctx, port, enabled))
 }
 

@@ -27,7 +27,7 @@ func (e *Engine) Claim(ctx context.Context, ports []int, force bool) error {
 		}
 		claimed = append(claimed, info.Ports[position])
 		if err := e.claimOne(ctx, info.Ports[position], force); err != nil {
-			e.giveUp(ctx, port, err)
+			e.releaseAcquired(ctx, port, err)
 			return e.explain(ctx, err)
 		}
 	}
@@ -87,10 +87,10 @@ func ignoreRefusal(err error) error {
 	return err
 }
 
-// giveUp releases the ports that were acquired, also after ctx has ended. Only cause is reported, and no failure of
-// giveUp itself. The port at which Claim failed may have been acquired although the answer was lost. To acquire that
-// port again without force succeeds for the same session only.
-func (e *Engine) giveUp(ctx context.Context, attempted int, cause error) {
+// releaseAcquired releases the ports that were acquired, also after ctx has ended. Only cause is reported, and
+// no failure of giveUp itself. The port at which Claim failed may have been acquired although the answer was
+// lost. To acquire that port again without force succeeds for the same session only.
+func (e *Engine) releaseAcquired(ctx context.Context, attempted int, cause error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	if _, conflict := errors.AsType[*trex.TakenError](cause); !conflict {
@@ -101,8 +101,7 @@ func (e *Engine) giveUp(ctx context.Context, attempted int, cause error) {
 	}
 }
 
-// Release stops, clears and gives back the claimed ports. It tries all of them whatever happens to some, and
-// may be called again.
+// Release stops, clears and gives back all claimed ports, also after one of them failed. It may be called again.
 func (e *Engine) Release(ctx context.Context) error {
 	e.portHistory.release()
 	e.links.reminders.forget()

@@ -115,11 +115,11 @@ func (x extended) wanted() bool {
 	return x.split || len(x.dropped)+len(x.pauses)+len(x.pausesSent) > 0
 }
 
-// extendedOf finds the places by the names.
-func extendedOf(d driver, names []string) extended {
-	x := extended{names: len(names), missed: places(names, d.missed), damaged: places(names, d.damaged),
-		dropped: places(names, d.dropped),
-		good:    places(names, []string{"rx_good_packets", "rx_good_bytes", "tx_good_packets", "tx_good_bytes"})}
+// findExtended finds the places by the names.
+func findExtended(d driver, names []string) extended {
+	x := extended{names: len(names), missed: indexesOf(names, d.missed), damaged: indexesOf(names, d.damaged),
+		dropped: indexesOf(names, d.dropped),
+		good:    indexesOf(names, []string{"rx_good_packets", "rx_good_bytes", "tx_good_packets", "tx_good_bytes"})}
 	x.split = len(x.missed) > 0 && len(x.damaged) > 0
 	for at, name := range names {
 		switch {
@@ -132,8 +132,8 @@ func extendedOf(d driver, names []string) extended {
 	return x
 }
 
-// places are the indexes of the wanted names that exist.
-func places(names, wanted []string) (indexes []int) {
+// indexesOf are the indexes of the wanted names that exist.
+func indexesOf(names, wanted []string) (indexes []int) {
 	for _, name := range wanted {
 		if i := slices.Index(names, name); i >= 0 {
 			indexes = append(indexes, i)
@@ -153,11 +153,11 @@ func isSentPause(name string) bool { return isPause(name, "tx") }
 
 func isPause(name, direction string) bool {
 	name = strings.ToLower(name)
-	stops := strings.Contains(name, "xoff") || strings.Contains(name, "pause") || strings.Contains(name, "pfc")
+	pauses := strings.Contains(name, "xoff") || strings.Contains(name, "pause") || strings.Contains(name, "pfc")
 	for _, other := range []string{"duration", "transition", "xon_to_xoff", "xon_2_xoff", "xon2xoff"} {
-		stops = stops && !strings.Contains(name, other)
+		pauses = pauses && !strings.Contains(name, other)
 	}
-	return stops && (strings.HasPrefix(name, direction+"_") || strings.Contains(name, "_"+direction+"_"))
+	return pauses && (strings.HasPrefix(name, direction+"_") || strings.Contains(name, "_"+direction+"_"))
 }
 
 // tally holds the counters in one reading of the extended statistics, -1 where the statistics don't have a counter.

@@ -41,7 +41,7 @@ type watched struct {
 	extended       tally      // the extended statistics that were read last
 	extendedErrors wire.Count // ierrors at that time
 	latest         trex.PortStats
-	runDuration    time.Duration // for how long the latest start makes it send
+	runDuration    time.Duration // how long the latest start makes it send
 }
 
 func newPortHistory(session uint32, user string) *portHistory {
@@ -244,7 +244,7 @@ func (w *portHistory) pauseFrames(port int) engine.Visibility {
 	return engine.VisibilityUnknown
 }
 
-// recordStarts records for how long ports were started.
+// recordStarts records how long each port was started for.
 func (w *portHistory) recordStarts(starts []trex.Start, answers []trex.Started) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -299,7 +299,7 @@ func (e *Engine) extendedStats(ctx context.Context, ports []trex.PortInfo) (map[
 		if err := ignoreRefusal(err); err != nil {
 			return nil, err
 		}
-		histories[p.Index] = watched{driver: d, places: extendedOf(d, names)}
+		histories[p.Index] = watched{driver: d, places: findExtended(d, names)}
 	}
 	return histories, nil
 }

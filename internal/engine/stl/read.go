@@ -36,22 +36,22 @@ func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Readi
 		detail.Processors, detail.Signs = e.processors, asked
 	}
 	reminded := e.links.reminders.counted(readTime)
-	shot, err := e.snapshot(ctx, ports, detail)
+	snapshot, err := e.snapshot(ctx, ports, detail)
 	if err != nil {
 		return engine.Reading{}, e.readFault(ctx, err)
 	}
-	maps.DeleteFunc(shot.ExtendedStats, e.portHistory.lacks)
-	if err := e.portHistory.complete(shot); err != nil {
+	maps.DeleteFunc(snapshot.ExtendedStats, e.portHistory.lacks)
+	if err := e.portHistory.complete(snapshot); err != nil {
 		return engine.Reading{}, e.explain(ctx, err)
 	}
-	if err := e.portHistory.learn(shot, epoch); err != nil {
+	if err := e.portHistory.learn(snapshot, epoch); err != nil {
 		return engine.Reading{}, e.explain(ctx, err)
 	}
-	if edge && len(shot.ExtendedStats) < len(detail.ExtendedStats)+len(detail.SharedRegisters) {
+	if edge && len(snapshot.ExtendedStats) < len(detail.ExtendedStats)+len(detail.SharedRegisters) {
 		return engine.Reading{}, e.explain(ctx, errWithheld)
 	}
 	e.links.reminders.send(ctx, ports)
-	reading := e.reading(shot)
+	reading := e.reading(snapshot)
 	reading.RequestedSigns = asked
 	return withoutReminders(reading, reminded), nil
 }

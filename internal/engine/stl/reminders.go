@@ -152,9 +152,10 @@ func (r *reminders) send(ctx context.Context, ports []int) (sent bool) {
 	return sent
 }
 
-// remindBeforeStart keeps the devices behind ports that are about to start from asking for their addresses meanwhile.
+// remindBeforeStart sends reminders to the devices behind ports that are about to start, so that no device asks for
+// an address during the traffic.
 func (l *links) remindBeforeStart(ctx context.Context, statuses map[int]trex.PortStatus) error {
-	if l.reported.machine.Load() { // the software engine counts ARP apart
+	if l.reported.machine.Load() { // the software engine counts ARP separately
 		return nil
 	}
 	var reminded []int

@@ -184,7 +184,7 @@ func (c *Connection) distribute(calls []*call, requests []wire.Request, answer [
 // answerLimits bound an answer. All streams of a full port are some 30 MB of text.
 var answerLimits = intake.Limits{Bytes: 64 << 20, Memory: 256 << 20}
 
-// parse reads the answers to so many requests, the envelope of each. A server may answer with millions of empty ones.
+// parse reads the envelopes of the answers to that many requests. A server may answer with millions of empty ones.
 func parse(answer []byte, requests int) ([]wire.Response, error) {
 	var envelope reflect.Type
 	if envelope = reflect.TypeFor[wire.Response](); bytes.HasPrefix(bytes.TrimSpace(answer), []byte("[")) {

@@ -1,4 +1,5 @@
-// Package trex drives a TRex v3 server in stateless mode (STL) over its JSON-RPC, and whatever else answers that RPC.
+// Package trex drives a TRex v3 server in stateless mode (STL) over its JSON-RPC, and any other server that answers
+// that RPC.
 //
 //	Dial ── get_version, api_sync_v2 ──▶ a Client
 //	Acquire ─▶ Reset ─▶ SetL3/Resolve ─▶ AddStreams ─▶ Validate ─▶ StartTraffic ─▶ UpdateTraffic … ─▶ StopTraffic

@@ -87,7 +87,7 @@ func (e *StateError) Error() string {
 // Unwrap gives the server's words.
 func (e *StateError) Unwrap() error { return e.Err }
 
-// TrafficEnded says whether the port was told of another load after its traffic had ended.
+// TrafficEnded says whether an update came after the port's traffic had ended.
 func (e *StateError) TrafficEnded() bool { return e.Command == "update" && e.State == stateStreams }
 
 // LateError says that a common start was refused because its instant had passed, or was too close, when the server
@@ -149,13 +149,13 @@ func (e *UnsafeError) Error() string { return e.Object + ": " + e.Reason }
 
 // UnresolvedError says that no neighbour answered for an address.
 type UnresolvedError struct {
-	Port   int
-	Target string
-	Asked  int // how often
+	Port     int
+	Target   string
+	Requests int // how often
 }
 
 func (e *UnresolvedError) Error() string {
-	return fmt.Sprintf("no answer on port %d for %s (asked %d times)", e.Port, e.Target, e.Asked)
+	return fmt.Sprintf("no answer on port %d for %s (asked %d times)", e.Port, e.Target, e.Requests)
 }
 
 var (

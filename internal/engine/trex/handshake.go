@@ -39,7 +39,7 @@ func (v Version) String() string {
 // greet finds out what the server is, and gets the API handle.
 func (c *Connection) greet(ctx context.Context) error {
 	if err := c.invoke(ctx, call{method: "get_version", port: -1, result: &c.version}); err != nil {
-		return c.notTRex(err)
+		return c.explainRefusal(err)
 	}
 	if mode := c.version.Mode; mode != apiName {
 		return c.incompatible(fmt.Sprintf("it runs in mode %q, and %s is needed: start it without --astf", mode,
@@ -70,8 +70,8 @@ func (c *Connection) syncAPI(ctx context.Context) (handle string, err error) {
 	return result.Handle, err
 }
 
-// notTRex turns a refusal of get_version itself into what it means.
-func (c *Connection) notTRex(err error) error {
+// explainRefusal gives a refusal of get_version its reason.
+func (c *Connection) explainRefusal(err error) error {
 	if refusal, ok := errors.AsType[*RPCError](err); ok && refusal.Code == wire.CodeUnknownMethod {
 		return c.incompatible("it doesn't know get_version, so it isn't TRex v3", err)
 	}

@@ -57,8 +57,8 @@ func (s *Session) Acquire(ctx context.Context, port int, force bool) error {
 	return nil
 }
 
-// Release gives a port back. Its traffic would go on, so StopTraffic and Reset come first. A port that turns out to
-// be somebody else's is forgotten too.
+// Release gives a port back. Its traffic would go on, so StopTraffic and Reset come first. A port that another client
+// owns by now is forgotten too.
 func (s *Session) Release(ctx context.Context, port int) error {
 	err := s.owned(ctx, port, "release", nil, nil)
 	if _, conflict := errors.AsType[*TakenError](err); err == nil || conflict {

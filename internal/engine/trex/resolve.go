@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	askEvery     = 500 * time.Millisecond // between two requests
-	askLimit     = 6                      // requests, unless the context ends first
-	lookEvery    = 20 * time.Millisecond  // between two fetches of received frames
-	captureLimit = 1000                   // frames
-	cleanupTime  = 5 * time.Second        // for undoing, also after the context ended
+	requestInterval = 500 * time.Millisecond // between two requests
+	maxRequests     = 6                      // requests, unless the context ends first
+	fetchInterval   = 20 * time.Millisecond  // between two fetches of received frames
+	captureLimit    = 1000                   // frames
+	cleanupTime     = 5 * time.Second        // for undoing, also after the context ended
 )
 
-// Resolve resolves the query's target on a port of this client, by ARP or neighbour discovery, and returns its MAC. No
-// answer is an *UnresolvedError. The port is in service mode meanwhile and must not be sending.
+// Resolve resolves the query's target on a port of this client, by ARP or neighbour discovery, and returns its MAC.
+// No answer is an *UnresolvedError. Resolve puts the port into service mode, and the port must not be sending.
 func (c Captures) Resolve(ctx context.Context, port int, q neighbor.Query) (mac net.HardwareAddr, err error) {
 	request, err := q.Frame()
 	if err != nil {
@@ -35,7 +35,7 @@ func (c Captures) Resolve(ctx context.Context, port int, q neighbor.Query) (mac 
 		return nil, err
 	}
 	defer c.undo(ctx, &err, capture.Close)
-	return c.ask(ctx, port, q, request, capture)
+	return c.request(ctx, port, q, request, capture)
 }
 
 // filterFor keeps other traffic out of the capture, whose buffer is small.
@@ -59,7 +59,7 @@ func (c Captures) undo(ctx context.Context, err *error, step func(context.Contex
 	}
 }
 
-func (c Captures) ask(ctx context.Context, port int, q neighbor.Query, request []byte,
+func (c Captures) request(ctx context.Context, port int, q neighbor.Query, request []byte,
 	capture *Capture) (net.HardwareAddr, error) {
 	for asked := 1; ; asked++ {
 		if err := c.PushFrames(ctx, port, [][]byte{request}); err != nil {
@@ -69,15 +69,15 @@ func (c Captures) ask(ctx context.Context, port int, q neighbor.Query, request [
 		if err != nil || mac != nil {
 			return mac, err
 		}
-		if asked == askLimit || ctx.Err() != nil {
-			return nil, &UnresolvedError{Port: port, Target: q.Target.String(), Asked: asked}
+		if asked == maxRequests || ctx.Err() != nil {
+			return nil, &UnresolvedError{Port: port, Target: q.Target.String(), Requests: asked}
 		}
 	}
 }
 
 // listen waits for the answer to one request. It returns a nil MAC if no answer came.
 func (c Captures) listen(ctx context.Context, q neighbor.Query, capture *Capture) (net.HardwareAddr, error) {
-	turn, cancel := context.WithTimeout(ctx, askEvery)
+	turn, cancel := context.WithTimeout(ctx, requestInterval)
 	defer cancel()
 	for {
 		frames, err := capture.Fetch(ctx)
@@ -89,7 +89,7 @@ func (c Captures) listen(ctx context.Context, q neighbor.Query, capture *Capture
 				return mac, nil
 			}
 		}
-		if bounded.Pause(turn, lookEvery) != nil {
+		if bounded.Pause(turn, fetchInterval) != nil {
 			return nil, nil
 		}
 	}

@@ -250,7 +250,7 @@ func TestAnAddressWithoutAnswer(t *testing.T) {
 		l.claim(t, 0)
 		began := time.Now()
 		_, err := l.client.Resolve(t.Context(), 0, ask(t, "198.18.0.2", "198.18.0.99"))
-		if unresolved := errorOf[*trex.UnresolvedError](t, err); unresolved.Asked != 6 ||
+		if unresolved := errorOf[*trex.UnresolvedError](t, err); unresolved.Requests != 6 ||
 			unresolved.Target != "198.18.0.99" {
 			t.Errorf("got %+v", unresolved)
 		}

@@ -159,15 +159,15 @@ func (d Detail) globalStatsParams() params {
 //	ping [, get_port_xstats_values ×ports], get_port_stats ×ports, ping, get_global_stats, get_async_events
 //	[, get_port_status ×ports, get_port_xstats_values ×ports]
 func (c Counters) Snapshot(ctx context.Context, ports []int, d Detail) (Snapshot, error) {
-	s := newShot(c, ports, d)
+	s := newSnapshotRequest(c, ports, d)
 	if err := c.connection.invokeBatch(ctx, s.calls...); err != nil {
 		return Snapshot{}, err
 	}
 	return s.assemble()
 }
 
-// shot is a Snapshot under way, with its calls and the places for their answers.
-type shot struct {
+// snapshotRequest is a Snapshot under way, with its calls and the places for their answers.
+type snapshotRequest struct {
 	ports      []int
 	detail     Detail
 	calls      []*call
@@ -181,9 +181,10 @@ type shot struct {
 	shared     []extendedValues
 }
 
-func newShot(c Counters, ports []int, d Detail) *shot {
-	s := &shot{ports: ports, detail: d, stats: make([]PortStats, len(ports)), extended: make([]extendedValues,
-		len(d.ExtendedStats)), shared: make([]extendedValues, len(d.SharedRegisters))}
+func newSnapshotRequest(c Counters, ports []int, d Detail) *snapshotRequest {
+	s := &snapshotRequest{ports: ports, detail: d, stats: make([]PortStats, len(ports)),
+		extended: make([]extendedValues,
+			len(d.ExtendedStats)), shared: make([]extendedValues, len(d.SharedRegisters))}
 	s.add("ping", -1, nil, &s.begin)
 	for i, port := range d.SharedRegisters {
 		s.add("get_port_xstats_values", port, params{"port_id": port}, &s.shared[i])
@@ -210,11 +211,11 @@ func newShot(c Counters, ports []int, d Detail) *shot {
 	return s
 }
 
-func (s *shot) add(method string, port int, p params, result any) {
+func (s *snapshotRequest) add(method string, port int, p params, result any) {
 	s.calls = append(s.calls, &call{method: method, port: port, params: p, result: result})
 }
 
-func (s *shot) assemble() (Snapshot, error) {
+func (s *snapshotRequest) assemble() (Snapshot, error) {
 	for _, k := range s.calls[:s.required] {
 		if k.err != nil {
 			return Snapshot{}, k.err

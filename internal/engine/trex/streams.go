@@ -80,7 +80,7 @@ type Validation struct {
 // and gap.
 type Load struct{ PacketsPerSecond, L1BitsPerSecond, L2BitsPerSecond wire.Float }
 
-// Validate makes the server compile a port's streams as for a start, and returns what it refuses about them.
+// Validate makes the server compile a port's streams as for a start, and returns the server's refusal of them.
 func (t *Traffic) Validate(ctx context.Context, port int) (Validation, error) {
 	if err := t.requireProfile(ctx, port, "validate"); err != nil {
 		return Validation{}, err

@@ -191,8 +191,8 @@ func (t *Traffic) updateCall(port int, m Multiplier, force bool, result *Started
 		result)
 }
 
-// StopTraffic ends the traffic of ports in one exchange, and returns when it has ended. Ports that don't send
-// are left as they are. It tries all ports, whatever happens to some.
+// StopTraffic ends the traffic of ports in one exchange, and returns when it has ended. Ports that don't send are
+// left as they are. StopTraffic tries all ports, also after one of them failed.
 func (t *Traffic) StopTraffic(ctx context.Context, ports ...int) error {
 	var calls []*call
 	var refused []error

@@ -60,7 +60,7 @@ func (t *transport) attempt(ctx context.Context, request []byte) ([]byte, error)
 	}
 	answer, err := t.socket.Do(ctx, request)
 	if err != nil {
-		t.hangUp()
+		t.disconnect()
 	}
 	return answer, err
 }
@@ -80,7 +80,7 @@ func (t *transport) connect(ctx context.Context) error {
 	return err
 }
 
-func (t *transport) hangUp() {
+func (t *transport) disconnect() {
 	if t.socket != nil {
 		_ = t.socket.Close()
 		t.socket = nil
@@ -91,14 +91,14 @@ func (t *transport) hangUp() {
 func (t *transport) reset() {
 	t.turn <- struct{}{}
 	defer func() { <-t.turn }()
-	t.hangUp()
+	t.disconnect()
 }
 
 // close waits for a running exchange, which its own deadline bounds.
 func (t *transport) close() error {
 	t.turn <- struct{}{}
 	defer func() { <-t.turn }()
-	t.hangUp()
+	t.disconnect()
 	t.closed = true
 	return nil
 }

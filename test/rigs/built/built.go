@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Program is the program of cmd/NAME, static as it is shipped. It is linked if it isn't there, or if what it is
-// made of has changed.
+// Program is the program of cmd/NAME, static as it is shipped. It is linked if it is missing, or if its sources have
+// changed.
 func Program(name string) (file string, err error) {
 	project, err := Project()
 	if err != nil {
@@ -21,11 +21,11 @@ func Program(name string) (file string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	letGo, err := takeTurns(filepath.Join(dir, name+".lock"))
+	unlock, err := lockBuild(filepath.Join(dir, name+".lock"))
 	if err != nil {
 		return "", err
 	}
-	defer letGo()
+	defer unlock()
 	file = filepath.Join(dir, name)
 	// which links nothing where this very file is what it would write
 	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", file, "./cmd/"+name)
@@ -36,8 +36,8 @@ func Program(name string) (file string, err error) {
 	return file, nil
 }
 
-// takeTurns waits until no other process builds the same, so that none links what another one is linking.
-func takeTurns(lock string) (letGo func(), err error) {
+// lockBuild waits until no other process builds the same, so that none links what another one is linking.
+func lockBuild(lock string) (unlock func(), err error) {
 	lockFile, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func takeTurns(lock string) (letGo func(), err error) {
 	return func() { _ = lockFile.Close() }, nil
 }
 
-// Project is the project's folder, whatever module of it the test is of.
+// Project is the project's folder, for a test of any of its modules.
 func Project() (string, error) {
 	output, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate").Output()
 	if err != nil {

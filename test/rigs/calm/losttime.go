@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// stretch is roughly how many seconds a measurement's window has. The processor time lost in such a stretch is by
-	// how much the window is wrong.
-	stretch = 2
-	// muchStolen of all processors in a stretch is more than a calm machine ever takes.
-	muchStolen = 0.05
-	// muchLate is a beat's lateness that no real-time thread has on a machine that runs it. A generator's frames came
-	// as late.
-	muchLate = 20 * time.Millisecond
+	// windowSeconds is roughly how many seconds a measurement's window has. The processor time lost in that time is
+	// by how much the window is wrong.
+	windowSeconds = 2
+	// disturbingShare of all processors in a stretch is more than a calm machine ever takes.
+	disturbingShare = 0.05
+	// disturbingLateness is a beat's lateness that no real-time thread has on a machine that runs it. A
+	// generator's frames came as late.
+	disturbingLateness = 20 * time.Millisecond
 )
 
 // LostTime is the processor time that a machine took from the programs that ran on it.
@@ -32,10 +32,10 @@ func sum(seconds []second, processors int, realTime bool) LostTime {
 		stolen += s.stolen
 		t.latest = max(t.latest, s.latest)
 		stretchStolen := time.Duration(0)
-		for _, s := range seconds[max(0, i+1-stretch) : i+1] {
+		for _, s := range seconds[max(0, i+1-windowSeconds) : i+1] {
 			stretchStolen += s.stolen
 		}
-		t.worst = max(t.worst, stretchStolen.Seconds()/float64(stretch*processors))
+		t.worst = max(t.worst, stretchStolen.Seconds()/float64(windowSeconds*processors))
 	}
 	if len(seconds) > 0 {
 		t.share = stolen.Seconds() / float64(len(seconds)*processors)
@@ -43,9 +43,9 @@ func sum(seconds []second, processors int, realTime bool) LostTime {
 	return t
 }
 
-// Disturbed says whether that was so much that a measurement may have had too little.
+// Disturbed says whether the machine took enough to disturb a measurement.
 func (t LostTime) Disturbed() bool {
-	return t.worst >= muchStolen || t.realTime && t.latest >= muchLate
+	return t.worst >= disturbingShare || t.realTime && t.latest >= disturbingLateness
 }
 
 // Outcome is the outcome of a row of the full tier.
@@ -70,7 +70,7 @@ func (t LostTime) Outcome(faults []string) Outcome {
 	return Wrong
 }
 
-// Row is a table's cell that tells how calm the machine was while the row was measured.
+// Row is a table's cell with how calm the machine was while the row was measured.
 func (t LostTime) Row() string {
 	text := fmt.Sprintf("%.1f %% stolen", 100*t.share)
 	if t.realTime {
@@ -85,7 +85,7 @@ func (t LostTime) Row() string {
 // String is a sentence without its end.
 func (t LostTime) String() string {
 	text := fmt.Sprintf("the host took %.1f %% of the processors in %d s, %.1f %% in the worst %d s", 100*t.share,
-		t.seconds, 100*t.worst, stretch)
+		t.seconds, 100*t.worst, windowSeconds)
 	if !t.realTime {
 		return text + " (only root can see how late the machine runs a real-time thread)"
 	}

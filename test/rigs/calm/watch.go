@@ -40,21 +40,21 @@ func Begin(ctx context.Context) (*Watch, error) {
 		return nil, err
 	}
 	w := &Watch{begin: time.Now(), processors: processors.Count()}
-	ranked := make(chan bool)
+	realTimeThreads := make(chan bool)
 	for _, cpu := range machine.ListProcessors(processors) {
-		go w.listen(ctx, cpu, ranked)
+		go w.measureBeats(ctx, cpu, realTimeThreads)
 	}
 	w.realTime = true
 	for range w.processors {
-		w.realTime = <-ranked && w.realTime
+		w.realTime = <-realTimeThreads && w.realTime
 	}
-	go w.follow(ctx, processors, stolen)
+	go w.readSteal(ctx, processors, stolen)
 	return w, nil
 }
 
-// listen is a processor's metronome, a thread that comes before all others there, sleeps, and measures how late it
-// wakes.
-func (w *Watch) listen(ctx context.Context, cpu int, ranked chan<- bool) {
+// measureBeats is a processor's metronome, a thread that comes before all others there, sleeps, and measures
+// how late it wakes.
+func (w *Watch) measureBeats(ctx context.Context, cpu int, ranked chan<- bool) {
 	runtime.LockOSThread()
 	var affinity unix.CPUSet
 	affinity.Set(cpu)
@@ -83,8 +83,8 @@ func sleepUntil(due time.Duration) {
 	}
 }
 
-// follow reads each quarter of a second what the host took.
-func (w *Watch) follow(ctx context.Context, processors *unix.CPUSet, earlier time.Duration) {
+// readSteal reads each quarter of a second what the host took.
+func (w *Watch) readSteal(ctx context.Context, processors *unix.CPUSet, earlier time.Duration) {
 	tick := time.NewTicker(time.Second / 4)
 	defer tick.Stop()
 	for {

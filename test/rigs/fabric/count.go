@@ -12,8 +12,7 @@ type End struct {
 	Index          int
 }
 
-// Entered counts, for each end, the frames that have entered the wire there since it was plugged in, whatever
-// became of them.
+// Entered counts, for each end, the frames that have entered the wire there since the end was plugged in.
 func (s Spec) Entered() (map[End]uint64, error) {
 	wires := map[string]string{}
 	for _, p := range s.ports() {

@@ -14,14 +14,14 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 )
 
-// holds is where the wires' namespaces are held, by a mount each. It is no place of "ip netns", which mounts
+// namespaceFolder is where the wires' namespaces are held, by a mount each. It is no place of "ip netns", which mounts
 // its own over itself.
-const holds = "/run/linerate/fabric"
+const namespaceFolder = "/run/linerate/fabric"
 
-func (s Spec) path() string { return filepath.Join(holds, s.Name) }
+func (s Spec) path() string { return filepath.Join(namespaceFolder, s.Name) }
 
-// hold makes a network namespace that lasts until the mount at path goes, unless there is one.
-func hold(path string) error {
+// makeNamespace makes a network namespace that lasts until the mount at path goes, unless there is one.
+func makeNamespace(path string) error {
 	if mounted(path) {
 		return nil
 	}
@@ -75,10 +75,10 @@ func remove(name string) error {
 	return nil
 }
 
-// sweep removes all fabrics except one that nobody can use any more. Functions go with their nodes' namespaces, so a
-// fabric without functions has no nodes.
-func sweep(except string) error {
-	entries, err := os.ReadDir(holds)
+// removeAbandoned removes all fabrics except one that nobody can use any more. Functions go with their nodes'
+// namespaces, so a fabric without functions has no nodes.
+func removeAbandoned(except string) error {
+	entries, err := os.ReadDir(namespaceFolder)
 	if err != nil {
 		return fmt.Errorf("look for old fabrics: %w", err)
 	}
@@ -86,7 +86,7 @@ func sweep(except string) error {
 		if e.Name() == except {
 			continue
 		}
-		used, err := inUse(filepath.Join(holds, e.Name()))
+		used, err := inUse(filepath.Join(namespaceFolder, e.Name()))
 		if err == nil && !used {
 			err = remove(e.Name())
 		}
@@ -111,4 +111,4 @@ func inUse(path string) (used bool, err error) {
 }
 
 // lock keeps other processes from laying and removing fabrics.
-func lock() (unlock func(), err error) { return vf.LockFolder(holds) }
+func lock() (unlock func(), err error) { return vf.LockFolder(namespaceFolder) }

@@ -30,10 +30,10 @@ func Lay(s Spec) error {
 		return err
 	}
 	defer unlock()
-	if err := sweep(s.Name); err != nil {
+	if err := removeAbandoned(s.Name); err != nil {
 		return err
 	}
-	if err := hold(s.path()); err != nil {
+	if err := makeNamespace(s.path()); err != nil {
 		return fmt.Errorf("fabric %s: %w", s.Name, err)
 	}
 	if err := vf.InNamespace(s.path(), s.layWires); err != nil {
@@ -49,7 +49,7 @@ func Lay(s Spec) error {
 
 // layWires runs in the wires' namespace.
 func (s Spec) layWires() error {
-	if err := quiet(); err != nil {
+	if err := silenceWires(); err != nil {
 		return err
 	}
 	if err := s.clear(); err != nil {
@@ -63,8 +63,8 @@ func (s Spec) layWires() error {
 	return nil
 }
 
-// quiet keeps the kernel from speaking on the wires, and from handing bridged frames to its packet filter.
-func quiet() error {
+// silenceWires keeps the kernel from speaking on the wires, and from handing bridged frames to its packet filter.
+func silenceWires() error {
 	for file, value := range map[string]string{
 		"/proc/sys/net/ipv6/conf/all/disable_ipv6":      "1",
 		"/proc/sys/net/ipv6/conf/default/disable_ipv6":  "1",
@@ -133,7 +133,7 @@ func (s Spec) layNode(n Node) error {
 	defer func() { _ = wires.Close() }()
 	inventory := s.Inventory(n.Name)
 	err = vf.InNamespace(n.Namespace, func() error {
-		if err := introduce(int(wires.Fd())); err != nil {
+		if err := numberWires(int(wires.Fd())); err != nil {
 			return err
 		}
 		for d := range inventory.Devices() {
@@ -149,8 +149,8 @@ func (s Spec) layNode(n Node) error {
 	return inventory.Save(filepath.Join(n.Root, vf.StateDir, vf.InventoryFile))
 }
 
-// introduce gives the wires' namespace its number in the calling thread's.
-func introduce(wires int) error {
+// numberWires gives the wires' namespace its number in the calling thread's.
+func numberWires(wires int) error {
 	err := netlink.SetNetNsIdByFd(wires, wiresNumber)
 	if err == nil {
 		return nil

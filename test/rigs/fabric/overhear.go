@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// heardBuffer holds some thousand frames that nobody has read yet.
-	heardBuffer = 8 << 20
-	// heardWait is how long one wait for a frame takes at most, in microseconds, before the context is checked.
-	heardWait = 100_000
+	// socketBuffer holds some thousand frames that nobody has read yet.
+	socketBuffer = 8 << 20
+	// receiveTimeout is how long one wait for a frame takes at most, in microseconds, before the context is checked.
+	receiveTimeout = 100_000
 )
 
-// Overhear returns the next frames that enter a wire, whatever becomes of them there. It returns fewer frames and an
-// error where the context ends before.
+// Overhear returns the next frames that enter a wire. It returns fewer frames and an error where the context ends
+// before.
 func (s Spec) Overhear(ctx context.Context, wire string, frames int) (heard [][]byte, err error) {
 	fd := -1
 	var ends []int
@@ -34,9 +34,10 @@ func (s Spec) Overhear(ctx context.Context, wire string, frames int) (heard [][]
 		return nil, fmt.Errorf("listen to wire %s: %w", wire, err)
 	}
 	defer func() { _ = unix.Close(fd) }()
-	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, heardBuffer)
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, socketBuffer)
 	const allProtocols = unix.ETH_P_ALL<<8&0xff00 | unix.ETH_P_ALL>>8 // in the network's order
-	err = errors.Join(unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: heardWait}),
+	err = errors.Join(unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO,
+		&unix.Timeval{Usec: receiveTimeout}),
 		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: allProtocols}))
 	buffer := make([]byte, 1<<16)
 	for err == nil && len(heard) < frames {

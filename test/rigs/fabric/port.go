@@ -8,9 +8,9 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 )
 
-// SetPort pulls the cable of a port (its functions' interfaces lose their carrier, wherever they are), or plugs
-// it in again. Ports are numbered along their wire, from 0. A function that is lost meanwhile comes back with
-// its cable plugged in.
+// SetPort pulls the cable of a port (its functions' interfaces lose their carrier, wherever they are), or plugs it in
+// again. Ports are numbered along their wire, from 0. A function that is replaced while the cable is pulled comes
+// back with its cable plugged in.
 func (s Spec) SetPort(wire string, index int, plugged bool) error {
 	name := fmt.Sprintf("%sp%d", wire, index)
 	for _, p := range s.ports() {

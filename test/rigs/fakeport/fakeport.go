@@ -99,7 +99,7 @@ func (p *Port) SetPromiscuous(enabled bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.promiscuous = enabled
-	return p.usable()
+	return p.checkOpen()
 }
 
 // Answer implements datapath.Port, for ARP without a tag.
@@ -110,7 +110,7 @@ func (p *Port) Answer(local []netip.Addr, vlan uint16) error {
 		return fmt.Errorf("answer under VLAN %d: a fake port answers untagged only", vlan)
 	}
 	p.local = local
-	return p.usable()
+	return p.checkOpen()
 }
 
 // Close implements datapath.Port. It ends a run.
@@ -122,7 +122,7 @@ func (p *Port) Close() error {
 	return nil
 }
 
-func (p *Port) usable() error {
+func (p *Port) checkOpen() error {
 	if p.closed {
 		return errors.New("port is closed")
 	}

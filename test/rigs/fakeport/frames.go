@@ -11,10 +11,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Inject implements datapath.Port. The frames arrive at the peer at once, whatever the gap.
+// Inject implements datapath.Port. The frames arrive at the peer at once, without the gap.
 func (p *Port) Inject(frames [][]byte, _ time.Duration) error {
 	p.mu.Lock()
-	err := p.usable()
+	err := p.checkOpen()
 	p.mu.Unlock()
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func sizeOf(frame []byte) units.Traffic {
 func (p *Port) Capture(fn func(datapath.Frame)) (stop func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.usable(); err != nil {
+	if err := p.checkOpen(); err != nil {
 		return nil, err
 	}
 	p.captureID++

@@ -64,7 +64,7 @@ func (p *Port) Start(want datapath.Run) error {
 	if p.run != nil {
 		return errors.New("port is sending already")
 	}
-	if err := p.usable(); err != nil {
+	if err := p.checkOpen(); err != nil {
 		return err
 	}
 	begin := max(p.clock.Now(), want.Start)

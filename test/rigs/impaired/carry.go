@@ -16,7 +16,7 @@ type Counts struct {
 	Chosen   int64 `json:"chosen"`   // lost, as the Nth
 	Bent     int64 `json:"bent"`     // lost, by the knee
 	Overload int64 `json:"overload"` // lost, above the limit
-	NoRoom   int64 `json:"noRoom"`   // lost, while so many waited for the processor
+	NoRoom   int64 `json:"noRoom"`   // lost, as the queue for the processor was full
 	// lost without an impairment, as the machine was too slow to receive or to send; any makes the device unfit
 	// for a test
 	Missed   int64 `json:"missed"`
@@ -39,7 +39,7 @@ type carrier struct {
 	idle                                                                           atomic.Bool
 
 	came   []arrival // of the frames in the batch
-	record *record   // nil if nobody asked for one
+	record *record   // nil if the device doesn't record
 
 	slots        []int     // to give back when the batch has left
 	leaving      []*parcel // likewise
@@ -72,17 +72,17 @@ func newCarrier(i Impairment, source, target int, records bool) (*carrier, error
 	return c, nil
 }
 
-// first is the rank of a thread that carries frames. It comes before the generator's threads, which have 1, and
-// before the threads that see how late the machine is (test/rigs/calm), as a device with processors of its own waits
-// for neither.
-const first = 3
+// threadPriority is the rank of a thread that carries frames. It comes before the generator's threads, which
+// have 1, and before the threads that see how late the machine is (test/rigs/calm), as a device with processors
+// of its own waits for neither.
+const threadPriority = 3
 
 // run carries frames until the process ends. It comes before all other threads, unless its work would take all
 // of a processor.
 func (c *carrier) run() {
 	runtime.LockOSThread()
 	if c.line.Work > 0 || unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO,
-		Priority: first}, 0) != nil {
+		Priority: threadPriority}, 0) != nil {
 		_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Nice: -20}, 0)
 	}
 	for {
@@ -94,20 +94,20 @@ func (c *carrier) run() {
 	}
 }
 
-// While frames come, the carrier looks for more only every lookEvery, and takes those that came meanwhile together.
+// While frames come, the carrier looks for more only every pollInterval, and takes those that came meanwhile together.
 // If each frame woke it, it would have two processors to itself at some tens of thousands a second, for longer than
 // the kernel lets such a thread run, and generator and device would take turns. A frame's fate depends on when the
 // frame came, so only the time at which it leaves changes.
 const (
-	lookEvery = 100 * time.Microsecond
-	flowing   = 5 * time.Millisecond // since the last frame
+	pollInterval = 100 * time.Microsecond
+	idleAfter    = 5 * time.Millisecond // since the last frame
 )
 
 // rest waits for what comes, or leaves, next.
 func (c *carrier) rest() {
 	c.served = 0
-	if c.line.Work == 0 && wallClock() < c.lastReceived+flowing {
-		ts := unix.NsecToTimespec(int64(lookEvery))
+	if c.line.Work == 0 && wallClock() < c.lastReceived+idleAfter {
+		ts := unix.NsecToTimespec(int64(pollInterval))
 		// a signal ends it early, and then it looks early
 		_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 		return
@@ -149,7 +149,7 @@ func (c *carrier) receive() (received bool) {
 
 // work gives a frame its processor time, or drops the frame where it found no room. It found none if the frame that
 // came Room frames before it hadn't left yet when it came.
-func (c *carrier) work(f came) {
+func (c *carrier) work(f arrived) {
 	n := c.accepted.Load()
 	place := n % int64(len(c.departures))
 	if n >= int64(len(c.departures)) && c.departures[place] > f.arrival {
@@ -169,12 +169,12 @@ func (c *carrier) work(f came) {
 }
 
 // decide carries out a frame's fate.
-func (c *carrier) decide(f came) {
+func (c *carrier) decide(f arrived) {
 	var flow flow
 	if c.line.ReorderOneIn > 0 {
 		flow = flowOf(f.frame)
 	}
-	fate := c.line.take(f.arrival, flow)
+	fate := c.line.decide(f.arrival, flow)
 	switch fate.lost {
 	case chosen:
 		c.chosen.Add(1)
@@ -209,13 +209,13 @@ func (c *carrier) release() {
 			}
 			c.came = append(c.came, arrival{p.came, len(p.frame)})
 		}
-		c.flushSoon(p)
+		c.flushIfFull(p)
 	}
 	c.flush()
 }
 
-// flushSoon sends the batch when it is full, and then gives back the memory of what was in it.
-func (c *carrier) flushSoon(p *parcel) {
+// flushIfFull sends the batch when it is full, and then gives back the memory of what was in it.
+func (c *carrier) flushIfFull(p *parcel) {
 	c.leaving = append(c.leaving, p)
 	if c.outlet.n >= batch-1 {
 		c.flush()
@@ -232,7 +232,7 @@ func (c *carrier) flush() {
 	c.departed.Add(sent)
 	c.refused.Add(refused)
 	for _, slot := range c.slots {
-		c.ring.giveBack(slot)
+		c.ring.release(slot)
 	}
 	c.slots = c.slots[:0]
 	for _, p := range c.leaving {
@@ -246,11 +246,11 @@ func (c *carrier) residence() (stayed map[int]map[int]uint64, unstamped int64) {
 	if c.record == nil {
 		return nil, 0
 	}
-	return c.record.stayed.read(), c.record.unstamped.Load()
+	return c.record.counts.read(), c.record.unstamped.Load()
 }
 
-// atRest says whether nothing is inside.
-func (c *carrier) atRest() bool { return c.idle.Load() }
+// empty says whether nothing is inside.
+func (c *carrier) empty() bool { return c.idle.Load() }
 
 // counts may be asked by one goroutine at a time.
 func (c *carrier) counts() (Counts, error) {

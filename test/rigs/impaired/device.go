@@ -39,7 +39,7 @@ func Start(ns *netif.Namespace, s Spec) (_ *Device, err error) {
 		return nil, fmt.Errorf("impaired device: %w", err)
 	}
 	d := &Device{command: exec.Command("/proc/self/exe"), talk: &bytes.Buffer{}}
-	d.command.Env = append(os.Environ(), asked+"=1")
+	d.command.Env = append(os.Environ(), deviceVariable+"=1")
 	d.command.Stderr = d.talk
 	copied, err := unix.FcntlInt(uintptr(ns.Fd()), unix.F_DUPFD_CLOEXEC, 0) // the descriptor stays the Namespace's own
 	if err != nil {
@@ -77,8 +77,8 @@ func (d *Device) Counts() ([2]Counts, error) {
 	return a.Counts, err
 }
 
-// Residence is for how long the frames that entered a port stayed inside, by their frame size in bytes, with
-// the check sequence.
+// Residence are the residence times of the frames that entered a port, by their frame size in bytes, with the check
+// sequence.
 type Residence map[int]transit.Histogram
 
 // Residences are the residence times of both ports, of a device that records. A frame's residence lasts from when the

@@ -13,7 +13,7 @@ import (
 //	─▶ one in N twice ─▶ left
 type Impairment struct {
 	// Work is the processor time that each frame costs, sending included, for a device without a limit but its
-	// processor. Room frames wait for it, and a frame that comes when so many wait is dropped. 0 means none.
+	// processor. Room frames wait for it, and a frame that comes when Room frames wait is dropped. 0 means none.
 	Work time.Duration `json:"work,omitempty"`
 	// Room is how many frames may wait for the processor. 0 with Work means 256, the size of a virtual cable's ring.
 	Room int `json:"room,omitempty"`
@@ -63,9 +63,9 @@ type Cold struct {
 const (
 	defaultSaves = 2 * time.Millisecond
 	defaultRoom  = 256
-	// patience is for how long a frame waits for the next one of its flow.
-	patience = 20 * time.Millisecond
-	// coldFrames is how many frames a device has seen when its time begins to count.
+	// reorderTimeout is how long a frame waits for the next one of its flow.
+	reorderTimeout = 20 * time.Millisecond
+	// coldFrames is how many frames a device has had when its time begins to count.
 	coldFrames = 100
 )
 

@@ -110,8 +110,8 @@ func (k *kernelPort) counts() (n Counts, err error) {
 	return n, nil
 }
 
-// atRest is always true, as a frame has left when the sender's call returns.
-func (k *kernelPort) atRest() bool { return true }
+// empty is always true, as a frame has left when the sender's call returns.
+func (k *kernelPort) empty() bool { return true }
 
 // residence is empty, as the kernel doesn't report it.
 func (k *kernelPort) residence() (map[int]map[int]uint64, int64) { return nil, 0 }

@@ -39,13 +39,13 @@ func newLine(i Impairment) *line {
 		l.limiter.saves = defaultSaves
 	}
 	if i.Knee != nil {
-		l.recent = make(recent, max(1, int(float64(i.Limit)*kneeLooksBack.Seconds())))
+		l.recent = make(recent, max(1, int(float64(i.Limit)*kneeWindow.Seconds())))
 	}
 	return l
 }
 
-// take is asked once for each frame, in the order in which they came.
-func (l *line) take(arrival time.Duration, f flow) fate {
+// decide is asked once for each frame, in the order in which they came.
+func (l *line) decide(arrival time.Duration, f flow) fate {
 	l.came++
 	if l.came == coldFrames && l.Cold != nil {
 		l.warmAt = arrival + l.Cold.Duration
@@ -53,7 +53,7 @@ func (l *line) take(arrival time.Duration, f flow) fate {
 	if l.LoseOneIn > 0 && l.came%l.LoseOneIn == 0 {
 		return fate{lost: chosen}
 	}
-	if l.Knee != nil && l.bends(arrival) {
+	if l.Knee != nil && l.takenByKnee(arrival) {
 		return fate{lost: bent}
 	}
 	leaves := arrival
@@ -89,12 +89,12 @@ func (l *line) limit(arrival time.Duration) int64 {
 	return l.Limit
 }
 
-// kneeLooksBack is the time, at the limit, over which the knee sees how high the load is. It is longer than a
+// kneeWindow is the time, at the limit, over which the knee sees how high the load is. It is longer than a
 // generator's batches, and shorter than a tester's settling.
-const kneeLooksBack = 200 * time.Millisecond
+const kneeWindow = 200 * time.Millisecond
 
-// bends says whether the knee takes this frame. The knee takes exactly its share of the load of the last 200 ms.
-func (l *line) bends(arrival time.Duration) bool {
+// takenByKnee says whether the knee takes this frame. The knee takes exactly its share of the load of the last 200 ms.
+func (l *line) takenByKnee(arrival time.Duration) bool {
 	load := l.recent.rate(l.came, arrival)
 	if l.owed += l.Knee.loss(load / float64(l.Limit)); l.owed < 1 {
 		return false
@@ -107,7 +107,7 @@ func (l *line) bends(arrival time.Duration) bool {
 type recent []time.Duration
 
 // rate records the nth frame (from 1), and returns the rate of the last frames, as many as recent holds. It is 0
-// until so many came.
+// until recent is full.
 func (r recent) rate(n int64, arrival time.Duration) float64 {
 	place := n % int64(len(r))
 	earlier := r[place]
@@ -136,7 +136,7 @@ type limiter struct {
 // oneFrame is a frame in the limiter's unit. A limit of one packet/s saves up one frame in a second.
 const oneFrame = int64(time.Second)
 
-// pass says whether a frame passes, and for how long it waits before.
+// pass says whether a frame passes, and how long it waits before.
 func (b *limiter) pass(arrival time.Duration) (wait time.Duration, passes bool) {
 	full := max(oneFrame, int64(b.saves)*b.perSecond)
 	if b.queue > 0 {

@@ -14,7 +14,7 @@ func (l *line) offer(perSecond float64, begin, end time.Duration, batch int) (fa
 		if arrival >= end {
 			return fates
 		}
-		fates = append(fates, l.take(arrival, flow{byte(n % 4)}))
+		fates = append(fates, l.decide(arrival, flow{byte(n % 4)}))
 	}
 }
 
@@ -100,7 +100,7 @@ func TestAQueueOfAHundredMilliseconds(t *testing.T) {
 	if wait := latest.leaves - 3*time.Second; wait < 99*time.Millisecond || wait > 102*time.Millisecond {
 		t.Errorf("above its limit, the last frame waits for %v, want 100 ms and the delay of 1 ms", wait)
 	}
-	if f := l.take(4*time.Second, flow{}); f.leaves != 4*time.Second+time.Millisecond {
+	if f := l.decide(4*time.Second, flow{}); f.leaves != 4*time.Second+time.Millisecond {
 		t.Errorf("an idle queue has a frame wait: %+v", f)
 	}
 }
@@ -135,7 +135,7 @@ func TestOrderWithinFlows(t *testing.T) {
 	departed := map[byte]string{}
 	for n := range 24 {
 		f, arrival := flow{byte(n % 2)}, time.Duration(n)*time.Millisecond
-		b.accept([]byte{byte(n % 2), byte(n / 2)}, arrival, f, l.take(arrival, f))
+		b.accept([]byte{byte(n % 2), byte(n / 2)}, arrival, f, l.decide(arrival, f))
 		for p, ok := b.due(arrival); ok; p, ok = b.due(arrival) {
 			departed[p.frame[0]] += fmt.Sprint(p.frame[1], " ")
 			b.reuse(p)
@@ -148,7 +148,7 @@ func TestOrderWithinFlows(t *testing.T) {
 			t.Errorf("flow %d leaves as %s, want %s", f, got, want)
 		}
 	}
-	if departure, ok := b.next(); !ok || departure != 22*time.Millisecond+patience {
+	if departure, ok := b.next(); !ok || departure != 22*time.Millisecond+reorderTimeout {
 		t.Errorf("what waits for one more leaves at %v (%v), want 20 ms after it came", departure, ok)
 	}
 }

@@ -41,7 +41,7 @@ func (b *outbox) accept(frame []byte, came time.Duration, f flow, fate fate) {
 	delete(b.delayed, f)
 	leaves := fate.leaves
 	if fate.behind {
-		leaves += patience
+		leaves += reorderTimeout
 	}
 	p := b.add(frame, came, leaves, fate.copies)
 	if predecessor != nil && predecessor.place >= 0 {

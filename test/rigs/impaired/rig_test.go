@@ -168,6 +168,6 @@ func (r *rig) hear(t *testing.T, port int) (frames []heard) {
 		}
 		frames = append(frames, heard{int64(binary.BigEndian.Uint64(c.frame[numberAt:])), c.frame[37],
 			time.Duration(binary.BigEndian.Uint64(c.frame[sentAt:])), c.arrival})
-		r.hears[port].giveBack(c.slot)
+		r.hears[port].release(c.slot)
 	}
 }

@@ -27,8 +27,8 @@ const (
 	slots     = 16384
 )
 
-// came is a frame in a ring.
-type came struct {
+// arrived is a frame in a ring.
+type arrived struct {
 	frame   []byte
 	arrival time.Duration // since 1970
 	slot    int
@@ -64,17 +64,17 @@ func (r *ring) header(slot int) *unix.Tpacket2Hdr {
 }
 
 // read is the next frame that came, if there is one. One that was too long for its slot is missed.
-func (r *ring) read() (c came, ok bool) {
+func (r *ring) read() (c arrived, ok bool) {
 	for {
 		h := r.header(r.next)
 		if atomic.LoadUint32(&h.Status)&unix.TP_STATUS_USER == 0 {
-			return came{}, false
+			return arrived{}, false
 		}
-		c = came{slot: r.next, arrival: time.Duration(h.Sec)*time.Second + time.Duration(h.Nsec)}
+		c = arrived{slot: r.next, arrival: time.Duration(h.Sec)*time.Second + time.Duration(h.Nsec)}
 		r.next = (r.next + 1) % slots
 		if h.Snaplen < h.Len {
 			r.missed.Add(1)
-			r.giveBack(c.slot)
+			r.release(c.slot)
 			continue
 		}
 		c.frame = r.memory[c.slot*slotBytes+int(h.Mac):][:h.Snaplen:h.Snaplen]
@@ -90,7 +90,7 @@ func tagged(frame []byte, tpid, tci uint16) []byte {
 	return append(binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(whole, tpid), tci), frame[12:]...)
 }
 
-func (r *ring) giveBack(slot int) { atomic.StoreUint32(&r.header(slot).Status, unix.TP_STATUS_KERNEL) }
+func (r *ring) release(slot int) { atomic.StoreUint32(&r.header(slot).Status, unix.TP_STATUS_KERNEL) }
 
 // await returns when a frame came, or after d. With a negative d it waits for a frame.
 func (r *ring) await(d time.Duration) {
@@ -107,7 +107,7 @@ func (r *ring) await(d time.Duration) {
 // may ask at a time.
 func (r *ring) lost() int64 {
 	if s, err := unix.GetsockoptTpacketStats(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
-		r.missed.Add(int64(s.Drops)) // the kernel begins anew with each question
+		r.missed.Add(int64(s.Drops)) // the kernel begins anew with each reading
 	}
 	return r.missed.Load()
 }

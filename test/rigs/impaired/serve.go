@@ -15,8 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
 )
 
-// asked is the variable of the environment that makes a program a device.
-const asked = "LINERATE_TEST_IMPAIRED_DEVICE"
+// deviceVariable is the variable of the environment that makes a program a device.
+const deviceVariable = "LINERATE_TEST_IMPAIRED_DEVICE"
 
 // Spec is a device, with its two interfaces, and what becomes of frames that enter each.
 type Spec struct {
@@ -25,15 +25,15 @@ type Spec struct {
 	// InKernel has the kernel carry frames, in the thread that sends them, for rates that no process reaches. It can
 	// lose or double one in N, and limit.
 	InKernel bool `json:"inKernel,omitempty"`
-	// Records has it keep for how long each frame stayed inside (Device.Residences). That costs some µs a frame.
+	// Records has it keep the residence time of each frame (Device.Residences). That costs some µs a frame.
 	Records bool `json:"records,omitempty"`
 }
 
 // port carries what enters an interface.
 type port interface {
 	counts() (Counts, error)
-	// atRest says whether nothing is inside.
-	atRest() bool
+	// empty says whether nothing is inside.
+	empty() bool
 	// residence is how long frames stayed inside, by their bytes and by their bucket in package transit, and of
 	// how many it isn't known.
 	residence() (stayed map[int]map[int]uint64, unstamped int64)
@@ -50,7 +50,7 @@ type answer struct {
 // Main makes this process a device if it was started as one (Start), and then never returns. It must come first
 // in main, or in TestMain.
 func Main() {
-	if os.Getenv(asked) == "" {
+	if os.Getenv(deviceVariable) == "" {
 		return
 	}
 	if err := serve(os.Stdin, os.Stdout); err != nil {
@@ -93,7 +93,7 @@ func serve(questions io.Reader, answers io.Writer) error {
 		}
 		var question json.RawMessage
 		if err := decoder.Decode(&question); err != nil {
-			return nil //nolint:nilerr // whoever started the device has ended, or closed it
+			return nil //nolint:nilerr // the process that started the device has ended, or closed it
 		}
 		settle(ports)
 	}
@@ -132,11 +132,10 @@ func (s Spec) carryFrom(i int, index [2]int) (port, error) {
 	return c, nil
 }
 
-// settle waits until nothing is inside any more, for a second at most, as frames that come meanwhile keep a device
-// busy.
+// settle waits until nothing is inside any more, for a second at most, as new frames keep a device busy.
 func settle(ports [2]port) {
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if ports[0].atRest() && ports[1].atRest() {
+		if ports[0].empty() && ports[1].empty() {
 			return
 		}
 	}

@@ -24,7 +24,7 @@ type record struct {
 	next      uint32 // the number of the first frame that is handed on next
 	headers   [batch]messageHeader
 	controls  [batch][controlBytes]byte
-	stayed    stays
+	counts    residenceCounts
 	unstamped atomic.Int64 // frames without a send stamp
 }
 
@@ -32,7 +32,7 @@ type record struct {
 const controlBytes = 256
 
 // newRecord has the kernel stamp what comes into the ring, and leaves by the outlet. The kernel takes a moment to
-// begin, and frames that come meanwhile have the time at which they got into the ring.
+// begin, and the first frames have the time at which they got into the ring.
 func newRecord(r *ring, o *outlet) (*record, error) {
 	const received = unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE
 	const sent = unix.SOF_TIMESTAMPING_TX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE |
@@ -69,7 +69,7 @@ func (k *record) note(handed []arrival) {
 		for i := range n {
 			number, departure := sendStamp(k.controls[i][:k.headers[i].header.Controllen])
 			if place := number - k.next; departure > 0 && place < uint32(len(handed)) {
-				k.stayed.note(handed[place].bytes, departure-handed[place].instant)
+				k.counts.note(handed[place].bytes, departure-handed[place].instant)
 				noted++
 			}
 		}
@@ -102,16 +102,16 @@ func sendStamp(control []byte) (number uint32, departure time.Duration) {
 // longestFrame is the longest that a port takes, without its check sequence.
 const longestFrame = 1 << 14
 
-// stays are for how long frames stayed inside, by their length. One thread notes, any may read.
-type stays [longestFrame]atomic.Pointer[[transit.Buckets]atomic.Uint64]
+// residenceCounts count residence times by the frames' length. One thread counts, any may read.
+type residenceCounts [longestFrame]atomic.Pointer[[transit.Buckets]atomic.Uint64]
 
-// arrival is a frame that came, of so many bytes.
+// arrival is when a frame came, and its length.
 type arrival struct {
 	instant time.Duration
 	bytes   int
 }
 
-func (s *stays) note(bytes int, stayed time.Duration) {
+func (s *residenceCounts) note(bytes int, stayed time.Duration) {
 	buckets := s[min(bytes, longestFrame-1)].Load()
 	if buckets == nil {
 		buckets = new([transit.Buckets]atomic.Uint64)
@@ -121,7 +121,7 @@ func (s *stays) note(bytes int, stayed time.Duration) {
 }
 
 // read is how many frames there were by their length, and by their bucket in package transit.
-func (s *stays) read() map[int]map[int]uint64 {
+func (s *residenceCounts) read() map[int]map[int]uint64 {
 	residence := map[int]map[int]uint64{}
 	for bytes := range s {
 		buckets := s[bytes].Load()

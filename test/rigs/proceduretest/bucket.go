@@ -19,7 +19,7 @@ type Bucket struct {
 	tokens float64
 }
 
-// NewBucket is a full bucket that is so deep as time at its rate.
+// NewBucket is a full bucket. Its depth is what it saves up in that time at its rate.
 func NewBucket(rate float64, depth time.Duration) *Bucket {
 	frames := rate * depth.Seconds()
 	return &Bucket{Rate: rate, Depth: frames, tokens: frames}
@@ -65,8 +65,7 @@ func MixedFrame() (mean float64) {
 	return mean
 }
 
-// NewByteBucket is a full bucket that is so deep as time at its rate, which is that of so many frames of the
-// mix per second.
+// NewByteBucket is a full bucket for frames of the mix. Its depth is what it saves up in that time at its rate.
 func NewByteBucket(framesPerSecond float64, depth time.Duration) *ByteBucket {
 	b := &ByteBucket{Rate: framesPerSecond * MixedFrame()}
 	b.Depth = b.Rate * depth.Seconds()

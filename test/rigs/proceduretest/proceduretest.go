@@ -197,8 +197,8 @@ func checkConclusion(t *testing.T, c procedure.Conclusion, windows int) {
 	}
 }
 
-// AnyHistoryEnds proves that whatever the windows say, windows without directions included, a procedure ends
-// within its bound. Each run draws a procedure.
+// AnyHistoryEnds proves that a procedure ends within its bound after any windows, also after windows without
+// directions. Each run draws a procedure.
 func AnyHistoryEnds(t *testing.T, drawn func(*rand.Rand) procedure.Procedure) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(5, 6))

@@ -44,7 +44,7 @@ func Weak(packetsPerSecond int64) Option { return func(b *bench) { b.capacity = 
 // Steps is how many steps the ramp has.
 func Steps(n int) Option { return func(b *bench) { b.steps = n } }
 
-// CutAfter interrupts the run after so many steps.
+// CutAfter interrupts the run after n steps.
 func CutAfter(n int) Option { return func(b *bench) { b.cutAfter = n } }
 
 func named(product, loadtest string) Option {

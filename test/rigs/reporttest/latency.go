@@ -10,9 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
-// WithLatency is a Report with latency at 0 % and at 50 % of the found load. Most frames took so many nanoseconds,
-// some twice and a few three times as long. These are the times at half the load, and single frames (0 %) took half
-// of that.
+// WithLatency is a Report with latency at 0 % and at 50 % of the found load. At half the load most frames took the
+// given time, some twice and a few three times as long. Single frames (0 %) took half of these times.
 func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 	r := Measured(options...)
 	r.Plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2},

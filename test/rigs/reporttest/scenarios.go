@@ -15,7 +15,7 @@ type Scenario struct {
 	Report *report.Report
 }
 
-// Scenarios are the Reports that differ in what is to be said of them.
+// Scenarios are the Reports that documents have to describe differently.
 func Scenarios() []Scenario {
 	return []Scenario{
 		{"saturated", JudgedAs(report.Passed, Measured(Limited(150_000)))},
@@ -35,7 +35,7 @@ func Scenarios() []Scenario {
 	}
 }
 
-// inPod gives the report a device in a pod, with a sidecar whose digest nobody told.
+// inPod gives the report a device in a pod, with a sidecar of unknown digest.
 func inPod(r *report.Report) *report.Report {
 	r.Device = &plan.Device{Pod: "imix-1-dut", Node: "node-2", Containers: []plan.Container{
 		{Name: "router", Image: "lab/openbsd:7.9",

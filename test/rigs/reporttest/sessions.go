@@ -14,8 +14,8 @@ import (
 // not the path.
 const heldByEnd = 900 * time.Millisecond
 
-// Sessions is a run of TCP sessions, both ways between west and east, with so much goodput in each direction,
-// which the path limited.
+// Sessions is a run of TCP sessions, both ways between west and east, with this goodput in each direction, which the
+// path limited.
 func Sessions(goodputBitsPerSecond int64) *report.Report {
 	return sessionsHeld(goodputBitsPerSecond, 0)
 }
@@ -103,7 +103,7 @@ func planOfSessions() *plan.Plan {
 	return p
 }
 
-// sessionsOf are those of so many directions together.
+// sessionsOf are those of all directions together.
 func sessionsOf(goodput, directions int64, took, receiverLimited time.Duration) *report.Sessions {
 	bytes := goodput / 8 * int64(took/time.Second)
 	segments := bytes / 1448
@@ -119,8 +119,8 @@ func sessionsOf(goodput, directions int64, took, receiverLimited time.Duration) 
 			Samples:         2000 * directions, HeldByPath: 1900 * directions}}
 }
 
-// Datagrams is a run of UDP, both ways between west and east, with so much payload asked for in each direction,
-// of which the path lost 1 in 100 datagrams of 1000 bytes west→east and none east→west.
+// Datagrams is a run of UDP, both ways between west and east, with this requested payload in each direction. The path
+// lost 1 in 100 datagrams of 1000 bytes west→east and none east→west.
 func Datagrams(askedBitsPerSecond int64) *report.Report {
 	r := Sessions(askedBitsPerSecond)
 	r.Plan.Test.Name, r.Plan.Test.Loadtest = "linux-udp", "udp"
@@ -144,7 +144,7 @@ func Datagrams(askedBitsPerSecond int64) *report.Report {
 	return r
 }
 
-// datagramsOf are those of one direction, of which so many of a hundred are lost.
+// datagramsOf are those of one direction, of which lost of a hundred are lost.
 func datagramsOf(asked, lost int64, took plan.Duration) *report.Sessions {
 	const bytes = 1000
 	sent := asked / 8 / bytes * int64(took.Std()/time.Second)

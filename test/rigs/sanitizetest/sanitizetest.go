@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// Words are what somebody may write into a document's texts.
+// Words are hostile texts for a document.
 var Words = []string{
 	"::error::gone", "\n::error file=a::b", "\r::stop-commands::x", "\u00a0::warning::", "x\u2028::error::y",
 	"##[error]red", "##vso[task.complete]", "a ##[group]b",

@@ -81,8 +81,8 @@ func (f *flow) advance(begin, end time.Duration, rates []float64, cut bool) {
 	}
 }
 
-// piece is for how long, at most to the given moment, the device forwards the same share of the offered load,
-// and that share.
+// piece is how long, at most to the given moment, the device forwards the same share of the offered load, and that
+// share.
 func (f *flow) piece(begin, end time.Duration, offered float64) (time.Duration, float64) {
 	pass := 1 - f.Device.Loss.Float()
 	limit, end := f.limit(begin, end)

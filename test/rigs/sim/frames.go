@@ -112,7 +112,7 @@ type arrival struct {
 	deliver func()
 }
 
-// schedule has a frame arrive so much later.
+// schedule has a frame arrive after a delay.
 func (w *World) schedule(delay time.Duration, deliver func()) {
 	if delay == 0 {
 		deliver()

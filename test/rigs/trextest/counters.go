@@ -22,7 +22,7 @@ func (p *port) getPortStats(Call) (any, error) {
 	}, nil
 }
 
-// readingRegisters is how long it takes to read a card's registers. Frames are sent meanwhile.
+// readingRegisters is how long it takes to read a card's registers. Frames are sent during that time.
 const readingRegisters = time.Millisecond
 
 // frames are those that a port has sent and received.
@@ -125,7 +125,7 @@ func (g *Generator) getFlowStats(c Call) (any, error) {
 			if flows == nil {
 				versions, flows = object{}, object{}
 			}
-			name, sent := fmt.Sprint(flow), p.sentOf(s, 0)
+			name, sent := fmt.Sprint(flow), p.framesSent(s, 0)
 			versions[name] = p.versions[id]
 			flows[name] = object{
 				"tp": g.countedAt(index, sent), "tb": g.countedAt(index, 64*sent),
@@ -139,8 +139,8 @@ func (g *Generator) getFlowStats(c Call) (any, error) {
 	return object{"ver_id": versions, "flow_stats": flows, "latency": latency}, nil
 }
 
-// sentOf is how many frames of a stream the port has sent, or will have sent later.
-func (p *port) sentOf(s stream.Stream, later time.Duration) int64 {
+// framesSent is how many frames of a stream the port has sent, or will have sent later.
+func (p *port) framesSent(s stream.Stream, later time.Duration) int64 {
 	return int64(s.Mode.Rate.Value * math.Max(0, p.sending+later.Seconds()))
 }
 
@@ -160,7 +160,7 @@ func (g *Generator) latencyOf(p *port, s stream.Stream, sent int64) object {
 	if g.Histograms {
 		timed := sent
 		if p.state == stateTX {
-			timed = p.sentOf(s, g.HistogramsLater)
+			timed = p.framesSent(s, g.HistogramsLater)
 		}
 		lat["hdrh"] = hdrOf(timed)
 	}

@@ -23,7 +23,7 @@ func (e events) register(session uint32) {
 	}
 }
 
-// add tells all sessions of an event.
+// add adds an event to each session's queue.
 func (e events) add(kind int, data object) {
 	for _, q := range e {
 		q.events = append(q.events, event{Name: "trex-event", Type: kind, Sequence: q.next, Data: data})
@@ -39,7 +39,7 @@ const (
 	ofProfile       = 10
 )
 
-// addTraffic tells all sessions of an event of a port's only profile, and of the port.
+// addTraffic adds two events to each session's queue, one of a port's only profile, and one of the port.
 func (e events) addTraffic(kind, index int) {
 	e.add(kind+ofProfile, object{"port_id": index, "profile_id": "_"})
 	e.add(kind, object{"port_id": index})

@@ -46,8 +46,8 @@ func (p *port) burst() (frames float64) {
 	return frames
 }
 
-// flows says whether the port's schedule has frames at this time of the schedule.
-func (p *port) flows(position float64) bool {
+// isDue says whether the port's schedule has frames at this time of the schedule.
+func (p *port) isDue(position float64) bool {
 	return p.state == stateTX && position >= p.starts && position < p.ends && p.unsent > 0
 }
 
@@ -61,7 +61,7 @@ func (s *schedule) advance(clock, capacity float64) {
 		pace := s.pace(capacity)
 		took := min(clock-s.counted, (s.nextEntry()-s.position)/pace)
 		for _, p := range s.ports {
-			if p.flows(s.position) {
+			if p.isDue(s.position) {
 				s.count(p, took, pace)
 			}
 		}
@@ -83,7 +83,7 @@ const (
 func (s *schedule) pace(capacity float64) float64 {
 	asked := 0.0
 	for _, p := range s.ports {
-		if p.flows(s.position) {
+		if p.isDue(s.position) {
 			asked += p.rate
 		}
 	}
@@ -101,7 +101,7 @@ func (s *schedule) nextEntry() float64 {
 			continue
 		}
 		entries := []float64{p.starts, p.ends}
-		if p.flows(s.position) {
+		if p.isDue(s.position) {
 			entries = append(entries, s.position+p.unsent/p.rate)
 		}
 		for _, entry := range entries {

@@ -42,8 +42,8 @@ var sessions = []struct {
 // session is a recording up to a heading. "" stands for the whole recording.
 type session struct{ recording, end string }
 
-// untimed are the waits before requests of a recording that has no times, by heading. Its numbers of frames
-// tell how long they were.
+// untimed are the waits before requests of a recording that has no times, by heading. The recording's numbers of
+// frames show how long the waits were.
 var untimed = map[string]time.Duration{"latency, running": 2 * time.Second,
 	"after the duration has run out": 2 * time.Second}
 
@@ -79,7 +79,7 @@ type player struct {
 	judge *Judge // nil if nothing is compared
 	// names says what the server calls a recorded handle, by the parameter that carries the handle.
 	names map[string]map[string]any
-	// events are those that a session was told.
+	// events are the events that a session got.
 	events map[string]*struct{ recorded, heard []any }
 }
 

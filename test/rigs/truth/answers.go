@@ -10,24 +10,24 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// goals holds each goal of a search against the device, as if it were the only one.
-func (d Device) goals(r *report.Report) (faults []string) {
+// compareGoals compares each goal of a search with the device, as if it were the only one.
+func (d Device) compareGoals(r *report.Report) (faults []string) {
 	for _, g := range r.Result.Goals {
 		view, _ := r.ForGoal(g.Name)
 		view.Result.Goals = nil
 		view.Figures = slices.DeleteFunc(slices.Clone(r.Figures),
 			func(f report.Figure) bool { return f.Goal != g.Name })
-		for _, fault := range d.answer(view) {
+		for _, fault := range d.compareAnswer(view) {
 			faults = append(faults, g.Name+": "+fault)
 		}
 	}
 	return faults
 }
 
-// soak holds a direction's critical load against its limit. The device's limit is sharp, so that it loses the
-// soak's share of its frames at a load that is larger than the limit by that share. What it saved up passes
-// besides in the shortest trial.
-func (d Device) soak(r *report.Report, m report.Direction) []string {
+// compareSoak compares a direction's critical load with its limit. The device's limit is sharp, so that it loses the
+// soak's share of its frames at a load that is larger than the limit by that share. In the shortest trial it also
+// forwards what it has saved up.
+func (d Device) compareSoak(r *report.Report, m report.Direction) []string {
 	name := Direction(m.From, m.To)
 	limit, ok := d.Limits[name]
 	if !ok {
@@ -52,9 +52,9 @@ func (d Device) soak(r *report.Report, m report.Direction) []string {
 	return nil
 }
 
-// bursts holds how many frames a direction's bursts show that the device holds against what it holds. Both the
-// limiter's clock and the generator's spacing may bring the burst's end one frame nearer.
-func (d Device) bursts(m report.Direction) []string {
+// compareBursts compares the bounds that a direction's bursts show with the number of frames that the device holds.
+// Both the limiter's clock and the generator's spacing may bring the burst's end one frame nearer.
+func (d Device) compareBursts(m report.Direction) []string {
 	b := m.BackToBack
 	if b == nil || d.Holds == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// Package truth holds a Report against the device that it was measured of, on any machine, however busy.
+// Package truth compares a Report with the device that was measured, on any machine, however busy.
 //
 // The test knows the device's limit, and the judge of the run never does. On a calm machine a Report states the
 // limit. On a busy one it may state less, such as a lower bound, or windows that decide nothing. What it may never do

@@ -12,9 +12,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// late is for how long after the last frame left some may still wait before the device's limit, on a machine
-// that is busy.
-const late = 50 * time.Millisecond
+// maxWait is how long after the last frame left some frames may still wait before the device's limit, on a busy
+// machine.
+const maxWait = 50 * time.Millisecond
 
 // searched says whether the Report is of a procedure that searches for the limit. The others measure loads that
 // are given.
@@ -22,9 +22,9 @@ func searched(r *report.Report) bool {
 	return slices.Contains([]string{"", plan.TypeRamp, plan.TypeSearch}, r.Plan.Procedure.Type)
 }
 
-// givenLoads compares the figures of loads that were given with what the device forwards of them. The generator may
-// have sent less than asked for, or not all the time, and never faster. So the device's own share of each figure lies
-// between two bounds:
+// compareGivenLoads compares the figures of loads that were given with what the device forwards of them. The
+// generator may have sent less than asked for, or not all the time, and never faster. So the device's own share
+// of each figure lies between two bounds:
 //
 //	0 ────────┬──────────────────────┬──────────── sent
 //	        least                   most
@@ -32,27 +32,27 @@ func searched(r *report.Report) bool {
 //	          └ the share of sent that it forwards of the load asked for, and more only where the generator paused
 //
 // A figure's interval must not lie outside of them. What has no High claims nothing above its Low.
-func (d Device) givenLoads(r *report.Report) (faults []string) {
+func (d Device) compareGivenLoads(r *report.Report) (faults []string) {
 	if r.Result.Saturated {
 		faults = append(faults, "a limit is claimed, and nothing searched for one")
 	}
-	faults = append(faults, d.reason(r)...)
+	faults = append(faults, d.checkReason(r)...)
 	for _, m := range r.Result.Directions {
-		faults = append(faults, d.figuresOf(r, m, 0, "")...)
+		faults = append(faults, d.compareFigures(r, m, 0, "")...)
 	}
 	for _, w := range curve(r) {
 		for _, m := range w.Directions {
-			faults = append(faults, d.figuresOf(r, m, w.Load, fmt.Sprintf("window %d, ", w.Number))...)
+			faults = append(faults, d.compareFigures(r, m, w.Load, fmt.Sprintf("window %d, ", w.Number))...)
 		}
 	}
 	return faults
 }
 
-// reason checks why the result ended. If the reason is lost frames, some direction was offered more at the answer's
-// load than the device forwards. Otherwise the result says what was the end.
-func (d Device) reason(r *report.Report) []string {
+// checkReason checks why the result ended. If the reason is lost frames, some direction was offered more at the
+// answer's load than the device forwards. Otherwise the result says what was the end.
+func (d Device) checkReason(r *report.Report) []string {
 	if r.Result.LowerBound() {
-		return lowerBound("the result", r.Result.Reason, r.Result.Message)
+		return checkLowerBound("the result", r.Result.Reason, r.Result.Message)
 	}
 	beyond := func(m report.Direction) bool {
 		load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond)
@@ -78,15 +78,16 @@ func curve(r *report.Report) (windows []report.Window) {
 	return windows
 }
 
-// figuresOf compares the figures of a direction at a load, the received and the lost share of what was sent, with the
-// device.
-func (d Device) figuresOf(r *report.Report, m report.Direction, load units.Ratio, context string) (faults []string) {
+// compareFigures compares the figures of a direction at a load, the received and the lost share of what was
+// sent, with the device.
+func (d Device) compareFigures(r *report.Report, m report.Direction, load units.Ratio,
+	context string) (faults []string) {
 	name := Direction(m.From, m.To)
 	limit, ok := d.Limits[name]
 	if !ok {
 		return []string{name + " is no direction of the device"}
 	}
-	low, high := d.forwards(name, float64(limit), m, r.Plan.Procedure.MaxLossRatio.Float())
+	low, high := d.forwardedOf(name, float64(limit), m, r.Plan.Procedure.MaxLossRatio.Float())
 	sent, rate := float64(m.Sent.Packets), float64(m.Offered.PacketsPerSecond)/float64(max(1, m.Sent.Packets))
 	for _, bounds := range []struct {
 		metric    report.Metric
@@ -116,8 +117,8 @@ func (d Device) figuresOf(r *report.Report, m report.Direction, load units.Ratio
 	return faults
 }
 
-// forwards is how many of the sent frames the device forwards at least and at most.
-func (d Device) forwards(name string, limit float64, m report.Direction, lossAllowed float64) (low, high float64) {
+// forwardedOf is how many of the sent frames the device forwards at least and at most.
+func (d Device) forwardedOf(name string, limit float64, m report.Direction, lossAllowed float64) (low, high float64) {
 	sent, offered := float64(m.Sent.Packets), float64(max(1, m.Offered.PacketsPerSecond))
 	load, seconds := max(offered, float64(m.Intended.PacketsPerSecond)), sent/offered
 	cut := float64(m.EdgeFrames + m.ReceiveErrors + 1)
@@ -130,6 +131,6 @@ func (d Device) forwards(name string, limit float64, m report.Direction, lossAll
 		rate = max(rate, limit)
 	}
 	low = sent*part - cut
-	high = rate*seconds + limit*(late.Seconds()+d.Burst.Seconds()) + cut
+	high = rate*seconds + limit*(maxWait.Seconds()+d.Burst.Seconds()) + cut
 	return max(0, low), min(high, sent+cut)
 }

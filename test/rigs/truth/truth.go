@@ -19,8 +19,8 @@ type Device struct {
 	// Weakest are what it forwards at its weakest, where that is less than Limits for some time. A window may be
 	// Lossy above Weakest. nil means Limits.
 	Weakest map[string]int64
-	// Burst is the time for which the device saves up what it didn't forward, or lets frames wait. So much more comes
-	// back in any window.
+	// Burst is the time for which the device saves up what it didn't forward, or lets frames wait. The frames of that
+	// time may come back in any window in addition.
 	Burst time.Duration
 	// Holds is the time for which the device saves up or lets wait where bursts have to find just that. With 0 bursts
 	// aren't compared with it.
@@ -49,51 +49,51 @@ func Direction(sender, receiver string) string { return sender + "→" + receive
 // a fault, unless each of its windows has a reason for having none.
 func (d Device) Faults(r *report.Report) (faults []string) {
 	for _, w := range r.Windows {
-		faults = append(faults, d.lossBelow(w)...)
+		faults = append(faults, d.falseLosses(w)...)
 	}
 	if r.Ending != report.Completed {
 		return append(faults, fmt.Sprintf("ending %s: %s", r.Ending, r.Message))
 	}
 	if len(r.Result.Goals) > 0 {
-		return append(faults, d.goals(r)...)
+		return append(faults, d.compareGoals(r)...)
 	}
-	return append(faults, d.answer(r)...)
+	return append(faults, d.compareAnswer(r)...)
 }
 
-// answer holds the Report's one answer against the device.
-func (d Device) answer(r *report.Report) (faults []string) {
+// compareAnswer compares the Report's one answer with the device.
+func (d Device) compareAnswer(r *report.Report) (faults []string) {
 	if !r.Result.Measured {
-		return d.unmeasured(r)
+		return d.checkUnmeasured(r)
 	}
 	if got, want := len(r.Result.Directions), len(d.Limits); got != want {
 		faults = append(faults, fmt.Sprintf("the result has %d directions, the device %d", got, want))
 	}
 	if r.Plan.Procedure.Type == plan.TypeSoak {
 		for _, m := range r.Result.Directions {
-			faults = append(faults, d.soak(r, m)...)
+			faults = append(faults, d.compareSoak(r, m)...)
 		}
 		return faults
 	}
 	if searched(r) {
 		for _, m := range r.Result.Directions {
-			faults = append(faults, d.claim(r, m)...)
+			faults = append(faults, d.compareLimit(r, m)...)
 		}
-		return append(faults, d.total(r)...)
+		return append(faults, d.compareTotal(r)...)
 	}
 	for _, m := range r.Result.Directions {
-		faults = append(faults, d.bursts(m)...)
+		faults = append(faults, d.compareBursts(m)...)
 	}
-	return append(faults, d.givenLoads(r)...)
+	return append(faults, d.compareGivenLoads(r)...)
 }
 
 // room is how close to a limit even sending and a limiter's own clock bring a load, as a share of it. A load in
 // between may lose frames or not.
 const room = 0.01
 
-// lossBelow finds windows that claim lost frames at a load that the device forwards. The load that was asked for
+// falseLosses finds windows that claim lost frames at a load that the device forwards. The load that was asked for
 // counts if it is the higher one, as a generator that stood still for a moment offers less in the mean, and as much
 // as asked for in the rest of the window.
-func (d Device) lossBelow(w report.Window) (faults []string) {
+func (d Device) falseLosses(w report.Window) (faults []string) {
 	weakest := d.Limits
 	if d.Weakest != nil {
 		weakest = d.Weakest
@@ -114,10 +114,11 @@ func (d Device) lossBelow(w report.Window) (faults []string) {
 	return faults
 }
 
-// unmeasured checks a Report without a figure. That is allowed where no window could be judged, and each window has
-// its reason. After a search it is also allowed where all windows that could be judged lost frames. A warm-up counts
-// for nothing, nor does a short window that was clean by chance where the device loses too much of any load.
-func (d Device) unmeasured(r *report.Report) (faults []string) {
+// checkUnmeasured checks a Report without a figure. That is allowed where no window could be judged, and each
+// window has its reason. After a search it is also allowed where all windows that could be judged lost frames.
+// A warm-up counts for nothing, nor does a short window that was clean by chance where the device loses too
+// much of any load.
+func (d Device) checkUnmeasured(r *report.Report) (faults []string) {
 	if len(r.Windows) == 0 {
 		return []string{fmt.Sprintf("nothing was measured, and no window says why: %s", r.Result.Message)}
 	}
@@ -152,8 +153,8 @@ func (d Device) neverClean() bool {
 	return slices.Contains(slices.Collect(maps.Values(d.Limits)), 0)
 }
 
-// claim holds a direction's figure against its limit.
-func (d Device) claim(r *report.Report, m report.Direction) (faults []string) {
+// compareLimit compares a direction's figure with its limit.
+func (d Device) compareLimit(r *report.Report, m report.Direction) (faults []string) {
 	name := Direction(m.From, m.To)
 	limit, ok := d.Limits[name]
 	if !ok {
@@ -171,9 +172,9 @@ func (d Device) claim(r *report.Report, m report.Direction) (faults []string) {
 		faults = append(faults, fmt.Sprintf("%s: %d packets/s are said to have come back with no more loss than is "+
 			"allowed, and the device forwards %d so", name, m.Received.PacketsPerSecond, limit))
 	}
-	faults = append(faults, d.lossBeside(r, m)...)
+	faults = append(faults, d.compareLoss(r, m)...)
 	if !claimed.Saturated {
-		return append(faults, lowerBound(name, claimed.Reason, r.Result.Message)...)
+		return append(faults, checkLowerBound(name, claimed.Reason, r.Result.Message)...)
 	}
 	lossy := float64(m.Offered.PacketsPerSecond) / (1 - claimed.Resolution.Float())
 	if float64(limit) > lossy*(1+lossAllowed)+1 {
@@ -183,8 +184,8 @@ func (d Device) claim(r *report.Report, m report.Direction) (faults []string) {
 	return faults
 }
 
-// total checks that the upper bound of the sum of all directions is not less than what they forward.
-func (d Device) total(r *report.Report) []string {
+// compareTotal checks that the upper bound of the sum of all directions is not less than what they forward.
+func (d Device) compareTotal(r *report.Report) []string {
 	sum := int64(0)
 	for _, limit := range d.Limits {
 		sum += limit
@@ -211,10 +212,10 @@ func ownLimit(r *report.Report, m report.Direction) report.DirectionLimit {
 		Window: r.Result.Window, Resolution: r.Result.Resolution}
 }
 
-// lossBeside compares the loss that is claimed beside a limit with the device. Its interval must overlap with what
+// compareLoss compares the loss that is claimed beside a limit with the device. Its interval must overlap with what
 // the device loses of that load. A load within 1 % of a limit may lose frames or not, so the loss of any load in
 // between will do.
-func (d Device) lossBeside(r *report.Report, m report.Direction) []string {
+func (d Device) compareLoss(r *report.Report, m report.Direction) []string {
 	name, load := Direction(m.From, m.To), float64(m.Offered.PacketsPerSecond)
 	i := slices.IndexFunc(r.Figures, func(f report.Figure) bool {
 		return f.Metric == figures.LossRatio &&
@@ -239,8 +240,8 @@ func (d Device) lossBeside(r *report.Report, m report.Direction) []string {
 // loadsNear are loads that can't be distinguished from one.
 func loadsNear(load float64) []float64 { return []float64{load * (1 - room), load, load * (1 + room)} }
 
-// lowerBound checks that a result without the device's limit says what kept the limit from being found.
-func lowerBound(name string, reason report.Reason, message string) []string {
+// checkLowerBound checks that a result without the device's limit says what kept the limit from being found.
+func checkLowerBound(name string, reason report.Reason, message string) []string {
 	reasons := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited,
 		report.Inconclusive, report.OtherDirection, report.BurstsOnly, report.NotHeld}
 	if !slices.Contains(reasons, reason) || message == "" {

@@ -63,7 +63,7 @@ func (q Query) ethernet(destination net.HardwareAddr, kind uint16) []byte {
 	return binary.BigEndian.AppendUint16(b, kind)
 }
 
-// parseEthernet takes a frame with at most one VLAN tag apart.
+// parseEthernet parses a frame with at most one VLAN tag.
 func parseEthernet(b []byte) (source net.HardwareAddr, kind, vlan uint16, payload []byte, ok bool) {
 	if len(b) < 14 {
 		return nil, 0, 0, nil, false

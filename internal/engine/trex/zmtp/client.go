@@ -72,11 +72,11 @@ func (c *Client) exchange(ctx context.Context, request []byte) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() { _ = c.peer.conn.Close() })
 	defer stop()
 	if err := c.peer.send(nil, request); err != nil {
-		return nil, causeOr(ctx, fmt.Errorf("send request: %w", err))
+		return nil, contextCause(ctx, fmt.Errorf("send request: %w", err))
 	}
 	message, ok := <-c.peer.messages
 	if !ok {
-		return nil, causeOr(ctx, fmt.Errorf("await reply: %w", hungUp(c.peer.err)))
+		return nil, contextCause(ctx, fmt.Errorf("await reply: %w", explainEOF(c.peer.err)))
 	}
 	if len(message) != 2 || len(message[0]) != 0 {
 		return nil, fmt.Errorf("reply of %d frames: an empty one and the reply are due", len(message))
@@ -99,16 +99,16 @@ func (c *Client) ready() error {
 	}
 }
 
-// causeOr is the context's error if it has ended, as its end causes the other error.
-func causeOr(ctx context.Context, err error) error {
+// contextCause is the context's error if it has ended, as its end causes the other error.
+func contextCause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-// hungUp adds to an end of file that the peer closed the connection.
-func hungUp(err error) error {
+// explainEOF adds to an end of file that the peer closed the connection.
+func explainEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("the peer closed the connection: %w", err)
 	}

@@ -29,7 +29,7 @@ type peer struct {
 	conn      net.Conn
 	reader    *bufio.Reader // conn's
 	bounds    bounds
-	working   atomic.Bool // the peer waits for an answer of ours, and may be silent
+	working   atomic.Bool // the peer waits for an answer, and may be silent
 	messages  chan [][]byte
 	closing   chan struct{}
 	closeOnce sync.Once
@@ -147,7 +147,7 @@ func (p *peer) readMessage() ([][]byte, error) {
 }
 
 // await waits for the first byte of a frame. From then on the bound of a message runs. A peer that waits for an
-// answer of this side may be silent meanwhile.
+// answer of this side may be silent until it comes.
 func (p *peer) await() error {
 	for {
 		bound(p.conn.SetReadDeadline, p.bounds.idle)

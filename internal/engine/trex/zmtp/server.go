@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The bounds of a server, which hold whoever its clients are. A client that is closed for one of them connects again.
+// The bounds of a server, which are the same for all clients. A client that is closed for one of them connects again.
 const (
 	// maxRequest bounds a request's bytes, somewhat above TRex's own limit of 999 999, so that a request beyond
 	// that one still gets an answer. All clients together hold 64 MiB.
@@ -27,7 +27,7 @@ const (
 	replyTimeout = 30 * time.Second
 )
 
-// clientBounds are those of a client's greeted connection.
+// clientBounds limit a client's greeted connection.
 var clientBounds = bounds{message: maxRequest, idle: idleTimeout, arrive: requestTimeout, accept: replyTimeout}
 
 // Handler answers one request. Each client connection has one goroutine that calls Handler, so a client has one
@@ -119,7 +119,8 @@ func serveClient(ctx context.Context, conn net.Conn, handle Handler) {
 	}
 }
 
-// split takes a message apart into what the reply has to begin with (all up to the empty delimiter) and the request.
+// split divides a message into the envelope that the reply has to begin with (all up to the empty delimiter) and the
+// request.
 func split(message [][]byte) (envelope [][]byte, request []byte) {
 	bodyIndex := len(message) - 1
 	return message[:bodyIndex:bodyIndex], message[bodyIndex]

@@ -9,5 +9,5 @@
 //	err = c.Install(ctx, spec, programs)
 //	err = c.Networks(ctx, "default", spec)
 //
-// fabric.Remove ends it. A cluster that was brought up anew has new nodes, so get them and Install again.
+// fabric.Remove ends it. A cluster that was brought up again has new nodes, so get them and Install again.
 package incluster

@@ -30,7 +30,7 @@ type Cluster struct {
 	Name, Dir string
 }
 
-// Run types a command of the cluster's program, with in as its standard input, and returns what it printed.
+// Run runs a command of the cluster's program, with input as its standard input, and returns its output.
 func (c Cluster) Run(ctx context.Context, input, verb string, args ...string) (string, error) {
 	line := []string{verb}
 	if c.Name != "" {
@@ -114,9 +114,8 @@ func Build(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Install lays the fabric, and gives all nodes its plugins. Nodes of the Spec that have no Root aren't the
-// cluster's, and get none. Done again, it mends what is missing and starts the device plugins anew, with what
-// the Spec now says.
+// Install lays the fabric, and gives all nodes its plugins. Nodes of the Spec without a Root aren't the cluster's,
+// and get none. A second Install adds what is missing and restarts the device plugins with the present Spec.
 func (c Cluster) Install(ctx context.Context, s fabric.Spec, programs string) error {
 	if err := fabric.Lay(s); err != nil {
 		return err

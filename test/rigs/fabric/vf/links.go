@@ -11,8 +11,8 @@ import (
 // change in twenty readings one after the other.
 const listings = 500
 
-// Links lists the interfaces of the calling thread's network namespace. The kernel reports when they changed
-// meanwhile, as they do where functions come and go (NLM_F_DUMP_INTR). Such an answer is no list.
+// Links lists the interfaces of the calling thread's network namespace. The kernel reports a list that changed while
+// it was read, as lists do where functions come and go (NLM_F_DUMP_INTR). Links reads such a list again.
 func Links() ([]netlink.Link, error) {
 	var links []netlink.Link
 	var err error

@@ -39,8 +39,8 @@ func (d Device) Home() (bool, error) {
 // would be. Its alias is its ID.
 func (d Device) Plug() error { return d.plug(unix.IFF_UP) }
 
-// Replug brings the function home as new, wherever it is, or whatever became of it. It destroys what is left, and
-// plugs a new one. A cable that is pulled stays pulled.
+// Replug brings the function home as new, from wherever it is. It destroys what is left, and plugs a new one. A cable
+// that is pulled stays pulled.
 func (d Device) Replug() error {
 	old, err := d.Wire.find(d.Interface)
 	if err != nil {
@@ -90,7 +90,7 @@ func (d Device) Unplug() error {
 	return nil
 }
 
-// pair asks for a veth in the wires' namespace, on the bridge, whose peer is in ours.
+// pair asks for a veth in the wires' namespace, on the bridge, whose peer is in the calling thread's namespace.
 func (d Device) pair(bridge int32, flags uint32) error {
 	namespace, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {

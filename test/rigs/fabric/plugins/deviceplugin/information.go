@@ -43,8 +43,8 @@ func (o Options) devInfoFile(resource, id string) string {
 	return filepath.Join(o.DevInfoDir, strings.ReplaceAll(resource+"-"+id, "/", "-")+"-device.json")
 }
 
-// leave writes the device's information.
-func (o Options) leave(resource string, d vf.Device) error {
+// writeInfo writes the device's information.
+func (o Options) writeInfo(resource string, d vf.Device) error {
 	info := deviceInfo{Type: "pci", Version: "1.1.0"}
 	info.PCI.Address = d.ID
 	if d.SharesPort {
@@ -60,8 +60,8 @@ func (o Options) leave(resource string, d vf.Device) error {
 	return vf.WriteFile(o.devInfoFile(resource, d.ID), text)
 }
 
-// forget takes all information away that we may have left.
-func (o Options) forget() error {
+// removeInfo takes all information away that we may have left.
+func (o Options) removeInfo() error {
 	var errs []error
 	for _, r := range o.Inventory.Resources {
 		for _, d := range r.Devices {

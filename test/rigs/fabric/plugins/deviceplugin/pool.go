@@ -29,9 +29,9 @@ func newPool(r vf.Resource, o Options) *pool {
 		changed: make(chan struct{})}
 }
 
-// look finds out which devices exist, tells kubelet of changes, and mends what is lost, to be seen healthy the
-// next time.
-func (p *pool) look() {
+// checkDevices finds out which devices exist, reports changes to kubelet, and mends lost devices, which become
+// healthy at the next check.
+func (p *pool) checkDevices() {
 	health := map[string]bool{}
 	var lost []vf.Device
 	for _, d := range p.resource.Devices {
@@ -100,7 +100,7 @@ func (p *pool) GetDevicePluginOptions(context.Context, *pluginapi.Empty) (*plugi
 	return &pluginapi.DevicePluginOptions{}, nil
 }
 
-// ListAndWatch tells kubelet of the devices now and at each change, until kubelet goes.
+// ListAndWatch reports the devices to kubelet now and at each change, until kubelet goes.
 func (p *pool) ListAndWatch(_ *pluginapi.Empty,
 	stream grpc.ServerStreamingServer[pluginapi.ListAndWatchResponse]) error {
 	for {
@@ -137,7 +137,7 @@ func (p *pool) allocate(ids []string) (*pluginapi.ContainerAllocateResponse, err
 		if !ok {
 			return nil, fmt.Errorf("there is no device %s", id)
 		}
-		if err := p.options.leave(p.resource.Name, d); err != nil {
+		if err := p.options.writeInfo(p.resource.Name, d); err != nil {
 			return nil, err
 		}
 	}

@@ -21,8 +21,8 @@ import (
 const registerLimit = 5 * time.Second
 
 // registration connects a pool and kubelet. It is a server at the pool's socket, announced at kubelet's socket. A
-// kubelet that starts removes all sockets in the directory and makes its own anew, so that a change of either socket
-// means that everything must be done again. It belongs to one goroutine.
+// kubelet that starts removes all sockets in the directory and makes its own again, so that a change of either socket
+// means that the pool must register again. It belongs to one goroutine.
 type registration struct {
 	pool    *pool
 	kubelet os.FileInfo // the socket that we are registered at
@@ -31,8 +31,8 @@ type registration struct {
 	serving sync.WaitGroup
 }
 
-// see makes the way anew if it must be, and says why that can't be done yet.
-func (w *registration) see(ctx context.Context) error {
+// ensure registers the pool again if it must, and returns why that can't be done yet.
+func (w *registration) ensure(ctx context.Context) error {
 	kubelet, err := os.Stat(w.kubeletSocket())
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("not there yet: no %s", w.kubeletSocket())
@@ -66,7 +66,7 @@ func (w *registration) kubeletSocket() string {
 	return filepath.Join(w.pool.options.SocketDir, "kubelet.sock")
 }
 
-// endpoint is our socket's name in kubelet's directory.
+// endpoint is the name of the pool's socket in kubelet's directory.
 func (w *registration) endpoint() string {
 	return "linerate-" + strings.ReplaceAll(w.pool.resource.Name, "/", "_") + ".sock"
 }

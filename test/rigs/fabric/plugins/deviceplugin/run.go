@@ -64,7 +64,7 @@ func Run(ctx context.Context, o Options) error {
 		wait.Go(func() { newPool(r, o).run(ctx) })
 	}
 	wait.Wait()
-	return o.forget()
+	return o.removeInfo()
 }
 
 // run serves one resource. At each tick it checks the resource's devices, and the registration with kubelet.
@@ -75,8 +75,8 @@ func (p *pool) run(ctx context.Context) {
 	defer tick.Stop()
 	logged := ""
 	for {
-		p.look()
-		if err := endpoint.see(ctx); err != nil && ctx.Err() == nil && err.Error() != logged {
+		p.checkDevices()
+		if err := endpoint.ensure(ctx); err != nil && ctx.Err() == nil && err.Error() != logged {
 			logged = err.Error() // once, and not at each tick
 			p.log.Info("no way to kubelet", "error", logged)
 		}
