@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -38,8 +37,8 @@ func (ts *templates) readOwnNetworks(fieldPath *field.Path, t *corev1.PodTemplat
 	}
 	networks, err := ReadAttachments(annotation, ts.namespace)
 	if err != nil {
-		ts.refuse(fieldPath, annotation, fmt.Sprintf("it can't be read which networks it asks Multus for: %s; write "+
-			"a JSON list such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
+		ts.refusef(fieldPath, annotation, "it can't be read which networks it asks Multus for: %s; write a JSON list "+
+			"such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err)
 		return fieldPath, nil
 	}
 	t.Annotations = maps.Clone(t.Annotations)
@@ -62,11 +61,11 @@ func (ts *templates) checkOwnNetworks(fieldPath *field.Path, t *corev1.PodTempla
 	for _, l := range ts.spec.Links {
 		switch name := string(l.Name); {
 		case uses(name):
-			ts.refuse(fieldPath, annotation, fmt.Sprintf("interface %s is link %s: give the network another "+
-				"interface, such as mgmt", name, name))
+			ts.refusef(fieldPath, annotation, "interface %s is link %s: give the network another interface, such as "+
+				"mgmt", name, name)
 		case uses("") && numbered.MatchString(name):
-			ts.refuse(fieldPath, annotation, fmt.Sprintf("Multus may call a network without interface %s, as a link "+
-				"is called: give each an interface, such as mgmt", name))
+			ts.refusef(fieldPath, annotation, "Multus may call a network without interface %s, as a link is called: "+
+				"give each an interface, such as mgmt", name)
 		}
 	}
 }

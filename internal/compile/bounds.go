@@ -49,8 +49,7 @@ func (b *Bounds) check(spec *v1alpha1.LoadTestSpec) (errs field.ErrorList) {
 			errs = append(errs, field.Invalid(path.Index(i), network.String(),
 				fmt.Sprintf("%s is outside of the networks that tests of this cluster may send to (%s): use part of "+
 					"one of those, or have an administrator add it to the chart's allowedTrafficPrefixes (the "+
-					"operator's option --traffic-prefixes)", network,
-					listOf(allowed))))
+					"operator's option --traffic-prefixes)", network, listOf(allowed))))
 		}
 	}
 	if spec.Generator.External == nil {

@@ -61,12 +61,10 @@ func TestNetworksOfLinks(t *testing.T) {
 	const external = "  generator: {engine: External, external: {servers: [trex.lab]}}\n"
 	for _, c := range []struct{ name, spec, want string }{
 		{"both ends are pods", "  dut: {type: Reference}\n  links: [{name: a, lineRate: 1gbps, network: x}, {name: " +
-			"b, lineRate: 1gbps, network: far/w}]\n",
-			"a lab/x=lab/x, b far/w=far/w"},
+			"b, lineRate: 1gbps, network: far/w}]\n", "a lab/x=lab/x, b far/w=far/w"},
 		{"the device's end has its own", "  dut: {" + vpp +
 			"}\n  links: [{name: a, lineRate: 1gbps, network: x, dut: {network: z}}, {name: b, lineRate: 1gbps, " +
-			"network: w, dut: {network: other/z}}]\n",
-			"a lab/x=lab/z, b lab/w=other/z"},
+			"network: w, dut: {network: other/z}}]\n", "a lab/x=lab/z, b lab/w=other/z"},
 		{"a device that is no pod", "  dut: {type: Device}\n  links: [{name: a, network: x}, {name: b, network: x}]\n",
 			"a lab/x=/, b lab/x=/"},
 		{"no device", "  dut: {type: Loopback}\n  links: [{name: a, lineRate: 1gbps, network: x}, {name: b, " +

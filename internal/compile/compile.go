@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -129,4 +131,9 @@ type refusals struct{ errs field.ErrorList }
 // refuse records that a field's value is wrong. The message says what would be right.
 func (r *refusals) refuse(path *field.Path, value any, message string) {
 	r.errs = append(r.errs, field.Invalid(path, value, message))
+}
+
+// refusef is refuse with a message by a format, as of fmt.Sprintf.
+func (r *refusals) refusef(path *field.Path, value any, format string, arguments ...any) {
+	r.refuse(path, value, fmt.Sprintf(format, arguments...))
 }

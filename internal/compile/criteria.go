@@ -118,8 +118,7 @@ func Criteria(path *field.Path, specs []v1alpha1.Criterion) (criteria []plan.Cri
 	}
 	for i, c := range specs {
 		criterion := plan.Criterion{Name: c.Name, Metric: string(c.Metric), Direction: string(c.Direction),
-			Goal:      c.Goal,
-			Statistic: string(c.Statistic), Min: string(c.Min), Max: string(c.Max)}
+			Goal: c.Goal, Statistic: string(c.Statistic), Min: string(c.Min), Max: string(c.Max)}
 		if c.Relative() {
 			maxRegression := read(path.Index(i).Child("maxRegression"), c.MaxRegression)
 			criterion.MaxRegression = &maxRegression
@@ -160,8 +159,7 @@ func CheckObserved(path *field.Path, criteria []v1alpha1.Criterion,
 		case !slices.Contains(series, c.Observed.Series):
 			errs = append(errs, field.Invalid(fieldPath.Child("series"), c.Observed.Series,
 				fmt.Sprintf("an observer of type %s has no such series: use %s%s", observerType,
-					strings.Join(series, ", "),
-					onlyOfPower(c.Observed.Series))))
+					strings.Join(series, ", "), onlyOfPower(c.Observed.Series))))
 		case c.Observed.Of == v1alpha1.ObservedOfAll && !ofAll:
 			errs = append(errs, field.Invalid(fieldPath.Child("of"), c.Observed.Of,
 				fmt.Sprintf("an observer of type %s has no series of all together: use Each, which is the default",

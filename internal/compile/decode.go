@@ -25,7 +25,7 @@ func decode[T any](r *refusals, path *field.Path, form v1alpha1.Freeform) *T {
 	decoded := new(T)
 	raw, err := form.Raw()
 	if err != nil {
-		r.errs = append(r.errs, field.Invalid(path, field.OmitValueType{}, "it can't be read: "+err.Error()))
+		r.refuse(path, field.OmitValueType{}, "it can't be read: "+err.Error())
 		return nil
 	}
 	var unknown []error

@@ -1,8 +1,6 @@
 package compile
 
 import (
-	"fmt"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
@@ -52,16 +50,16 @@ func (ds *directions) check(i int, d v1alpha1.Direction) {
 	source, destination := ds.links.named(d.From), ds.links.named(d.To)
 	switch {
 	case source.is6() != destination.is6():
-		ds.refuse(path, string(d.From+" to "+d.To),
-			fmt.Sprintf("a frame can't change from IPv4 to IPv6 on its way: give links %s and %s addresses of one "+
-				"kind", d.From, d.To))
+		ds.refusef(path, string(d.From+" to "+d.To),
+			"a frame can't change from IPv4 to IPv6 on its way: give links %s and %s addresses of one "+
+				"kind", d.From, d.To)
 	case ds.device.joinsPairs() && !ds.isPaired(d):
 		ds.refuse(path, string(d.From+" to "+d.To),
 			"a bridge, a loopback or testpmd joins links in pairs: let traffic flow between the same two links only")
 	case ds.device.forwarding() == plan.L2 && source.vlan != destination.vlan && !ds.device.retags():
-		ds.refuse(destination.path.Child("vlan"), destination.vlan,
-			fmt.Sprintf("frames come back unchanged from %s, with VLAN %d (0: untagged): give both links the same "+
-				"vlan", d.From, source.vlan))
+		ds.refusef(destination.path.Child("vlan"), destination.vlan,
+			"frames come back unchanged from %s, with VLAN %d (0: untagged): give both links the same "+
+				"vlan", d.From, source.vlan)
 	case ds.spec.DUT.Type == v1alpha1.DUTReference && ds.device.forwarding() != plan.L2 && source.vlan != 0:
 		ds.refuse(source.path.Child("vlan"), source.vlan,
 			"the built-in Reference has no VLAN interfaces: leave vlan out, or use dut.forwarding L2")

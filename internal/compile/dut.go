@@ -1,8 +1,6 @@
 package compile
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -61,9 +59,9 @@ func (d *device) checkReset(spec *v1alpha1.ResetSpec) {
 		d.refuse(path.Child("command"), field.OmitValueType{},
 			"the Reference empties its tables itself: write reset: {} without a command")
 	case dut != v1alpha1.DUTReference && len(spec.Command) == 0:
-		d.refuse(path.Child("command"), field.OmitValueType{},
-			fmt.Sprintf("linerate doesn't know how to reset a device of type %s: name the program and its arguments, "+
-				"such as [ip, neigh, flush, all]", dut))
+		d.refusef(path.Child("command"), field.OmitValueType{},
+			"linerate doesn't know how to reset a device of type %s: name the program and its arguments, such as "+
+				"[ip, neigh, flush, all]", dut)
 	}
 	if spec.Image != "" && dut != v1alpha1.DUTPod {
 		d.refuse(path.Child("image"), spec.Image,

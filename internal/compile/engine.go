@@ -2,7 +2,6 @@ package compile
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -103,7 +102,7 @@ func chooseEngine(r *refusals, spec *v1alpha1.LoadTestSpec) (engine, traffic) {
 		}
 	}
 	path := specPath().Child("generator", "engine")
-	r.refuse(path, sends.Engine, fmt.Sprintf("this linerate knows no such engine for traffic of type %s: use one of %s",
-		sends.Traffic, strings.Join(names, ", ")))
+	r.refusef(path, sends.Engine, "this linerate knows no such engine for traffic of type %s: use one of %s",
+		sends.Traffic, strings.Join(names, ", "))
 	return nil, nil
 }

@@ -88,8 +88,7 @@ func readable(t *testing.T, p *plan.Plan) []byte {
 		for i := range g.Ports {
 			for _, s := range g.Ports[i].Streams {
 				line := fmt.Sprintf("%s %s: %s %v %s, %d bytes, VLAN and addresses %x, %d instructions", g.Name,
-					g.Ports[i].Link,
-					s.Mode.Type, s.Mode.Rate.Value, s.Mode.Rate.Type, len(s.Packet.Binary),
+					g.Ports[i].Link, s.Mode.Type, s.Mode.Rate.Value, s.Mode.Rate.Type, len(s.Packet.Binary),
 					s.Packet.Binary[12:min(42, len(s.Packet.Binary))], len(s.VM.Instructions))
 				document.Streams = append(document.Streams, line)
 			}

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -31,8 +30,8 @@ func (external) check(es *engineSpec) {
 	for i, server := range es.spec.Generator.External.Servers {
 		host, number, _ := cutPort(string(server))
 		if len(number) > 5 || len(number) == 5 && number > "65535" {
-			es.refuse(specPath().Child("generator", "external", "servers").Index(i), string(server),
-				fmt.Sprintf("port %s doesn't exist: use 1 to 65535, such as %s%s", number, host, defaultRPCPort))
+			es.refusef(specPath().Child("generator", "external", "servers").Index(i), string(server),
+				"port %s doesn't exist: use 1 to 65535, such as %s%s", number, host, defaultRPCPort)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"fmt"
 	"slices"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -30,8 +29,8 @@ func (ts *templates) checkGeneratorPod() {
 	}
 	for i, t := range pod.Tolerations {
 		if !slices.Contains([]string{"", "Exists", "Equal", "Lt", "Gt"}, string(t.Operator)) {
-			ts.refuse(path.Child("tolerations").Index(i).Child("operator"), string(t.Operator),
-				fmt.Sprintf("write Equal (with a value) or Exists, not %s", t.Operator))
+			ts.refusef(path.Child("tolerations").Index(i).Child("operator"), string(t.Operator),
+				"write Equal (with a value) or Exists, not %s", t.Operator)
 		}
 	}
 }

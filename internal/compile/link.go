@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"fmt"
 	"net/netip"
 	"strings"
 
@@ -93,8 +92,8 @@ func (ls *links) spread(path *field.Path, first netip.Prefix) []netip.Prefix {
 	for r := range ls.replicas {
 		a := addressAfter(first, r)
 		if !a.IsValid() || isBroadcast(a) {
-			ls.refuse(path, first.String(), fmt.Sprintf("%d replicas need as many addresses in a row, and %s has "+
-				"fewer from here on: use a wider network, or fewer replicas", ls.replicas, first.Masked()))
+			ls.refusef(path, first.String(), "%d replicas need as many addresses in a row, and %s has fewer from "+
+				"here on: use a wider network, or fewer replicas", ls.replicas, first.Masked())
 			return addresses
 		}
 		addresses = append(addresses, a)
@@ -114,13 +113,13 @@ func (ls *links) networks(path *field.Path, written []v1alpha1.Network, d linkDe
 		network := ls.prefix(path.Index(0), string(written[0]), netip.Prefix{})
 		parts := divide(network, n)
 		if parts == nil {
-			ls.refuse(path.Index(0), network.String(),
-				fmt.Sprintf("too small to be divided between %d replicas: use a wider network, or fewer replicas", n))
+			ls.refusef(path.Index(0), network.String(),
+				"too small to be divided between %d replicas: use a wider network, or fewer replicas", n)
 		}
 		return parts
 	}
-	ls.refuse(path, field.OmitValueType{}, fmt.Sprintf("%d networks can't be shared by %d replicas: give one, which "+
-		"they divide, or one for each", len(written), n))
+	ls.refusef(path, field.OmitValueType{}, "%d networks can't be shared by %d replicas: give one, which they "+
+		"divide, or one for each", len(written), n)
 	return nil
 }
 

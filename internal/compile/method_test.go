@@ -31,12 +31,10 @@ func TestAnotherTestOfTheSameSpecMeasuresTheSameWay(t *testing.T) {
 		change    func(*v1alpha1.LoadTest)
 		unchanged bool
 	}{
-		"another name": {func(*v1alpha1.LoadTest) {}, true},
-		"another limit": {func(t *v1alpha1.LoadTest) { t.Spec.DUT.Reference.Limit.PacketsPerSecond++ },
-			true},
-		"another deadline": {func(t *v1alpha1.LoadTest) { t.Spec.ActiveDeadline = "3h" }, true},
-		"another target rate": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Ramp.TargetRate = "90%" },
-			false},
+		"another name":        {func(*v1alpha1.LoadTest) {}, true},
+		"another limit":       {func(t *v1alpha1.LoadTest) { t.Spec.DUT.Reference.Limit.PacketsPerSecond++ }, true},
+		"another deadline":    {func(t *v1alpha1.LoadTest) { t.Spec.ActiveDeadline = "3h" }, true},
+		"another target rate": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Ramp.TargetRate = "90%" }, false},
 		"all directions together, " +
 			"said": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Directions = v1alpha1.DirectionsTogether }, true},
 		"one direction after " +

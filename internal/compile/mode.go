@@ -2,7 +2,6 @@ package compile
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"net/netip"
 
@@ -151,9 +150,9 @@ func (ft *fit) checkFramesOfTunnel(p *plan.Plan) {
 		return
 	}
 	if largest := p.LargestFrame(); largest-ethernet > plan.LargestOfIPsec {
-		ft.refuse(modePath("tunnel", "kind"), plan.TunnelIPsec,
-			fmt.Sprintf("its packets have at most %d bytes, and the traffic has frames of %d: use frames of at most "+
-				"%d bytes, or kind wireguard", plan.LargestOfIPsec, largest+fcs, plan.LargestOfIPsec+ethernet+fcs))
+		ft.refusef(modePath("tunnel", "kind"), plan.TunnelIPsec,
+			"its packets have at most %d bytes, and the traffic has frames of %d: use frames of at most %d bytes, or "+
+				"kind wireguard", plan.LargestOfIPsec, largest+fcs, plan.LargestOfIPsec+ethernet+fcs)
 	}
 }
 
@@ -163,9 +162,9 @@ func (ls *links) keepApart(reason string, used ...netip.Prefix) {
 		for _, network := range append(hosts(l), l.dut) {
 			for _, prefix := range used {
 				if network.Overlaps(prefix) {
-					ls.refuse(l.path.Child("generator", "networks"), network.String(),
-						fmt.Sprintf("%s %s: use addresses apart from it, such as 16.0.0.0/8 and 48.0.0.0/8, or "+
-							"2001:2::/48 (RFC 5180)", reason, prefix))
+					ls.refusef(l.path.Child("generator", "networks"), network.String(),
+						"%s %s: use addresses apart from it, such as 16.0.0.0/8 and 48.0.0.0/8, or 2001:2::/48 (RFC "+
+							"5180)", reason, prefix)
 					return
 				}
 			}
@@ -179,10 +178,9 @@ func (ls *links) checkRoutes() {
 		for i, network := range l.networks {
 			room := int64(1) << min(network.Addr().BitLen()-network.Bits(), 32)
 			if need := part(int64(ls.device.routes()), i, len(l.networks)); need > room {
-				ls.refuse(l.path.Child("generator", "networks"), network.String(),
-					fmt.Sprintf("%d routes lead to this network, which has %d addresses: use a wider one, such as "+
-						"16.0.0.0/8 behind the first link and 48.0.0.0/8 behind the second, or fewer routes",
-						need, room))
+				ls.refusef(l.path.Child("generator", "networks"), network.String(),
+					"%d routes lead to this network, which has %d addresses: use a wider one, such as 16.0.0.0/8 "+
+						"behind the first link and 48.0.0.0/8 behind the second, or fewer routes", need, room)
 				return
 			}
 		}
@@ -207,9 +205,9 @@ func (ls *links) translate(m *plan.NATMode) {
 		}
 		place, fits := placeFor(next, network.Bits())
 		if !fits {
-			ls.refuse(inside.path.Child("generator", "networks"), network.String(),
-				fmt.Sprintf("hosts behind the first link are known to others by addresses in %s, which has no room "+
-					"for these: use networks of fewer addresses, such as 16.0.0.0/17", translated))
+			ls.refusef(inside.path.Child("generator", "networks"), network.String(),
+				"hosts behind the first link are known to others by addresses in %s, which has no room for these: "+
+					"use networks of fewer addresses, such as 16.0.0.0/17", translated)
 			return
 		}
 		m.Translations = append(m.Translations, plan.Translation{Inside: network.Masked(), Outside: place})

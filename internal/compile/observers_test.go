@@ -75,10 +75,8 @@ func TestWhatIsTellingOfPower(t *testing.T) {
 			Prometheus: &v1alpha1.PrometheusQuery{Unit: "°C"}}, false},
 		"watts of an outlet": {v1alpha1.Observer{Type: v1alpha1.ObserverSNMP, SNMP: &v1alpha1.SNMPObject{Unit: "W"}},
 			true},
-		"amperes": {v1alpha1.Observer{Type: v1alpha1.ObserverSNMP, SNMP: &v1alpha1.SNMPObject{Unit: "A"}},
-			false},
-		"a controller": {v1alpha1.Observer{Type: v1alpha1.ObserverRedfish, Redfish: &v1alpha1.RedfishChassis{}},
-			true},
+		"amperes":             {v1alpha1.Observer{Type: v1alpha1.ObserverSNMP, SNMP: &v1alpha1.SNMPObject{Unit: "A"}}, false},
+		"a controller":        {v1alpha1.Observer{Type: v1alpha1.ObserverRedfish, Redfish: &v1alpha1.RedfishChassis{}}, true},
 		"somebody's busyness": {v1alpha1.Observer{Type: v1alpha1.ObserverProcessors}, false},
 	} {
 		names, _ := seriesOf(c.observer)

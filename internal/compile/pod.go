@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -62,8 +61,8 @@ func (ts *templates) checkMetadata(fieldPath *field.Path, m metav1.ObjectMeta) {
 	}
 	for _, name := range []string{"name", "generateName", "namespace", "finalizers", "ownerReferences"} {
 		if present[name] {
-			ts.errs = append(ts.errs, field.Invalid(fieldPath.Child(name), field.OmitValueType{},
-				"linerate names its pods, and deletes them: leave it out (labels and annotations may be set)"))
+			ts.refuse(fieldPath.Child(name), field.OmitValueType{},
+				"linerate names its pods, and deletes them: leave it out (labels and annotations may be set)")
 		}
 	}
 	ts.checkLabels(fieldPath.Child("labels"), m.Labels)
@@ -105,8 +104,8 @@ func (ts *templates) checkContainer(fieldPath *field.Path, container *corev1.Con
 	for i, m := range container.VolumeMounts {
 		for _, folder := range reservedFolders() {
 			if isInFolder(m.MountPath, folder) {
-				ts.refuse(fieldPath.Child("volumeMounts").Index(i).Child("mountPath"), m.MountPath,
-					fmt.Sprintf("%s is where linerate puts links.json: mount it elsewhere", folder))
+				ts.refusef(fieldPath.Child("volumeMounts").Index(i).Child("mountPath"), m.MountPath,
+					"%s is where linerate puts links.json: mount it elsewhere", folder)
 			}
 		}
 	}

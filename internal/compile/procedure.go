@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -49,12 +48,10 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad &&
 		spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
 		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s",
-			TrialDuration: "60s",
-			Trials:        1}
+			TrialDuration: "60s", Trials: 1}
 	case spec.Type == v1alpha1.ProcedureBackToBack && spec.BackToBack == v1alpha1.BackToBackSpec{}:
 		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "10s",
-			Longest:    "2s",
-			Resolution: "1%", Repetitions: 20}
+			Longest: "2s", Resolution: "1%", Repetitions: 20}
 	case spec.Type == v1alpha1.ProcedureSoak && spec.Soak == v1alpha1.SoakSpec{}:
 		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.0000001", Duration: "30m", FirstTrial: "5.1s", TrialGrowth: "100ms",
 			MaxRate: "100%", WarmupDuration: "5s"}
@@ -165,11 +162,11 @@ func (pr *procedureReader) eachDirection(spec v1alpha1.ProcedureSpec, ramp plan.
 	}
 	if steps := time.Duration(n) * ramp.RampDuration.Std(); ramp.StepDuration > 0 &&
 		steps > maxSteps*ramp.StepDuration.Std() && ramp.RampDuration.Std() <= maxSteps*ramp.StepDuration.Std() {
-		pr.refuse(specPath().Child("procedure", "ramp", "stepDuration"), spec.Ramp.StepDuration,
-			fmt.Sprintf("rampDuration %s in steps of %s for each of %d directions are %d steps, and %d is the most: "+
-				"make stepDuration at least %s",
-				ramp.RampDuration.Std(), ramp.StepDuration.Std(), n, steps/ramp.StepDuration.Std(), maxSteps,
-				steps/maxSteps))
+		pr.refusef(specPath().Child("procedure", "ramp", "stepDuration"), spec.Ramp.StepDuration,
+			"rampDuration %s in steps of %s for each of %d directions are %d steps, and %d is the most: make "+
+				"stepDuration at least %s",
+			ramp.RampDuration.Std(), ramp.StepDuration.Std(), n, steps/ramp.StepDuration.Std(), maxSteps,
+			steps/maxSteps)
 	}
 	return e
 }
@@ -188,9 +185,9 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 		StopAtSaturation: spec.StopAtSaturation,
 	}
 	if ramp, step := r.RampDuration.Std(), r.StepDuration.Std(); step > 0 && ramp > maxSteps*step {
-		m.refuse(m.path("stepDuration"), spec.StepDuration,
-			fmt.Sprintf("rampDuration %s in steps of %s are %d steps, and %d is the most: make "+
-				"stepDuration at least %s", ramp, step, ramp/step, maxSteps, ramp/maxSteps))
+		m.refusef(m.path("stepDuration"), spec.StepDuration,
+			"rampDuration %s in steps of %s are %d steps, and %d is the most: make stepDuration at least %s", ramp,
+			step, ramp/step, maxSteps, ramp/maxSteps)
 	}
 	return r
 }
@@ -208,13 +205,13 @@ func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad 
 	whole, window := l.Duration.Std(), l.Window.Std()
 	switch {
 	case window > whole:
-		m.refuse(m.path("window"), spec.Window,
-			fmt.Sprintf("duration, %s, is divided into windows, and one of %s is longer than that: make window at "+
-				"most %s", whole, window, whole))
+		m.refusef(m.path("window"), spec.Window,
+			"duration, %s, is divided into windows, and one of %s is longer than that: make window at most %s", whole,
+			window, whole)
 	case window > 0 && whole > maxSteps*window:
-		m.refuse(m.path("window"), spec.Window,
-			fmt.Sprintf("duration %s in windows of %s are %d windows, and %d is the most: make window at least %s",
-				whole, window, whole/window, maxSteps, whole/maxSteps))
+		m.refusef(m.path("window"), spec.Window,
+			"duration %s in windows of %s are %d windows, and %d is the most: make window at least %s",
+			whole, window, whole/window, maxSteps, whole/maxSteps)
 	}
 	return l
 }
@@ -237,16 +234,16 @@ func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 	}
 	// The schema has a rule that all three are in one unit.
 	if f.To.Micros >= f.From.Micros {
-		m.refuse(m.path("to"), spec.To, fmt.Sprintf("the loads go down from %s: make to less than that, or from more "+
-			"than %s", f.From, f.To))
+		m.refusef(m.path("to"), spec.To, "the loads go down from %s: make to less than that, or from more than %s",
+			f.From, f.To)
 		return nil
 	}
 	width := f.From.Micros - f.To.Micros
 	if loads := (width-1)/f.Step.Micros + 2; loads > maxLoads { // from, each step that ends above to, and to
 		smallest := units.Rate{Kind: f.Step.Kind, Micros: (width + maxLoads - 2) / (maxLoads - 1)} // rounded up
-		m.refuse(m.path("step"), spec.Step,
-			fmt.Sprintf("from %s to %s in steps of %s are %d loads, and %d is the most: make step at least %s", f.From,
-				f.To, f.Step, loads, maxLoads, smallest))
+		m.refusef(m.path("step"), spec.Step,
+			"from %s to %s in steps of %s are %d loads, and %d is the most: make step at least %s", f.From,
+			f.To, f.Step, loads, maxLoads, smallest)
 		return nil
 	}
 	return f
@@ -274,9 +271,9 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 		b.Throughput = m.rate("throughput", spec.Throughput)
 	}
 	if trial := b.TrialDuration.Std(); trial > 0 && trial <= b.Longest.Std() {
-		m.refuse(m.path("longest"), spec.Longest,
-			fmt.Sprintf("the trial before the bursts shows whether bursts can lose frames at all, and has to be "+
-				"longer than they: make longest less than trialDuration, %s", trial))
+		m.refusef(m.path("longest"), spec.Longest,
+			"the trial before the bursts shows whether bursts can lose frames at all, and has to be longer than "+
+				"they: make longest less than trialDuration, %s", trial)
 	}
 	return b
 }
@@ -299,22 +296,21 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	}
 	// The schema has a rule that both are in one unit.
 	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros {
-		m.refuse(m.path("minRate"), spec.MinRate,
-			fmt.Sprintf("trials are between minRate and maxRate: make minRate less than %s, or maxRate more than %s",
-				s.MaxRate, s.MinRate))
+		m.refusef(m.path("minRate"), spec.MinRate,
+			"trials are between minRate and maxRate: make minRate less than %s, or maxRate more than %s",
+			s.MaxRate, s.MinRate)
 	}
 	switch first, whole := s.FirstTrial.Std(), s.Duration.Std(); {
 	case first <= 0 || whole <= 0: // one of them was refused
 	case first > whole:
-		m.refuse(m.path("firstTrial"), spec.FirstTrial,
-			fmt.Sprintf("duration, %s, is that of all trials together: make firstTrial less, or duration more", whole))
+		m.refusef(m.path("firstTrial"), spec.FirstTrial,
+			"duration, %s, is that of all trials together: make firstTrial less, or duration more", whole)
 	default:
 		if n := procedures.New(plan.Procedure{Type: plan.TypeSoak, Soak: s}).Bound().Trials; n > mostTrials {
-			m.refuse(m.path("trialGrowth"), spec.TrialGrowth,
-				fmt.Sprintf("trials from %s, each %s longer than the one before, are more than %d in %s: make "+
-					"firstTrial or trialGrowth longer, such as trialGrowth: %s",
-					first, s.TrialGrowth.Std(), mostTrials, whole,
-					(2*whole/(mostTrials*mostTrials)).Round(100*time.Millisecond)+100*time.Millisecond))
+			m.refusef(m.path("trialGrowth"), spec.TrialGrowth,
+				"trials from %s, each %s longer than the one before, are more than %d in %s: make firstTrial or "+
+					"trialGrowth longer, such as trialGrowth: %s", first, s.TrialGrowth.Std(), mostTrials, whole,
+				(2*whole/(mostTrials*mostTrials)).Round(100*time.Millisecond)+100*time.Millisecond)
 		}
 	}
 	return s
@@ -332,12 +328,12 @@ func (ft *fit) checkSoak(p *plan.Plan) {
 		rate, _ := overLine(s.MaxRate, d.Mix, line)
 		sendable := int64(float64(rate) / float64(units.PacketPerSecond) * s.Duration.Std().Seconds())
 		if needed := s.FramesNeeded(); rate > 0 && sendable < needed {
-			ft.refuse(specPath().Child("procedure", "soak", "duration"), ft.spec.Procedure.Soak.Duration,
-				fmt.Sprintf("at most %d frames are sent from %s to %s in that time, and it takes %d to say anything "+
-					"about a loss ratio of %s: make duration at least %s, or lossRatio at least %s",
-					sendable, d.From, d.To, needed, s.LossRatio, time.Duration(float64(s.Duration)/float64(max(1,
-						sendable))*float64(needed)).Round(time.Second)+time.Second,
-					units.RatioOf(plan.FramesWithoutLoss, max(1, sendable))+1))
+			ft.refusef(specPath().Child("procedure", "soak", "duration"), ft.spec.Procedure.Soak.Duration,
+				"at most %d frames are sent from %s to %s in that time, and it takes %d to say anything about a loss "+
+					"ratio of %s: make duration at least %s, or lossRatio at least %s",
+				sendable, d.From, d.To, needed, s.LossRatio, time.Duration(float64(s.Duration)/float64(max(1,
+					sendable))*float64(needed)).Round(time.Second)+time.Second,
+				units.RatioOf(plan.FramesWithoutLoss, max(1, sendable))+1)
 			return
 		}
 	}

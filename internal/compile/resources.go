@@ -1,8 +1,6 @@
 package compile
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -45,9 +43,9 @@ func (r *refusals) quantity(path *field.Path, text v1alpha1.Quantity, minimum, r
 	case err != nil:
 		r.refuse(path, text, "write an amount of memory with its unit, such as 512Mi or 4Gi")
 	case q.Cmp(resource.MustParse(minimum)) < 0:
-		r.refuse(path, text, fmt.Sprintf("%s: set %s or more", reason, minimum))
+		r.refusef(path, text, "%s: set %s or more", reason, minimum)
 	case q.Cmp(resource.MustParse(mostMemory)) > 0:
-		r.refuse(path, text, fmt.Sprintf("no machine has that much: set %s or less", mostMemory))
+		r.refusef(path, text, "no machine has that much: set %s or less", mostMemory)
 	}
 	return q
 }

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
@@ -19,9 +18,8 @@ func (ls *links) checkAddresses(l link) {
 	ls.checkHost(generator, l.addresses[0])
 	for _, network := range l.networks {
 		if network.Addr().Is6() != l.is6() {
-			ls.refuse(networks, network.String(),
-				fmt.Sprintf("a link is all IPv4 or all IPv6, and generator.address is %s: write both of one "+
-					"kind", l.addresses[0]))
+			ls.refusef(networks, network.String(),
+				"a link is all IPv4 or all IPv6, and generator.address is %s: write both of one kind", l.addresses[0])
 			return
 		}
 		ls.allow(networks, network)
@@ -32,20 +30,20 @@ func (ls *links) checkAddresses(l link) {
 	ls.allow(dut, l.dut.Masked())
 	ls.checkHost(dut, l.dut)
 	if l.dut.Addr().Is6() != l.is6() || l.dut.Masked() != l.addresses[0].Masked() {
-		ls.refuse(dut, l.dut.String(), fmt.Sprintf("the next hop must be in generator.address' network %s: set "+
-			"dut.address to an address in it", l.addresses[0].Masked()))
+		ls.refusef(dut, l.dut.String(), "the next hop must be in generator.address' network %s: set dut.address to "+
+			"an address in it", l.addresses[0].Masked())
 	}
 	if slices.Contains(l.addresses, l.dut) {
-		ls.refuse(dut, l.dut.String(), fmt.Sprintf("generators have %s to %s, so the device needs another address",
-			l.addresses[0].Addr(), l.addresses[len(l.addresses)-1].Addr()))
+		ls.refusef(dut, l.dut.String(), "generators have %s to %s, so the device needs another address",
+			l.addresses[0].Addr(), l.addresses[len(l.addresses)-1].Addr())
 	}
 }
 
 // checkHost refuses the first and the last address of a network, which no machine can have.
 func (ls *links) checkHost(path *field.Path, a netip.Prefix) {
 	if isNetwork(a) || isBroadcast(a) {
-		ls.refuse(path, a.String(), fmt.Sprintf("the first and the last address of a network can't be one machine's: "+
-			"use another, such as %s", netip.PrefixFrom(a.Masked().Addr().Next(), a.Bits())))
+		ls.refusef(path, a.String(), "the first and the last address of a network can't be one machine's: use "+
+			"another, such as %s", netip.PrefixFrom(a.Masked().Addr().Next(), a.Bits()))
 	}
 }
 
@@ -54,18 +52,17 @@ func (ls *links) checkApart(l, earlier link) {
 	for _, a := range l.networks {
 		for _, b := range earlier.networks {
 			if a.Overlaps(b) {
-				ls.refuse(l.path.Child("generator", "networks"), a.String(),
-					fmt.Sprintf("overlaps %s of link %s: flows could belong to either; use networks apart from each "+
-						"other", b, earlier.name))
+				ls.refusef(l.path.Child("generator", "networks"), a.String(),
+					"overlaps %s of link %s: flows could belong to either; use networks apart from each "+
+						"other", b, earlier.name)
 				return
 			}
 		}
 	}
 	if a, b := l.addresses[0].Masked(), earlier.addresses[0].Masked(); ls.device.forwarding() == plan.L3 &&
 		a.Overlaps(b) {
-		ls.refuse(l.path.Child("generator", "address"), l.addresses[0].String(),
-			fmt.Sprintf("network %s overlaps %s of link %s: a router needs a network of its own on each link", a, b,
-				earlier.name))
+		ls.refusef(l.path.Child("generator", "address"), l.addresses[0].String(),
+			"network %s overlaps %s of link %s: a router needs a network of its own on each link", a, b, earlier.name)
 	}
 }
 

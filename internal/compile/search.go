@@ -81,9 +81,9 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 func (m member) checkSearch(spec v1alpha1.SearchSpec, s *plan.Search) {
 	// The schema has a rule that both are in one unit.
 	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros {
-		m.refuse(m.path("minRate"), spec.MinRate,
-			fmt.Sprintf("the search is between minRate and maxRate: make minRate less than %s, or maxRate more than %s",
-				s.MaxRate, s.MinRate))
+		m.refusef(m.path("minRate"), spec.MinRate,
+			"the search is between minRate and maxRate: make minRate less than %s, or maxRate more than %s",
+			s.MaxRate, s.MinRate)
 	}
 	for i, g := range s.Goals {
 		if g.LossRatio >= units.One {
@@ -94,9 +94,9 @@ func (m member) checkSearch(spec v1alpha1.SearchSpec, s *plan.Search) {
 			if earlier.LossRatio == g.LossRatio && earlier.ExceedRatio == g.ExceedRatio &&
 				earlier.FinalTrialDuration == g.FinalTrialDuration && earlier.DurationSum == g.DurationSum &&
 				earlier.Width == g.Width {
-				m.refuse(m.path("goals").Index(i), g.Name,
-					fmt.Sprintf("the goal asks for the same as %s: remove it, or give it another lossRatio, "+
-						"exceedRatio, width or duration", earlier.Name))
+				m.refusef(m.path("goals").Index(i), g.Name,
+					"the goal asks for the same as %s: remove it, or give it another lossRatio, exceedRatio, width "+
+						"or duration", earlier.Name)
 			}
 		}
 	}

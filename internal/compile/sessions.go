@@ -2,7 +2,6 @@ package compile
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -78,7 +77,7 @@ func (sr *sessionReader) size(name, text string, minimum, maximum int64) int64 {
 	}
 	if v := q.Value(); v < minimum || v > maximum {
 		formatted := func(v int64) string { return resource.NewQuantity(v, resource.BinarySI).String() }
-		sr.refuse(path, text, fmt.Sprintf("%s must be between %s and %s", name, formatted(minimum), formatted(maximum)))
+		sr.refusef(path, text, "%s must be between %s and %s", name, formatted(minimum), formatted(maximum))
 	}
 	return q.Value()
 }
@@ -100,9 +99,9 @@ func (sessions) check(es *engineSpec) {
 			"to their last acknowledgement, which can't be told apart yet: use type ConstantLoad with "+
 			"constantLoad.rate Unlimited")
 	default:
-		es.refuse(procedure, spec.Procedure.Type,
-			fmt.Sprintf("%s searches among loads of frames, and TCP finds its rate by itself: use type ConstantLoad "+
-				"with constantLoad.rate Unlimited", cmp.Or(spec.Procedure.Type, v1alpha1.ProcedureRamp)))
+		es.refusef(procedure, spec.Procedure.Type,
+			"%s searches among loads of frames, and TCP finds its rate by itself: use type ConstantLoad with "+
+				"constantLoad.rate Unlimited", cmp.Or(spec.Procedure.Type, v1alpha1.ProcedureRamp))
 	}
 	if spec.Generator.Replicas > 1 {
 		es.refuse(path.Child("generator", "replicas"), spec.Generator.Replicas,
@@ -160,8 +159,8 @@ func (sr *sessionReader) checkRate() {
 		sr.refuse(path, rate, "the rate of sessions is of payload, whatever the line carries: name it in bits per "+
 			"second, such as 100mbps, or with UDP datagrams, such as 10kpps")
 	case parsed.Micros < 1_000_000*int64(cmp.Or(s.Parallel, 4)):
-		sr.refuse(path, rate, fmt.Sprintf("each of %d connections must have a bit per second, or a datagram, at "+
-			"least: ask for more", cmp.Or(s.Parallel, 4)))
+		sr.refusef(path, rate, "each of %d connections must have a bit per second, or a datagram, at least: ask for "+
+			"more", cmp.Or(s.Parallel, 4))
 	}
 }
 
@@ -178,16 +177,15 @@ func (sr *sessionReader) checkApplication(s *plan.Sessions, load *plan.ConstantL
 	warmUp, lasts := load.WarmupDuration.Std(), load.WarmupDuration.Std()+load.Duration.Std()
 	switch {
 	case s.Application == plan.ApplicationIperf2 && warmUp > 0 && warmUp < leastWarmUpOfIperf2:
-		sr.refuse(member.Child("warmupDuration"), sr.spec.Procedure.ConstantLoad.WarmupDuration,
-			fmt.Sprintf("iperf 2 reports its counts every half second: use %s or more, or 0s", leastWarmUpOfIperf2))
+		sr.refusef(member.Child("warmupDuration"), sr.spec.Procedure.ConstantLoad.WarmupDuration,
+			"iperf 2 reports its counts every half second: use %s or more, or 0s", leastWarmUpOfIperf2)
 	case s.Application == plan.ApplicationIperf3 && lasts > longestOfIperf3:
-		sr.refuse(member.Child("duration"), sr.spec.Procedure.ConstantLoad.Duration,
-			fmt.Sprintf("a test by iperf3's protocol lasts less than a day: use %s or less with the warm-up",
-				longestOfIperf3))
+		sr.refusef(member.Child("duration"), sr.spec.Procedure.ConstantLoad.Duration,
+			"a test by iperf3's protocol lasts less than a day: use %s or less with the warm-up", longestOfIperf3)
 	case s.Application == plan.ApplicationIperf3 && int64(s.Parallel)*s.MessageBytes > mostMemoryOfIperf3:
-		sr.refuse(specPath().Child("traffic", "sessions", "messageSize"), s.MessageBytes,
-			fmt.Sprintf("%d connections with messages of that size take more than 64Mi of memory: use fewer, or "+
-				"smaller ones", s.Parallel))
+		sr.refusef(specPath().Child("traffic", "sessions", "messageSize"), s.MessageBytes,
+			"%d connections with messages of that size take more than 64Mi of memory: use fewer, or smaller "+
+				"ones", s.Parallel)
 	}
 }
 
@@ -203,9 +201,9 @@ func (sr *sessionReader) checkMetrics() {
 	}
 	for i, criterion := range sr.spec.Criteria {
 		if needs, found := protocols[criterion.Metric]; found && needs != protocol {
-			sr.refuse(specPath().Child("criteria").Index(i).Child("metric"), criterion.Metric,
-				fmt.Sprintf("this is counted with %s, and traffic.sessions.protocol is %s: set that to %s, or use "+
-					"GoodputBitsPerSecond", needs, protocol, needs))
+			sr.refusef(specPath().Child("criteria").Index(i).Child("metric"), criterion.Metric,
+				"this is counted with %s, and traffic.sessions.protocol is %s: set that to %s, or use "+
+					"GoodputBitsPerSecond", needs, protocol, needs)
 		}
 	}
 }
@@ -227,10 +225,10 @@ func (e sessions) checkPods(es *engineSpec) {
 	if len(discarded.errs) > 0 || int64(p.Parallel)*(p.MessageBytes+2*p.WindowBytes) <= available {
 		return
 	}
-	es.refuse(specPath().Child("traffic", "sessions", "parallel"), p.Parallel,
-		fmt.Sprintf("so many connections with messages of %d bytes and windows of %d need more than half of an end's "+
-			"memory, which is %s: use fewer, smaller ones, or give generator.memory "+
-			"more", p.MessageBytes, p.WindowBytes, &r.Memory))
+	es.refusef(specPath().Child("traffic", "sessions", "parallel"), p.Parallel,
+		"so many connections with messages of %d bytes and windows of %d need more than half of an end's memory, "+
+			"which is %s: use fewer, smaller ones, or give generator.memory "+
+			"more", p.MessageBytes, p.WindowBytes, &r.Memory)
 }
 
 // resources are the software engine's, since an end is the same program.
@@ -240,8 +238,7 @@ func (sessions) resources(es *engineSpec) (devices, kernel Resources) {
 
 // metricsOfSessions are the metrics that criteria of sessions may use.
 var metricsOfSessions = []v1alpha1.Metric{v1alpha1.MetricGoodputBitsPerSecond, v1alpha1.MetricRetransmitRatio,
-	v1alpha1.MetricRoundTripMicroseconds,
-	v1alpha1.MetricDatagramLossRatio, v1alpha1.MetricJitterMicroseconds}
+	v1alpha1.MetricRoundTripMicroseconds, v1alpha1.MetricDatagramLossRatio, v1alpha1.MetricJitterMicroseconds}
 
 // checkTraffic refuses what only the other kind of traffic has, which is an unlimited rate for frames, and criteria of
 // metrics that this traffic doesn't have.

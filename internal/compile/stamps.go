@@ -112,9 +112,8 @@ func (st *stamps) sample(ports []plan.GeneratorPort) {
 				}
 				sample, err := profile.LatencyStream(s, id, samplePerSecond)
 				if err != nil {
-					st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{},
-						fmt.Sprintf("a latency stream ends with a stamp, and %v: use larger frames, or leave latency "+
-							"out", err))
+					st.refusef(specPath().Child("procedure", "latency"), field.OmitValueType{},
+						"a latency stream ends with a stamp, and %v: use larger frames, or leave latency out", err)
 					return
 				}
 				ports[i].Streams = append(ports[i].Streams, sample)
@@ -122,9 +121,8 @@ func (st *stamps) sample(ports []plan.GeneratorPort) {
 		}
 	}
 	if int(id) > mostSamples {
-		st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{},
-			fmt.Sprintf("%d frame sizes and directions are as many latency streams, and TRex has %d: use fewer sizes",
-				id,
-				mostSamples))
+		st.refusef(specPath().Child("procedure", "latency"), field.OmitValueType{},
+			"%d frame sizes and directions are as many latency streams, and TRex has %d: use fewer sizes",
+			id, mostSamples)
 	}
 }

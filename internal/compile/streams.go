@@ -26,13 +26,12 @@ func (lo *loads) checkStreams() {
 			"profile Streams can't be divided: every replica would send the same flows; use 1")
 	}
 	if lo.device.forwarding() == plan.L3 && len(lo.directions.entries) > 1 {
-		lo.errs = append(lo.errs, field.Invalid(traffic.Child("directions"), field.OmitValueType{},
-			fmt.Sprintf("the same streams can't be routed both ways: choose one direction, such as [{from: %s, to: "+
-				"%s}]", lo.directions.entries[0].From, lo.directions.entries[0].To)))
+		lo.refusef(traffic.Child("directions"), field.OmitValueType{},
+			"the same streams can't be routed both ways: choose one direction, such as [{from: %s, to: "+
+				"%s}]", lo.directions.entries[0].From, lo.directions.entries[0].To)
 	}
 	if text := lo.spec.Streams.JSON; !json.Valid([]byte(text)) {
-		lo.errs = append(lo.errs, field.Invalid(traffic.Child("streams", "json"), field.OmitValueType{},
-			explainJSON(text)))
+		lo.refuse(traffic.Child("streams", "json"), field.OmitValueType{}, explainJSON(text))
 	}
 }
 
@@ -67,21 +66,19 @@ func (lo *loads) allowStreams(streams []stream.Stream) {
 	path := specPath().Child("traffic", "streams", "json")
 	for i, s := range streams {
 		if rate := s.Mode.Rate.Type; rate != "pps" && lo.procedure == v1alpha1.ProcedureBackToBack {
-			lo.errs = append(lo.errs, field.Invalid(path, field.OmitValueType{},
-				fmt.Sprintf("streams[%d].mode.rate.type is %s, so how many frames of a burst that stream has isn't "+
-					"known: use pps with procedure.type BackToBack", i, rate)))
+			lo.refusef(path, field.OmitValueType{},
+				"streams[%d].mode.rate.type is %s, so how many frames of a burst that stream has isn't known: use "+
+					"pps with procedure.type BackToBack", i, rate)
 		}
 		if ttl, routers := profile.TTL(s), lo.dut.Routers(); routers > 0 && ttl <= routers {
-			lo.errs = append(lo.errs, field.Invalid(path, field.OmitValueType{},
-				fmt.Sprintf("streams[%d].packet.binary: the frames leave with TTL %d, and each router under test "+
-					"takes 1 (%d in all), so none comes back: use at least %d", i, ttl, routers, routers+1)))
+			lo.refusef(path, field.OmitValueType{},
+				"streams[%d].packet.binary: the frames leave with TTL %d, and each router under test takes 1 (%d in "+
+					"all), so none comes back: use at least %d", i, ttl, routers, routers+1)
 		}
 		for side, reached := range profile.Reach(s) {
 			if !lo.links.allowed(reached) {
-				lo.errs = append(lo.errs, field.Invalid(path, field.OmitValueType{},
-					fmt.Sprintf("streams[%d]: its %s addresses, all within %s, are %s", i,
-						[...]string{"source", "destination"}[side],
-						reached, outside(reached))))
+				lo.refusef(path, field.OmitValueType{}, "streams[%d]: its %s addresses, all within %s, are %s", i,
+					[...]string{"source", "destination"}[side], reached, outside(reached))
 			}
 		}
 	}

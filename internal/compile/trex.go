@@ -2,7 +2,6 @@ package compile
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -55,8 +54,8 @@ func (trex) hugepages(es *engineSpec) (size string, total resource.Quantity) {
 	page, err := resource.ParseQuantity(string(spec.PageSize))
 	if len(es.errs) == errorsBefore && err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
 		roundedUp := resource.NewQuantity((total.Value()/page.Value()+1)*page.Value(), resource.BinarySI)
-		es.refuse(path, spec.Total, fmt.Sprintf("pages of %s can't be divided: ask for a multiple of it, such as %s",
-			spec.PageSize, roundedUp))
+		es.refusef(path, spec.Total, "pages of %s can't be divided: ask for a multiple of it, such as %s",
+			spec.PageSize, roundedUp)
 	}
 	return string(spec.PageSize), total
 }
@@ -120,7 +119,7 @@ func (e trex) checkPods(es *engineSpec) {
 func (trex) checkConfig(es *engineSpec, path *field.Path, settings v1alpha1.Freeform) {
 	for _, key := range sortedKeys(settings) {
 		if reason := ownedSettings()[key]; reason != "" {
-			es.errs = append(es.errs, field.Invalid(path.Child(key), field.OmitValueType{}, reason+": remove it"))
+			es.refuse(path.Child(key), field.OmitValueType{}, reason+": remove it")
 		}
 	}
 }

@@ -181,8 +181,7 @@ func TestFaults(t *testing.T) {
 			`x.yaml:4: items[0] is "router": an item is a whole object, such as a LoadTest`},
 		{"a fault in a List in a List", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  " +
 			"items:\n  - {apiVersion: linerate.dev/v1alpha1, kind: LoadTest, metadata: {name: x}, spec: {trafic: " +
-			"{}}}\n",
-			"x.yaml:7: spec.trafic is not a field of LoadTest: did you mean traffic?"},
+			"{}}}\n", "x.yaml:7: spec.trafic is not a field of LoadTest: did you mean traffic?"},
 		{"two of one name", minimal + "---\n" + minimal,
 			`x.yaml:10 (document 2): metadata.name is "x", as in document 1`},
 		{"a null where a default is", minimal + "  procedure: {ramp: {targetRate: 5}}\n",

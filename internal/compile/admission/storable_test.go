@@ -27,17 +27,15 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 			"000100s", "1.000000001h"},
 			func(s v1alpha1.LoadTestSpec) error { _, err := s.ActiveDeadline.Std(); return err }},
 		{"trials' durations", "0195.hms-+ µund", "  procedure: {type: FrameLoss, frameLoss: {trialDuration: %q}}\n",
-			[]string{"1s", "60s", "1h", "0.5m", "000100s", "59m59.999999999s"},
-			func(s v1alpha1.LoadTestSpec) error {
+			[]string{"1s", "60s", "1h", "0.5m", "000100s", "59m59.999999999s"}, func(s v1alpha1.LoadTestSpec) error {
 				_, err := v1alpha1.Duration(s.Procedure.FrameLoss.TrialDuration).Std()
 				return err
 			}},
 		{"rates", "0195.kmgpbsl%- ", "  procedure: {ramp: {targetRate: %q}}\n", []string{"1kpps", "14.88mpps", "10gbps",
-			"10gbpsl1", "95%", "0.000001%", "1.5pps", "9bps"},
-			func(s v1alpha1.LoadTestSpec) error {
-				_, err := units.ParseRate(string(s.Procedure.Ramp.TargetRate))
-				return err
-			}},
+			"10gbpsl1", "95%", "0.000001%", "1.5pps", "9bps"}, func(s v1alpha1.LoadTestSpec) error {
+			_, err := units.ParseRate(string(s.Procedure.Ramp.TargetRate))
+			return err
+		}},
 		{"ratios", "0195.%-", "  procedure: {maxLossRatio: %q}\n", []string{"0", "1", "0.001", "1.000", "0.000000001"},
 			func(s v1alpha1.LoadTestSpec) error {
 				_, err := units.ParseRatio(string(s.Procedure.MaxLossRatio))
@@ -49,17 +47,15 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 				return err
 			}},
 		{"decimals", "0195.-eE", "  criteria: [{name: a, metric: PacketsPerSecond, min: %q}]\n",
-			[]string{"0", "95", "0.001", "123456789012345.123456789"[:20]},
-			func(s v1alpha1.LoadTestSpec) error {
+			[]string{"0", "95", "0.001", "123456789012345.123456789"[:20]}, func(s v1alpha1.LoadTestSpec) error {
 				_, err := strconv.ParseFloat(string(s.Criteria[0].Min), 64)
 				return err
 			}},
 		{"networks", "0195.:/af", "  traffic: {allowedPrefixes: [%q]}\n", []string{"10.0.0.0/8", "2001:2::/48", "::/0",
-			"192.0.2.1/32"},
-			func(s v1alpha1.LoadTestSpec) error {
-				_, err := netip.ParsePrefix(string(s.Traffic.AllowedPrefixes[0]))
-				return err
-			}},
+			"192.0.2.1/32"}, func(s v1alpha1.LoadTestSpec) error {
+			_, err := netip.ParsePrefix(string(s.Traffic.AllowedPrefixes[0]))
+			return err
+		}},
 	} {
 		t.Run(q.name, func(t *testing.T) {
 			for _, example := range q.examples {

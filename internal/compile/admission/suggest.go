@@ -71,8 +71,7 @@ func (s *resource) elsewhere(p path, parent *structuralschema.Structural) string
 		place += "."[:min(i, 1)] + piece
 	}
 	if descendants := find(parent, name, place); len(descendants) > 0 {
-		return slices.MinFunc(descendants, func(a,
-			b string) int {
+		return slices.MinFunc(descendants, func(a, b string) int {
 			return strings.Count(a, ".") - strings.Count(b, ".")
 		})
 	}

@@ -205,8 +205,7 @@ func TestWhatIsClaimed(t *testing.T) {
 			"sent at 20.00 Kpps (the trial's rate, as the generators don't report that of a burst)",
 			[2]bool{true, true}},
 		"a generator below what was asked for": {bursts(), queue{rate: 9000, fastest: 15_000, depth: 300}, limited, nil,
-			report.BurstsMeasured,
-			"west→east: bursts of 74", [2]bool{true, true}},
+			report.BurstsMeasured, "west→east: bursts of 74", [2]bool{true, true}},
 		"a search that was given up": {bursts(repeated(2)), limited, limited,
 			[]Edit{Void("link west was down", 2, 3, 4, 5)}, report.BurstsMeasured,
 			"1 search could not be finished, as bursts could not be judged", [2]bool{true, true}},
@@ -214,14 +213,12 @@ func TestWhatIsClaimed(t *testing.T) {
 			[]Edit{Void("link west was down", 2, 3, 4, 5)}, report.BurstsMeasured,
 			"no search for the longest burst without loss was finished", [2]bool{}},
 		"a throughput that was given": {bursts(func(b *plan.BackToBack) {
-			b.Throughput = units.Rate{Kind: units.Packets,
-				Micros: 12_000 * 1_000_000}
+			b.Throughput = units.Rate{Kind: units.Packets, Micros: 12_000 * 1_000_000}
 		}), limited, limited, nil, report.BurstsMeasured,
 			"forwarded at 12.00 Kpps meanwhile: the device held 39", [2]bool{true, true}},
 		"a throughput above the bursts' " +
 			"rate": {bursts(func(b *plan.BackToBack) {
-			b.Throughput = units.Rate{Kind: units.Packets,
-				Micros: 20_000 * 1_000_000}
+			b.Throughput = units.Rate{Kind: units.Packets, Micros: 20_000 * 1_000_000}
 		}), limited, limited, nil, report.BurstsMeasured,
 			"the throughput given, 20kpps, isn't below that", [2]bool{true, true}},
 		"bursts that send all that the trial brought": {bursts(), limited, limited, []Edit{broughtOnly(500)},
@@ -231,8 +228,7 @@ func TestWhatIsClaimed(t *testing.T) {
 			"what the device forwards meanwhile isn't below that, so what it holds is unknown", [2]bool{true, true}},
 		"longest bursts that lose nothing, though the trial did": {bursts(func(b *plan.BackToBack) {
 			b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
-		}),
-			queue{rate: 10_000, fastest: 1e9, depth: 20_000}, queue{rate: 10_000, fastest: 1e9, depth: 20_000}, nil,
+		}), queue{rate: 10_000, fastest: 1e9, depth: 20_000}, queue{rate: 10_000, fastest: 1e9, depth: 20_000}, nil,
 			report.BurstsMeasured, "nor did the longest burst allowed: a lower bound", [2]bool{true, true}},
 		"a buffer that no trial fills": {bursts(), deep, deep, nil, report.ReachedTarget, "", [2]bool{}},
 	} {

@@ -55,10 +55,9 @@ func TestTheWindowsThatCoverADuration(t *testing.T) {
 			"Holding 1/2 150ms+300ms, Holding 2/2 0s+300ms"},
 		"a remainder is left out": {usual(cold, lasting(29*time.Second, 10*time.Second)),
 			"Holding 1/2 500ms+10s, Holding 2/2 0s+10s"},
-		"a short duration is one window": {usual(cold, lasting(4*time.Second, 10*time.Second)),
-			"Holding 1/1 500ms+4s"},
-		"no window: the whole duration": {usual(cold, lasting(20*time.Second, 0)), "Holding 1/1 500ms+20s"},
-		"nothing set":                   {constantload.New(plan.Procedure{}), "Holding 1/1 0s+0s"},
+		"a short duration is one window": {usual(cold, lasting(4*time.Second, 10*time.Second)), "Holding 1/1 500ms+4s"},
+		"no window: the whole duration":  {usual(cold, lasting(20*time.Second, 0)), "Holding 1/1 500ms+20s"},
+		"nothing set":                    {constantload.New(plan.Procedure{}), "Holding 1/1 0s+0s"},
 	} {
 		if got := strings.Join(steps(c.procedure), ", "); got != c.want {
 			t.Errorf("%s: %s\nwant %s", name, got, c.want)
@@ -113,11 +112,9 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 		"carries three quarters of it": {Limited(15_000), nil, report.LoadHeld, 2, "0.25", []string{
 			"west→east: 250000 of 1000000 frames did not come back: 25 % lost",
 			"the most in window 2: 25 % west→east"}},
-		"loses frames in one window": {func(n int, asked float64) (float64,
-			float64) {
+		"loses frames in one window": {func(n int, asked float64) (float64, float64) {
 			return asked, asked * (1 - float64(n/4%2)/10)
-		},
-			nil, report.LoadHeld, 5, "0.04", []string{"the most in window 5: 10 % west→east"}},
+		}, nil, report.LoadHeld, 5, "0.04", []string{"the most in window 5: 10 % west→east"}},
 		"is offered less than asked": {Limited(30_000).Throttled(5000), nil, report.GeneratorLimited, 2, "0", []string{
 			"the generators offered only 5.00 Kpps of 20.00 Kpps asked for west→east: the figures are of that load"}},
 		"is offered a little less, within the noise of a reading": {Limited(30_000).Throttled(19_900), nil,

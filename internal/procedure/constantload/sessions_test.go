@@ -83,12 +83,10 @@ func TestDatagramsAtARate(t *testing.T) {
 	direction := func(source, destination string, sent, lost int64) report.Direction {
 		return report.Direction{From: source, To: destination, Quality: report.Good,
 			Sessions: &report.Sessions{Connections: 1, AskedBitsPerSecond: 8_000_000, WrittenBytes: sent * 1000,
-				SentBytes: sent * 1000,
-				SentIn:    plan.Duration(time.Second), ReceivedBytes: (sent - lost) * 1000,
+				SentBytes: sent * 1000, SentIn: plan.Duration(time.Second), ReceivedBytes: (sent - lost) * 1000,
 				ReceivedIn: plan.Duration(time.Second), GoodputBitsPerSecond: (sent - lost) * 8000,
 				Datagrams: &report.Datagrams{Sent: sent, Received: sent - lost, Lost: lost,
-					LossRatio: units.RatioOf(lost,
-						sent)}}}
+					LossRatio: units.RatioOf(lost, sent)}}}
 	}
 	for name, c := range map[string]struct {
 		outward, homeward report.Direction

@@ -64,8 +64,7 @@ func TestTheLoadsOfADescent(t *testing.T) {
 		"a lowest load above the highest":     {descent(rates(pps(100), pps(200), pps(10))), "100"},
 		"no lowest load":                      {descent(rates(pps(100), pps(0), pps(10))), "100"},
 		"percent of the line rate": {descent(rates(units.Rate{Kind: units.LinePercent, Micros: 100_000_000}, percent,
-			units.Rate{Kind: units.LinePercent, Micros: 30_000_000})),
-			"100 70 40 10"},
+			units.Rate{Kind: units.LinePercent, Micros: 30_000_000})), "100 70 40 10"},
 		"nothing set": {frameloss.New(plan.Procedure{}), "100"},
 	} {
 		history, _ := CarryOut(t, c.procedure, Limited(Full/1000))
@@ -141,20 +140,16 @@ func TestTheEndOfADescent(t *testing.T) {
 			func(_ int, asked float64) (float64, float64) { return asked, asked * 0.9995 }, nil,
 			"100 90 80", "the descent reached its end after 3 loads", []string{"0.05 % at 100 % of 100pps"}},
 		"a generator at its end: its load is what counts": {descent(), Limited(9000).Throttled(10_000), nil,
-			"100 90 80 70 60 50 40 30",
-			"nothing was lost at 2 loads in succession, down to 30 % of 20kpps",
+			"100 90 80 70 60 50 40 30", "nothing was lost at 2 loads in succession, down to 30 % of 20kpps",
 			[]string{"10 % at 100 % of 20kpps (10.00 Kpps offered)", "10 % at 50 %, none"}},
 		"a trial that was disturbed is repeated": {descent(), Limited(1e9), []Edit{Void("link west was down", 1)},
-			"100 100 90",
-			"nothing was lost at 2 loads in succession, down to 90 % of 20kpps", nil},
+			"100 100 90", "nothing was lost at 2 loads in succession, down to 90 % of 20kpps", nil},
 		"one that stays so is told": {descent(), Limited(1e9), []Edit{Void("link west was down", 2, 3, 4)},
-			"100 90 90 90 80 70",
-			"nothing was lost at 2 loads in succession, down to 70 % of 20kpps", []string{
+			"100 90 90 90 80 70", "nothing was lost at 2 loads in succession, down to 70 % of 20kpps", []string{
 				"none from 100 % of 20kpps down to 70 %; no trial could be judged at 90 % of 20kpps (window 5: link " +
 					"west was down)"}},
 		"so are several": {descent(), Limited(1e9), []Edit{Void("link west was down", 1, 2, 3, 4, 5, 6)},
-			"100 100 100 90 90 90 80 70",
-			"nothing was lost at 2 loads in succession, down to 70 % of 20kpps",
+			"100 100 100 90 90 90 80 70", "nothing was lost at 2 loads in succession, down to 70 % of 20kpps",
 			[]string{"no trial could be judged at 100 % of 20kpps and 1 load below (window 4: link west was down)"}},
 	} {
 		t.Run(name, func(t *testing.T) {

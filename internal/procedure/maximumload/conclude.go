@@ -28,8 +28,7 @@ func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusi
 				len(replayed.judged), trials(m.trials()), first.Number, first.Reason)
 		}
 		clauses = append(clauses, fmt.Sprintf("%s could not be judged, however often repeated (window %d: %s)",
-			trials(n),
-			first.Number, first.Reason))
+			trials(n), first.Number, first.Reason))
 	}
 	c.Sentence = strings.Join(clauses, "; ")
 	return c

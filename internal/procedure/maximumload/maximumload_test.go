@@ -19,8 +19,7 @@ import (
 // trials are usual ones: three of ten seconds after a warm-up.
 func trials(options ...func(*plan.MaximumOfferedLoad)) maximumload.MaximumOfferedLoad {
 	m := plan.MaximumOfferedLoad{Rate: units.Rate{Kind: units.Packets, Micros: Full * 1_000_000},
-		WarmupDuration: plan.Duration(5 * time.Second),
-		TrialDuration:  plan.Duration(10 * time.Second), Trials: 3}
+		WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(10 * time.Second), Trials: 3}
 	for _, o := range options {
 		o(&m)
 	}
@@ -56,8 +55,7 @@ func TestTheTrials(t *testing.T) {
 			"Trial 1 10s, Trial 1 10s", "the trial of 10s is over"},
 		"but no more than twice": {trials(cold, times(1)), []Edit{Void("link west was down", 0, 1, 2, 3)},
 			"Trial 1 10s, Trial 1 10s, Trial 1 10s", "the trial of 10s is over"},
-		"nothing set": {maximumload.New(plan.Procedure{}), nil, "Trial 1 0s",
-			"the trial of 0s is over"},
+		"nothing set": {maximumload.New(plan.Procedure{}), nil, "Trial 1 0s", "the trial of 0s is over"},
 	} {
 		history, trace := CarryOut(t, c.procedure, Limited(1e9), c.edits...)
 		if got := steps(history); got != c.want || trace[len(trace)-1] != c.ending {
@@ -112,8 +110,7 @@ func starved(senders time.Duration, frames int64) Edit {
 		w.Directions = w.Directions[:1]
 		w.Directions[0].DisturbedFrames, w.Directions[0].SendersWaited = frames, plan.Duration(senders)
 		w.Disturbance = &report.Disturbance{Over: plan.Duration(10 * time.Second),
-			Waited: plan.Duration(2 * time.Second),
-			Waits: []report.Wait{{Thread: "napi/east-12", ID: 12, Processor: 1,
+			Waited: plan.Duration(2 * time.Second), Waits: []report.Wait{{Thread: "napi/east-12", ID: 12, Processor: 1,
 				Waited: plan.Duration(2 * time.Second)}}}
 	}
 }

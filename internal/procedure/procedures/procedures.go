@@ -91,6 +91,5 @@ func Check(p plan.Procedure) error {
 		return nil
 	}
 	return fmt.Errorf("procedure.type %q is not known here; this linerate knows %s: use one of these, or the "+
-		"linerate that wrote the plan", p.Type,
-		strings.Join(slices.Sorted(maps.Keys(constructors)), ", "))
+		"linerate that wrote the plan", p.Type, strings.Join(slices.Sorted(maps.Keys(constructors)), ", "))
 }

@@ -353,6 +353,5 @@ const usualBisections = 3
 
 func (b *bracket) saturationSentence() string {
 	return fmt.Sprintf("saturation: %d windows in a row lost frames on %s, the first at %s of the target", lossyRun,
-		b.cause,
-		percent(b.upper.load))
+		b.cause, percent(b.upper.load))
 }

@@ -87,8 +87,7 @@ func TestLossOfAGeneratorThatIsAskedForTooMuch(t *testing.T) {
 func TestAGeneratorThatAlwaysSendsALittleLess(t *testing.T) {
 	for name, p := range map[string]plan.Procedure{"refined": rampOf(), "by steps alone": rampOf(refineTo(0))} {
 		t.Run(name+" finds the limit, as sharply as it can tell", func(t *testing.T) {
-			history, trace := carryOut(t, p, func(s procedure.Step, asked float64) (float64,
-				float64) {
+			history, trace := carryOut(t, p, func(s procedure.Step, asked float64) (float64, float64) {
 				return limited(52_000, 0)(s, 0.97*asked)
 			})
 			c := ramp.New(p).Conclude(history)
@@ -100,8 +99,7 @@ func TestAGeneratorThatAlwaysSendsALittleLess(t *testing.T) {
 }
 
 func TestAGeneratorThatAlwaysSendsMuchLessFindsNoLimit(t *testing.T) {
-	history, trace := carryOut(t, rampOf(), func(s procedure.Step, asked float64) (float64,
-		float64) {
+	history, trace := carryOut(t, rampOf(), func(s procedure.Step, asked float64) (float64, float64) {
 		return limited(52_000, 0)(s, 0.85*asked)
 	})
 	if c := ramp.New(rampOf()).Conclude(history); c.Saturated || c.Reason != report.GeneratorLimited {

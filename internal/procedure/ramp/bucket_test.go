@@ -81,8 +81,7 @@ func TestTheCommittedRateOfAPolicerByBytesIsFound(t *testing.T) {
 		for _, depth := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
 			p, rate := rampOf(settings), 2_000+rnd.Float64()*60_000
 			b := NewByteBucket(rate, depth)
-			history, trace := carryOut(t, p, func(s procedure.Step, asked float64) (float64,
-				float64) {
+			history, trace := carryOut(t, p, func(s procedure.Step, asked float64) (float64, float64) {
 				return asked, b.Pass(s, asked)
 			}, func(w *report.Window) { b.Weigh(&w.Directions[0]) })
 			c := ramp.New(p).Conclude(history)

@@ -90,8 +90,7 @@ func (d direction) reason(l *report.CriticalLoad) report.Reason {
 func nearest(trials []report.Window, load units.Ratio) (best int) {
 	for i, w := range trials {
 		if distance := func(l units.Ratio) units.Ratio {
-			return max(l-load,
-				load-l)
+			return max(l-load, load-l)
 		}; distance(w.Load) <= distance(trials[best].Load) {
 			best = i
 		}

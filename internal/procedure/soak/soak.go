@@ -69,8 +69,7 @@ func (s Soak) Next(history []report.Window) procedure.Step {
 		load, reason := s.nextLoad(c.trials)
 		total, _ := s.allTrials()
 		return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: load, Judge: s.trialLength(c.attempts,
-			c.sent),
-			Reason: cmp.Or(c.Reason, reason), Number: c.attempts + 1, Total: total}
+			c.sent), Reason: cmp.Or(c.Reason, reason), Number: c.attempts + 1, Total: total}
 	})
 }
 

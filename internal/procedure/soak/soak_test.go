@@ -343,8 +343,7 @@ func TestNoLowerEndIsAboveWhatWasOffered(t *testing.T) {
 		reason report.Reason
 		phrase string
 	}{
-		"all was offered": {highest, report.LoadEstimated,
-			"no load that was offered is known to be above that point"},
+		"all was offered": {highest, report.LoadEstimated, "no load that was offered is known to be above that point"},
 		"the generators' most": {highest / 2, report.GeneratorLimited,
 			"and the generators send no more, of 1.00 Mpps asked for"},
 	} {
@@ -456,8 +455,7 @@ func TestLoadsStayWithinTheBounds(t *testing.T) {
 		p := soaked(14)
 		weaker := device{loses: sharp(610_000)}
 		rnd := rand.New(rand.NewPCG(uint64(seed), 1))
-		history, _ := CarryOutBy(t, p, func(s procedure.Step,
-			n int) report.Window {
+		history, _ := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
 			return windowOf(rnd, s, n, d, weaker)
 		})
 		sum := time.Duration(0)
