@@ -24,7 +24,8 @@ import (
 //
 //	at most    ConfigMap, Job   20 KiB   labels, annotations, the owner; a Progress 64 KiB more
 //	           pod             288 KiB   network-status; containers and what became of them
-//	           LoadTest        0.8 MiB   all that its schema takes, and 256 KiB in forms of others; a suite half of that, and twice as much in those
+//	           LoadTest        0.8 MiB   all that its schema takes, and 256 KiB in free-form fields
+//	           LoadTestSuite             half of what a LoadTest's schema takes, and 512 KiB in free-form fields
 //	           network          80 KiB   its configuration
 
 const (
@@ -292,7 +293,8 @@ func cut(text string, maxBytes int) string {
 	if len(text) <= maxBytes {
 		return text
 	}
-	return strings.Clone(strings.ToValidUTF8(text[:maxBytes], "")) // a clone, since a part keeps the whole text in memory
+	// a clone, since a part keeps the whole text in memory
+	return strings.Clone(strings.ToValidUTF8(text[:maxBytes], ""))
 }
 
 // jobInBrief keeps of a Job whether a person or Kueue suspended it, and its conditions.

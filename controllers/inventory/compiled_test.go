@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -83,7 +84,9 @@ func TestCompiledTestsTakeNoMoreMemoryThanTheyMay(t *testing.T) {
 	for i := range 5000 {
 		test := stored(fmt.Sprint(i), 1)
 		if i%2 == 0 {
-			test.Spec.DUT.Pod = &v1alpha1.DUTPodSpec{Template: v1alpha1.Freeform{"spec": apiextensionsv1.JSON{Raw: []byte("[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}]")}}}
+			list := "[" + strings.Repeat("{},", 15) + "{}]"
+			template := v1alpha1.Freeform{"spec": apiextensionsv1.JSON{Raw: []byte(list)}}
+			test.Spec.DUT.Pod = &v1alpha1.DUTPodSpec{Template: template}
 		}
 		tests.get(test)
 	}

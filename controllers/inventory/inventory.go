@@ -143,15 +143,19 @@ func (i *Inventory) outOfBounds(namespace string, keys []compile.NetworkKey) map
 	shared, faults := i.bounds.Shared, map[compile.NetworkKey]string{}
 	for _, key := range keys {
 		if key.Namespace != namespace && !slices.Contains(shared, "*") && !slices.Contains(shared, key.Namespace) {
-			faults[key] = fmt.Sprintf("tests of namespace %s may use networks of %s only: use one of those, or have an administrator add %s to the chart's allowedNetworkNamespaces (the operator's option --network-namespaces)",
+			faults[key] = fmt.Sprintf("tests of namespace %s may use networks of %s only: use one of those, or have "+
+				"an administrator add %s to the chart's allowedNetworkNamespaces (the operator's option "+
+				"--network-namespaces)",
 				namespace, strings.Join(slices.Concat([]string{namespace}, shared), ", "), key.Namespace)
 		}
 	}
 	return faults
 }
 
-const unguarded = "it gives devices of physical ports that another operator's tests may be on, too: this operator looks after some namespaces only, and doesn't know where all operators of the " +
-	"cluster keep these ports' Leases: an administrator says it, also where there is no other operator, by the chart's physicalPorts.namespace (the option --port-leases-namespace)"
+const unguarded = "it gives devices of physical ports that another operator's tests may be on, too: this operator " +
+	"looks after some namespaces only, and doesn't know where all operators of the " +
+	"cluster keep these ports' Leases: an administrator says it, also where there is no other operator, by the " +
+	"chart's physicalPorts.namespace (the option --port-leases-namespace)"
 
 func (i *Inventory) readNetworks(ctx context.Context, keys []compile.NetworkKey, lab *lifecycle.Inventory) error {
 	lab.Networks = map[compile.NetworkKey]manifests.Network{}
@@ -160,7 +164,8 @@ func (i *Inventory) readNetworks(ctx context.Context, keys []compile.NetworkKey,
 			continue
 		}
 		if !i.bounds.Namespaces.Contains(key.Namespace) {
-			lab.Faults[key] = fmt.Sprintf("the operator sees the namespaces %s only (its option --namespaces), and the network is in %s",
+			lab.Faults[key] = fmt.Sprintf("the operator sees the namespaces %s only (its option --namespaces), and "+
+				"the network is in %s",
 				strings.Join(i.bounds.Namespaces, ", "), key.Namespace)
 			continue
 		}

@@ -70,7 +70,7 @@ var ErrListing = pass.Wait("the networks are being listed", 10*time.Second)
 //
 //	              the CRD appears                     all are listed
 //	networksUnknown ───────────▶ listed by an informer ──────────────▶ networksKnown ─┐
-//	   │  ▲ start                          ▲                                          │ the CRD goes: the informer is removed
+//	   │  ▲ start                          ▲                                          │ the CRD is deleted
 //	   ▼                                   └── the CRD appears ── networksAbsent ◀────┘
 //	networksAbsent: there is no CRD
 //

@@ -24,7 +24,8 @@ func podOf(test *v1alpha1.LoadTest, image string) manifests.Object {
 			Containers: []corev1.Container{{Name: "forwarder", Image: image, Command: []string{"/linerate", "forwarder",
 				"--verifier=" + credential.New().Verifier().String()}}},
 			Volumes: []corev1.Volume{{Name: "links",
-				VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: test.Name + "-1-links"}}}}},
+				VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+					LocalObjectReference: corev1.LocalObjectReference{Name: test.Name + "-1-links"}}}}},
 		},
 	}
 }

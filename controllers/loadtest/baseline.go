@@ -185,7 +185,8 @@ func (r *reportReader) unpublished(ctx context.Context, configMap *corev1.Config
 	}
 	if owner == nil || test.UID == "" || test.UID != owner.UID { // the ConfigMap has no owner, or its test is gone
 		if ref.Digest == "" && !manifests.IsKept(configMap) {
-			return "nothing proves where it is from: its name doesn't match its digest, and spec.baseline gives no digest; add digest: " + found.Digest + " if it is the one that you mean", nil
+			return "nothing proves where it is from: its name doesn't match its digest, and spec.baseline gives no " +
+				"digest; add digest: " + found.Digest + " if it is the one that you mean", nil
 		}
 		return "", nil
 	}

@@ -49,7 +49,8 @@ func readsOf(t *testing.T, reads *int, stored ...client.Object) *Reconciler {
 		*reads++
 		return c.Get(ctx, key, object, options...)
 	}}
-	return NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored...).WithInterceptorFuncs(counted).Build(), nil, Options{Namespace: operatorNamespace})
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored...).WithInterceptorFuncs(counted).Build()
+	return NewReconciler(c, nil, Options{Namespace: operatorNamespace})
 }
 
 // A hundred Reports that unpack to as much as one may would take minutes: those are read that unpack to no more

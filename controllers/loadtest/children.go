@@ -46,9 +46,10 @@ func (c childRef) String() string { return c.gvk.Kind + "/" + c.name }
 
 // childList collects a test's children while they are listed.
 //
-//	in the test's namespace     pods and ConfigMaps with the test's label that the test owns: anybody who edits the namespace may make such objects
-//	in the operator's own       objects with the labels of a test of this name: only the operator makes such objects. Those of an earlier test
-//	                            of the same name are orphans
+//	in the test's namespace     pods and ConfigMaps with the test's label that the test owns, since anyone who may
+//	                            edit the namespace may make objects with the label
+//	in the operator's own       objects with the labels of a test of this name, which only the operator makes.
+//	                            Those of an earlier test of the same name are orphans
 type childList struct {
 	test *v1alpha1.LoadTest
 	// operators is the operator's own namespace.
@@ -335,7 +336,8 @@ func (r *childObserver) deleteObject(ctx context.Context, child childRef) error 
 // name, until the name is free.
 
 // checkTakenNames checks which of the taken names still are taken.
-func (r *childObserver) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children) error {
+func (r *childObserver) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTest,
+	children *lifecycle.Children) error {
 	for _, child := range r.memory.takenNames(test) {
 		if err := client.IgnoreNotFound(r.checkName(ctx, test, children, child)); err != nil {
 			return err

@@ -49,7 +49,8 @@ func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 		"the test": {lonely("another"), func(r *Reconciler) error { return r.deleteTest(t.Context(), lonely("seen")) }},
 		"a port's Lease": {&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace,
 			Name: "port", UID: "another"}}, func(r *Reconciler) error {
-			return r.portClaims.Release(t.Context(), lifecycle.PortClaim{Lease: operatorNamespace + "/port", UID: "seen"})
+			claim := lifecycle.PortClaim{Lease: operatorNamespace + "/port", UID: "seen"}
+			return r.portClaims.Release(t.Context(), claim)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +58,8 @@ func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(c.stored).WithInterceptorFuncs(deletesByUID).Build(), nil, Options{Namespace: operatorNamespace})
+			api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(c.stored).WithInterceptorFuncs(deletesByUID)
+			r := NewReconciler(api.Build(), nil, Options{Namespace: operatorNamespace})
 			if err := c.delete(r); err != nil {
 				t.Error(err)
 			}
@@ -76,7 +78,8 @@ func TestAStatusIsWrittenOverTheVersionThatItWasDecidedFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored := lonely("uid")
-	r := NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored).WithStatusSubresource(stored).Build(), nil, Options{Namespace: operatorNamespace})
+	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored).WithStatusSubresource(stored)
+	r := NewReconciler(api.Build(), nil, Options{Namespace: operatorNamespace})
 	var current v1alpha1.LoadTest
 	if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(stored), &current); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,6 @@
 // internal/cluster/lifecycle decide, and applies the decision.
 //
 //	API server ──watch──▶ caches ──▶ observe ──▶ lifecycle.Decide ──▶ apply ──▶ API server
-//	                                    ▲            │ a closer look first: the Report, a dry run, a name that is taken
+//	                                    ▲            │ first the Report, a dry run, a taken name
 //	                                    └────────────┘
 package loadtest

@@ -16,7 +16,7 @@ import (
 // the server. A decision from a cache older than the operator's own last write would repeat that write, and
 // make pods of a past attempt.
 //
-//	apply ──write──▶ API server ──watch──▶ cache ──▶ observe ──▶ decide, unless memory knows better: then the watch is waited for
+//	apply ──write──▶ API server ──watch──▶ cache ──▶ observe ──▶ decide, unless the cache is behind
 //	  └───────────▶ memory ─────────────────────────────┘
 //
 // A new process lists everything again, so it doesn't need the memory. It is safe for concurrent use.

@@ -49,7 +49,8 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
 			r.inventory.Forget(name)
-			return nil, errors.Join(r.clearRuns(ctx, name), r.portClaims.ReleaseOf(ctx, name)) // a deleted LoadTest is no error
+			// a deleted LoadTest is no error
+			return nil, errors.Join(r.clearRuns(ctx, name), r.portClaims.ReleaseOf(ctx, name))
 		}
 		return nil, fmt.Errorf("get the LoadTest: %w", err)
 	}
@@ -70,7 +71,8 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 		return nil, err
 	}
 	observed := lifecycle.Observed{
-		Test: test, ObservedAt: now, Settings: r.options.Settings, Inventory: lab, Children: childList.children, Ports: ports,
+		Test: test, ObservedAt: now, Settings: r.options.Settings, Inventory: lab, Children: childList.children,
+		Ports: ports,
 	}
 	if !meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
 		observed.Compiled = r.inventory.Compiled(test)

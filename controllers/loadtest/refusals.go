@@ -115,7 +115,8 @@ func (r *creator) checkKept(ctx context.Context, observed *observation, object m
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), existing); err != nil {
 		return fmt.Errorf("look at the kept Report %s: %w", object.GetName(), err)
 	}
-	if !manifests.IsKept(existing) || existing.Annotations[delivery.AnnotationDigest] != object.GetAnnotations()[delivery.AnnotationDigest] {
+	digest := object.GetAnnotations()[delivery.AnnotationDigest]
+	if !manifests.IsKept(existing) || existing.Annotations[delivery.AnnotationDigest] != digest {
 		observed.refuse(object, "its name is taken by an object of somebody else's")
 	}
 	return nil
@@ -156,7 +157,8 @@ func changedDevices(asked, answered client.Object) string {
 	maps.Copy(names, granted)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if requested[name] != granted[name] {
-			return fmt.Sprintf("admission in this cluster changes its request for %s from %d to %d, and linerate requests as many devices as the pod has links: "+
+			return fmt.Sprintf("admission in this cluster changes its request for %s from %d to %d, and linerate "+
+				"requests as many devices as the pod has links: "+
 				"exempt pods with the label %s from webhooks that change pods, such as a network resources injector",
 				name, requested[name], granted[name], v1alpha1.LabelTest)
 		}

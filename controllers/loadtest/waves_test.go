@@ -12,8 +12,10 @@ import (
 
 func TestPodsThatAreApartAreMadeOneAfterTheOther(t *testing.T) {
 	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
-	required := &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}}}
-	preferred := &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{}}}}
+	required := &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}}}
+	preferred := &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{}}}}
 	for _, c := range []struct {
 		placement string
 		affinity  *corev1.Affinity

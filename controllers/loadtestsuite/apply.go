@@ -142,7 +142,8 @@ func (r *Reconciler) isOwnTest(ctx context.Context, observed *observation, name 
 	case ofEarlierSuite(existing, observed.Suite):
 		return false, pass.Wait("a test of an earlier suite of this name is being deleted", time.Second)
 	case !isOf(existing, observed.Suite):
-		r.inTheWay(observed, name, "a LoadTest of this name is somebody else's: delete that, or give the suite another name")
+		r.inTheWay(observed, name, "a LoadTest of this name is somebody else's: delete that, or give the suite "+
+			"another name")
 		return false, nil
 	}
 	return true, nil

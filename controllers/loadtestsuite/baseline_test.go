@@ -133,7 +133,8 @@ func (w *suiteWorld) reads(passes int) (observed *observation, largest int) {
 // However large an earlier suite is, no pass reads more of it than one does; what was found is kept until the
 // suite that asks is over.
 func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
-	compared := cells(20) + "baseline: {suite: before}\ncriteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n"
+	compared := cells(20) + "baseline: {suite: before}\ncriteria: [{name: no-slower, metric: PacketsPerSecond, " +
+		"maxRegression: 2%}]\n"
 	runs := func(observed *observation) (n int) {
 		if observed.Reference == nil {
 			return -1

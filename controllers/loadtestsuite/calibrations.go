@@ -35,7 +35,9 @@ func (r *Reconciler) takeCalibrations(ctx context.Context, observed *observation
 			s.Status.FinishedAt == nil || s.Status.FinishedAt.Time.Before(oldest) ||
 			!meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionComplete)
 	})
-	slices.SortFunc(earlier, func(a, b v1alpha1.LoadTestSuite) int { return b.Status.FinishedAt.Compare(a.Status.FinishedAt.Time) })
+	slices.SortFunc(earlier, func(a, b v1alpha1.LoadTestSuite) int {
+		return b.Status.FinishedAt.Compare(a.Status.FinishedAt.Time)
+	})
 	var documents []*report.Suite
 	for i := range earlier[:min(len(earlier), maxEarlier)] {
 		document, err := r.readDocument(ctx, &earlier[i])

@@ -224,7 +224,7 @@ const maxRefused = 32
 
 // mayTry is how many tests may be tried now. If that is none, earliest is the time from which some may be.
 func (n *notes) mayTry(now time.Time) (tests int, earliest time.Time) {
-	n.refused = slices.DeleteFunc(n.refused, func(refusal time.Time) bool { return !now.Before(refusal.Add(pass.TakenAgain)) })
+	n.refused = slices.DeleteFunc(n.refused, func(t time.Time) bool { return !now.Before(t.Add(pass.TakenAgain)) })
 	if len(n.refused) >= maxRefused {
 		return 0, n.refused[0].Add(pass.TakenAgain)
 	}

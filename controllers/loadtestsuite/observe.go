@@ -169,7 +169,9 @@ func (r *Reconciler) readSheet(ctx context.Context, reading *suite.Reading) (ver
 		defer giveBack()
 	}
 	if err := reading.Add(sheet.BinaryData); err != nil {
-		return "", unreadable{fmt.Errorf("ConfigMap %s in namespace %s can't be read: %w; delete it if it can't be restored: LoadTests that are still there are read again, and the others are measured anew", sheet.Name, sheet.Namespace, err)}
+		return "", unreadable{fmt.Errorf("ConfigMap %s in namespace %s can't be read: %w; delete it if it can't be "+
+			"restored: LoadTests that are still there are read again, and the others are "+
+			"measured anew", sheet.Name, sheet.Namespace, err)}
 	}
 	return sheet.ResourceVersion, nil
 }

@@ -35,7 +35,7 @@ type pace struct {
 // which some may be.
 func (p *pace) mayMake(underWay int, now time.Time) (tests int, earliest time.Time) {
 	p.peak = max(p.peak, underWay)
-	p.created = slices.DeleteFunc(p.created, func(creation time.Time) bool { return !now.Before(creation.Add(madeWithin)) })
+	p.created = slices.DeleteFunc(p.created, func(t time.Time) bool { return !now.Before(t.Add(madeWithin)) })
 	if len(p.created) >= maxMade {
 		return 0, p.created[0].Add(madeWithin)
 	}

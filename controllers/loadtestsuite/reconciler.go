@@ -42,8 +42,8 @@ type Options struct {
 // Reconciler makes the LoadTests of suites, and reports what they measured. It is safe for concurrent use once
 // it is set up.
 //
-//	LoadTestSuite ──▶ observe ──▶ suite.Decide ──▶ apply ──▶ LoadTests, which the other reconciler carries through their lives
-//	                     ▲            │ a closer look first: are the cells what a LoadTest must be? what do the Reports say?
+//	LoadTestSuite ──▶ observe ──▶ suite.Decide ──▶ apply ──▶ LoadTests
+//	                     ▲            │ first the cells are checked, and Reports read
 //	                     └────────────┘
 type Reconciler struct {
 	options Options

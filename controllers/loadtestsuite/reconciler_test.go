@@ -55,7 +55,8 @@ func newSuiteWorld(t *testing.T, spec string, refuses func(client.Object) bool) 
 		t.Fatal(err)
 	}
 	w := &suiteWorld{t: t, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), tries: map[string]int{}}
-	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(s).WithStatusSubresource(s).WithInterceptorFuncs(interceptor.Funcs{
+	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s).WithStatusSubresource(s)
+	w.client = api.WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object,
 			options ...client.CreateOption) error {
 			w.mu.Lock() // objects are made side by side

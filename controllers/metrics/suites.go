@@ -33,7 +33,8 @@ var (
 	descSuiteRetried = describe("linerate_suite_repeated_tests",
 		"Tests of a suite that repeat one that ended without a measurement, or was disturbed.", "namespace", "suite")
 	descSuitePassed = describe("linerate_suite_passed",
-		"The criteria's verdict over all cells of a suite: 1 all passed, 0 one failed; not there where there is no verdict.", "namespace", "suite")
+		"The criteria's verdict over all cells of a suite: 1 all passed, 0 one failed; not there where there is "+
+			"no verdict.", "namespace", "suite")
 )
 
 func suiteDescs() []*prometheus.Desc {

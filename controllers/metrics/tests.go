@@ -32,9 +32,11 @@ var (
 	descReceived = describeTest("linerate_loadtest_received_packets_per_second",
 		"What comes back to a running test at the moment, all directions together.")
 	descLoss = describeTest("linerate_loadtest_loss_ratio",
-		"A running test's loss at the moment in its worst direction, as a share of the frames sent; below 0 where more came back.")
+		"A running test's loss at the moment in its worst direction, as a share of the frames sent; below 0 where "+
+			"more came back.")
 	descGoodput = describeTest("linerate_loadtest_goodput_bytes_per_second",
-		"Payload that comes to the receivers of a running test of sessions at the moment, all directions together; times 8 it is bits.")
+		"Payload that comes to the receivers of a running test of sessions at the moment, all directions together; "+
+			"times 8 it is bits.")
 
 	descResultPackets = describeTest("linerate_loadtest_result_packets_per_second",
 		"The result: what came back at the highest load that was carried, all directions together.")
@@ -43,18 +45,22 @@ var (
 	descResultLineRate = describeTest("linerate_loadtest_result_line_rate_ratio",
 		"The result in relation to what the links can carry, from 0 to 1.")
 	descResultLoss = describeTest("linerate_loadtest_result_loss_ratio",
-		"The loss at the result, as a share of the frames sent; below 0 where more came back than was sent in the window.")
+		"The loss at the result, as a share of the frames sent; below 0 where more came back than was sent in "+
+			"the window.")
 	descResultSaturated = describeTest("linerate_loadtest_result_saturated",
 		"1: the result is the device's limit; 0: it is a lower bound.")
 
 	descResultGoodput = describeTest("linerate_loadtest_result_goodput_bytes_per_second",
 		"The result of sessions: payload that receiving programs read, all directions together; times 8 it is bits.")
 	descResultPathLimited = describeTest("linerate_loadtest_result_path_limited",
-		"1: the path between the ends limited the sessions; 0: an end did, other programs had the processors, or it isn't known what did, and the goodput is a lower bound.")
+		"1: the path between the ends limited the sessions; 0: an end did, other programs had the processors, or it "+
+			"isn't known what did, and the goodput is a lower bound.")
 	descResultRetransmits = describeTest("linerate_loadtest_result_retransmit_ratio",
-		"Segments that sessions retransmitted, as a share of all segments, from 0 to 1; missing where the ends or the machine may have caused them.")
+		"Segments that sessions retransmitted, as a share of all segments, from 0 to 1; missing where the ends or "+
+			"the machine may have caused them.")
 	descResultRoundTrip = describeTest("linerate_loadtest_result_round_trip_seconds",
-		"The mean of the smoothed round trips of the senders of sessions; missing where none was seen, or where the ends or the machine may have caused them.")
+		"The mean of the smoothed round trips of the senders of sessions; missing where none was seen, or where the "+
+			"ends or the machine may have caused them.")
 
 	descPassed = describeTest("linerate_loadtest_passed",
 		"The criteria's verdict: 1 all are met, 0 one isn't; not there where there is no verdict.")

@@ -90,7 +90,8 @@ func TestANamespaceWithManyRequestsKeepsFewOfThemUnderWay(t *testing.T) {
 			t.Error(err)
 		}
 		if took := time.Since(start); took != time.Second {
-			t.Errorf("another namespace's four requests, side by side as without the hostile namespace, are answered after %s", took)
+			t.Errorf("another namespace's four requests, side by side as without the hostile namespace, are "+
+				"answered after %s", took)
 		}
 		api.mu.Lock()
 		// one of each kind, one after the other

@@ -70,7 +70,8 @@ func (l *Leases) ownLease(ctx context.Context, request lifecycle.PortRequest) (*
 		lease); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("look whose %s is: %w", request.Port, err)
 	}
-	if holder, ok := holderOf(lease); !ok || holder.UID != request.Holder.UID || holder.Attempt != request.Holder.Attempt {
+	holder, ok := holderOf(lease)
+	if !ok || holder.UID != request.Holder.UID || holder.Attempt != request.Holder.Attempt {
 		return nil, errPortClaimed
 	}
 	return lease, nil

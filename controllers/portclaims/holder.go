@@ -54,17 +54,17 @@ func (l *Leases) observeHolder(ctx context.Context, claim *lifecycle.PortClaim) 
 
 // activeSenders are the holder's generators that could still send. They are the pods that its Lease names, by
 // their UIDs.
-func (l *Leases) activeSenders(ctx context.Context, claim *lifecycle.PortClaim) (activeSenders []corev1.Pod, err error) {
+func (l *Leases) activeSenders(ctx context.Context, claim *lifecycle.PortClaim) (active []corev1.Pod, err error) {
 	for _, sender := range claim.Senders {
 		pod, err := l.sender(ctx, claim.Holder.Namespace, sender)
 		if err != nil {
 			return nil, fmt.Errorf("look at pod %s of %s: %w", sender.Name, claim.Holder, err)
 		}
 		if pod != nil && lifecycle.MaySend(pod, l.options.Clock()) {
-			activeSenders = append(activeSenders, *pod)
+			active = append(active, *pod)
 		}
 	}
-	return activeSenders, nil
+	return active, nil
 }
 
 // sender reads a pod by its UID, past the cache, since a pod that lost its labels is in no cache, and may still

@@ -90,8 +90,8 @@ func (l *Leases) claimOn(ctx context.Context, port lifecycle.Port) (claim lifecy
 
 // Observe observes the ports that concern a test, which are those that it holds, those of its pods, and those
 // that it waits for. It also deletes orphaned generators that an earlier test of the same name left.
-func (l *Leases) Observe(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (ports lifecycle.ObservedPorts,
-	err error) {
+func (l *Leases) Observe(ctx context.Context, test *v1alpha1.LoadTest,
+	pods []corev1.Pod) (ports lifecycle.ObservedPorts, err error) {
 	if ports.Claims, err = l.claimsOf(ctx, client.ObjectKeyFromObject(test)); err != nil {
 		return ports, err
 	}

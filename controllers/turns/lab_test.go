@@ -81,7 +81,9 @@ func (l *lineLab) line(watched bool) *Line {
 	line := New(l, inventory.New(l, inventory.Bounds{}), manifests.Settings{},
 		func() time.Time { l.mu.Lock(); defer l.mu.Unlock(); return l.now })
 	if line.watched = watched; watched {
-		line.notOver = func() []client.ListOption { return []client.ListOption{client.MatchingFields{"lab": "not over"}} }
+		line.notOver = func() []client.ListOption {
+			return []client.ListOption{client.MatchingFields{"lab": "not over"}}
+		}
 	}
 	return line
 }

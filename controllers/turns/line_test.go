@@ -316,7 +316,8 @@ func TestWhatManyTestsWantIsFoundOutSomeAtATime(t *testing.T) {
 		return len(line.wants.found)
 	}
 	if found() > maxFoundOut+1 {
-		t.Errorf("it was found out what %d tests want before the innocent one was answered, and %d is the most of a namespace", found()-1, maxFoundOut)
+		t.Errorf("it was found out what %d tests want before the innocent one was answered, and %d is the most of "+
+			"a namespace", found()-1, maxFoundOut)
 	}
 	for i := 0; found() < 501; i++ {
 		if i > 500/maxFoundOut+1 {

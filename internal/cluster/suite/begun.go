@@ -12,7 +12,7 @@ import (
 // begun. If such a test is gone, or has another UID, it was deleted, and its runs count as void.
 //
 //	status   r1: uid a, 1 run     r1: no uid, 1 deleted     r1: uid b, 1 run, 1 deleted     –
-//	         a measures           a is deleted              b measures                      b is over and stored: its run has 1 more that was void
+//	         a measures           a is deleted              b measures                      b is stored (1 void)
 
 // maxBegun is how many begun tests the status names, which is more than are under way at once.
 const maxBegun = 1024

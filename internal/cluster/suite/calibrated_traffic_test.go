@@ -73,7 +73,8 @@ spec:
   - {name: routes, values: [{name: one}, {name: many, patch: {dut: {reference: {mode: {router: {routes: 100000}}}}}}, {name: filter, patch: {dut: {reference: {mode: {router: null, filter: {rules: 1, routes: 50000}}}}}},
     {name: xdp, patch: {dut: {reference: {mode: {router: null, xdp: {routes: 25000}}}}}}, {name: rules, patch: {dut: {reference: {mode: {router: null, filter: {rules: 9}}}}}}, {name: timed, patch: {procedure: {latency: {}}}}]}
 `)
-	if got := strings.Join(names, " "); got != "generator-one generator-many generator-filter generator-xdp generator-timed one many filter xdp rules timed" {
+	if got := strings.Join(names, " "); got != "generator-one generator-many generator-filter generator-xdp "+
+		"generator-timed one many filter xdp rules timed" {
 		t.Fatalf("cells %s", got)
 	}
 	for i, device := range []int{5, 6, 7, 8, 10} {

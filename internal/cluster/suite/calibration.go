@@ -298,7 +298,8 @@ func (c *capacity) nearInAny(runs []analysis.KeptReport, goal string) (names []s
 // the capacity.
 func (c *capacity) words(names []string) string {
 	if c.elsewhere != "" {
-		return wording.Limited(fmt.Sprintf("the generators by themselves were measured in another environment (%s): the limit may be theirs (%s)", c.elsewhere, c.cell), maxMessage)
+		return wording.Limited(fmt.Sprintf("the generators by themselves were measured in another environment (%s): "+
+			"the limit may be theirs (%s)", c.elsewhere, c.cell), maxMessage)
 	}
 	subject, limit := "it is", "the "+wording.PacketRate(c.packetsPerSecond)+" that the generators reach"
 	switch {

@@ -218,7 +218,8 @@ func TestACriterionIsOpenInTheDirectionThatTheGeneratorsLimit(t *testing.T) {
 	}
 	s := measured(950, 600, 0)
 	if c := s.Cells[1]; !c.Figures.LowerBound || !c.Capacity.Near ||
-		!strings.Contains(c.Message, "west→east is within 10.00% of the 1.00 Kpps that the generators reach there by themselves (generator): the limit may be theirs") {
+		!strings.Contains(c.Message, "west→east is within 10.00% of the 1.00 Kpps that the generators reach there by "+
+			"themselves (generator): the limit may be theirs") {
 		t.Errorf("%+v %+v %q", c.Figures, c.Capacity, c.Message)
 	}
 	if got := outcomes(s, s.Cells[1].Name); got[4] != "loss Passed" {
@@ -270,7 +271,8 @@ func TestTheGeneratorsLimitIsNotCompared(t *testing.T) {
 		return measuredAlone(t, calibratedImages, map[string]int64{"generator": 10_000, "main": main,
 			"other": candidate}, reference)
 	}
-	const theirs = "lower bound only, and more runs won't help: they are close to what the generators do by themselves, and the limit may be theirs, so give them more"
+	const theirs = "lower bound only, and more runs won't help: they are close to what the generators do by " +
+		"themselves, and the limit may be theirs, so give them more"
 	verdict := func(s *report.Suite, cell int) string {
 		c := s.Cells[cell].Verdict.Criteria[0]
 		return string(c.Outcome) + ": " + c.Message
@@ -317,7 +319,8 @@ func TestTheGeneratorsLimitIsNotCompared(t *testing.T) {
 func TestACellWaitsForItsCalibration(t *testing.T) {
 	night := strings.Replace(calibratedNight, "repetitions: 2", "repetitions: 1\nparallelism: 8", 1)
 	for name, c := range map[string]struct{ spec, waits, bound string }{
-		"for its verdict": {night, "no verdict yet: it waits for its calibration: 0 of 1 repetitions of generator-imix are in", "the limit may be theirs"},
+		"for its verdict": {night, "no verdict yet: it waits for its calibration: 0 of 1 repetitions of " +
+			"generator-imix are in", "the limit may be theirs"},
 		"without criteria, as well": {strings.Replace(night,
 			"criteria: [{name: fast, metric: PacketsPerSecond, min: \"100\"}]", "", 1),
 			"it waits for its calibration: 0 of 1 repetitions of generator-imix are in", "the limit may be theirs"},

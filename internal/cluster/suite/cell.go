@@ -81,7 +81,8 @@ func (m *Matrix) volumeFault() string {
 	if bytes <= maxVolume {
 		return ""
 	}
-	return fmt.Sprintf("spec.template.spec and patches make %d cells of %d bytes together, and %d is the most: put files and scripts that a template carries into ConfigMaps of their own, or part the suite in two",
+	return fmt.Sprintf("spec.template.spec and patches make %d cells of %d bytes together, and %d is the most: put "+
+		"files and scripts that a template carries into ConfigMaps of their own, or part the suite in two",
 		len(m.Cells), bytes, maxVolume)
 }
 

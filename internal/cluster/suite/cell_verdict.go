@@ -116,8 +116,8 @@ func (rs *cellResults) doubtChosenRuns(number int, c *report.SuiteCell) {
 	reason := ""
 	if c.IsMostlyVoid() {
 		reason = report.MostlyVoid
-	} else if base, name := rs.baselines.ofCell(number); rs.baselines.lookup() == nil && name != "" && base >= 0 && base != number &&
-		slices.ContainsFunc(rs.spec.Criteria, v1alpha1.Criterion.Relative) {
+	} else if base, name := rs.baselines.ofCell(number); rs.baselines.lookup() == nil && name != "" &&
+		base >= 0 && base != number && slices.ContainsFunc(rs.spec.Criteria, v1alpha1.Criterion.Relative) {
 		if baseline := rs.cell(base); baseline.IsMostlyVoid() {
 			reason = "of the baseline " + report.MostlyVoid
 		}

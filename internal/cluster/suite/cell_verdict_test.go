@@ -76,7 +76,8 @@ func TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone(t *testing.T) {
 		}
 		return "axes:\n- {name: image, values: [{name: main}, {name: new}]}\n- {name: frames, values: [" +
 			strings.Join(frames, ", ") + "]}\n" +
-			"baseline: {axis: image, value: main}\nrepetitions: 5\ncriteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n"
+			"baseline: {axis: image, value: main}\nrepetitions: 5\ncriteria: [{name: no-slower, metric: " +
+			"PacketsPerSecond, maxRegression: 2%}]\n"
 	}
 	factors := []float64{1, 1.002, 0.998, 1.004, 0.996}
 	for name, c := range map[string]struct {
@@ -129,7 +130,8 @@ func TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone(t *testing.T) {
 }
 
 func TestRepetitionsWithoutAFigureCountAgainstAVerdict(t *testing.T) {
-	const fast = "template: {spec: {}}\nrepetitions: 5\ninvalidRetries: 0\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"1000\"}]\n"
+	const fast = "template: {spec: {}}\nrepetitions: 5\ninvalidRetries: 0\ncriteria: [{name: fast, metric: " +
+		"PacketsPerSecond, min: \"1000\"}]\n"
 	lost := func(names ...string) func(string) string {
 		return func(test string) string {
 			for _, name := range names {
@@ -147,7 +149,8 @@ func TestRepetitionsWithoutAFigureCountAgainstAVerdict(t *testing.T) {
 	}{
 		"all were measured": {nil, v1alpha1.VerdictPassed, "all 5 runs meet it"},
 		"most were measured": {lost("r2", "r4"), v1alpha1.VerdictPassed,
-			"all 3 runs meet it; 2 of 5 runs set aside (the run did not come to its own end (GeneratorLost): it ended so)"},
+			"all 3 runs meet it; 2 of 5 runs set aside (the run did not come to its own end (GeneratorLost): " +
+				"it ended so)"},
 		"few were measured": {lost("r1", "r2", "r4"), v1alpha1.VerdictUndecided,
 			"only 2 of 5 runs gave a figure that can be judged"},
 		"a single was": {lost("r1", "r2", "r3", "r4"), v1alpha1.VerdictUndecided,
@@ -253,7 +256,8 @@ func TestWhatADeviceAnsweredCountsAlsoWhenItIsTriedAgain(t *testing.T) {
 	}
 	w.live(newRandom(12))
 	if row := w.suite.Status.Table[0]; row.Verdict != v1alpha1.VerdictUndecided ||
-		!strings.Contains(row.Message, "1 of 2 runs do not meet it (west→east: frames were lost at 500.00 pps already") {
+		!strings.Contains(row.Message, "1 of 2 runs do not meet it (west→east: frames were lost at 500.00 "+
+			"pps already") {
 		t.Errorf("%s: %s", row.Verdict, row.Message)
 	}
 }

@@ -204,7 +204,8 @@ func (m *Matrix) wrong(cell int, judge Judge) admission.Faults {
 	for _, own := range ownFields() {
 		if _, ok := spec[own[0]]; ok {
 			wrong = append(wrong, admission.Fault{Field: "spec." + own[0],
-				Message: fmt.Sprintf("only the suite may set spec.%s: remove it from template and patches, and use %s of the suite", own[0], own[1])})
+				Message: fmt.Sprintf("only the suite may set spec.%s: remove it from template and patches, and use "+
+					"%s of the suite", own[0], own[1])})
 		}
 	}
 	return append(wrong, judge(content)...)

@@ -65,7 +65,8 @@ func TestASuiteStopsAtAFaultOfItsTemplate(t *testing.T) {
 		message         string
 	}{
 		"in the template": {formOf("traffic", `{"frameSize": 20}`), formOf("links", "[]"), 4,
-			"cells v0, v1, v2, v3: spec.traffic.frameSize is 20 (no patch sets it, so the 196 cells after these aren't checked)"},
+			"cells v0, v1, v2, v3: spec.traffic.frameSize is 20 (no patch sets it, so the 196 cells after these " +
+				"aren't checked)"},
 		"in each cell's patch": {formOf("links", "[]"), formOf("traffic", `{"frameSize": 20}`), 200,
 			"cells v0, v1, v2, v3 and 196 more: spec.traffic.frameSize is 20"},
 	} {

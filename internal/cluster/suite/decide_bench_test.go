@@ -44,7 +44,8 @@ func BenchmarkDecide(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			w := newWorld(b, manyCells(20, 50)+
-				"criteria: [{name: no-worse, metric: PacketsPerSecond, maxRegression: \"2%\"}]\nbaseline: {axis: axis0, value: value-0-of-axis-0}\n")
+				"criteria: [{name: no-worse, metric: PacketsPerSecond, maxRegression: \"2%\"}]\nbaseline: {axis: "+
+				"axis0, value: value-0-of-axis-0}\n")
 			for range 400 {
 				w.pass()
 				for name := range w.tests {

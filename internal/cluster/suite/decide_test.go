@@ -331,7 +331,9 @@ func TestCellsAreJudged(t *testing.T) {
 	}
 	t.Run("a cell without a measurement is never passed", func(t *testing.T) {
 		w := newWorld(t, twoByTwo+`criteria: [{name: odd, metric: PacketsPerSecond, min: "1"}]`)
-		w.judge = func([]plan.Criterion, []*report.Report) report.Verdict { return report.Verdict{Outcome: report.Passed} }
+		w.judge = func([]plan.Criterion, []*report.Report) report.Verdict {
+			return report.Verdict{Outcome: report.Passed}
+		}
 		w.ends = func(test string) string {
 			if strings.Contains(test, "vpp-64b") {
 				return v1alpha1.ReasonGeneratorLost

@@ -15,8 +15,8 @@ import (
 // place. No other run is repeated, however low its figure is, since a limit that was found may be the device's,
 // whether it was confirmed or not.
 //
-//	r1 21.01 K  r2  21.00 K  r3 ≥10.42 K  r4  21.02 K  r5  20.99 K   the others' median is 21.00 K: r3t2 is to take r3's place
-//	r1 ≥10.41 K  r2 ≥10.42 K  r3 ≥10.00 K  r4 ≥10.44 K  r5 ≥10.42 K   they are alike: the generator is too weak, and nothing is repeated
+//	r1 21.01 K  r2  21.00 K  r3 ≥10.42 K  r4  21.02 K  r5  20.99 K   r3t2 will replace r3
+//	r1 ≥10.41 K  r2 ≥10.42 K  r3 ≥10.00 K  r4 ≥10.44 K  r5 ≥10.42 K   the generator is too weak
 
 // A lower bound counts as disturbed if it is below what the other runs measured by more than alike percent of
 // itself. Undisturbed runs differ by up to as much. They differ by up to alikeLimited percent if the generator

@@ -92,7 +92,8 @@ func TestWhichRunWasDisturbed(t *testing.T) {
 		}
 	})
 	_, reason := Disturbed(runsOf(t, "21010 21000 ≥10420 21020 20990"))
-	if want := "the generator was the limit at 10.42 Kpps, but other runs measured 21.01 Kpps: this run was disturbed"; reason != want {
+	if want := "the generator was the limit at 10.42 Kpps, but other runs measured 21.01 Kpps: this run " +
+		"was disturbed"; reason != want {
 		t.Errorf("it says %q, want %q", reason, want)
 	}
 }
@@ -129,7 +130,8 @@ func boundTo(bounds map[string]int64) func(string) int64 {
 }
 
 func TestDisturbedRunsAreRepeated(t *testing.T) {
-	const five = "template: {spec: {}}\nrepetitions: 5\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"900000\"}]\n"
+	const five = "template: {spec: {}}\nrepetitions: 5\ncriteria: [{name: fast, metric: PacketsPerSecond, min: " +
+		"\"900000\"}]\n"
 	lost := v1alpha1.ReasonGeneratorLost
 	for name, c := range map[string]struct {
 		spec     string
@@ -144,7 +146,8 @@ func TestDisturbedRunsAreRepeated(t *testing.T) {
 		"one is, and no more part of median and verdict": {spec: five, bounds: map[string]int64{"r3": 500_000},
 			repeated: "r3t2", verdict: v1alpha1.VerdictPassed,
 			messages: []string{"all 5 runs meet it",
-				"night-test-r3 was repeated: GeneratorLimited: the generator was the limit at 500.00 Kpps, but other runs measured 1.00 Mpps: this run was disturbed"}, runs: 5},
+				"night-test-r3 was repeated: GeneratorLimited: the generator was the limit at 500.00 Kpps, but other " +
+					"runs measured 1.00 Mpps: this run was disturbed"}, runs: 5},
 		"what comes of it counts, whatever it is": {spec: five, bounds: map[string]int64{"r3": 500_000,
 			"r3t2": 400_000}, repeated: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true,
 			messages: []string{"1 of 5 runs leave it open (west→east: 400.00 Kpps"}},
@@ -161,8 +164,9 @@ func TestDisturbedRunsAreRepeated(t *testing.T) {
 			"r3": 500_200, "r4": 499_900, "r5": 500_000}, verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true},
 		"one whose second try comes to nothing stays": {spec: five, bounds: map[string]int64{"r3": 500_000},
 			ends: map[string]string{"r3t2": lost}, repeated: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5,
-			bound:    true,
-			messages: []string{"night-test-r3t2 was to take the place of night-test-r3, and gave no figure: GeneratorLost"}},
+			bound: true,
+			messages: []string{"night-test-r3t2 was to take the place of night-test-r3, and gave no figure: " +
+				"GeneratorLost"}},
 		"and has a third, if it may": {spec: five + "invalidRetries: 2\n", bounds: map[string]int64{"r3": 500_000},
 			ends: map[string]string{"r3t2": lost}, repeated: "r3t2 r3t3", verdict: v1alpha1.VerdictPassed, runs: 5,
 			messages: []string{"night-test-r3 was repeated: GeneratorLimited",
@@ -251,7 +255,8 @@ func TestTheSameRunsAreRepeatedInWhateverOrderTheyEnd(t *testing.T) {
 
 // While a disturbed run is repeated there is no verdict, and it isn't part of the row.
 func TestACellIsNotJudgedBeforeItsRepeatsAreIn(t *testing.T) {
-	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\nparallelism: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"900000\"}]\n")
+	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\nparallelism: 3\ncriteria: [{name: fast, metric: "+
+		"PacketsPerSecond, min: \"900000\"}]\n")
 	w.bound = boundTo(map[string]int64{"r1": 500_000})
 	w.pass()
 	for _, name := range slices.Sorted(maps.Keys(w.tests)) {
@@ -284,7 +289,8 @@ func TestACellIsNotJudgedBeforeItsRepeatsAreIn(t *testing.T) {
 		}
 	})
 	t.Run("nor is it made when the suite is stopped", func(t *testing.T) {
-		w := newWorld(t, "template: {spec: {}}\nrepetitions: 2\nparallelism: 2\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"900000\"}]\n")
+		w := newWorld(t, "template: {spec: {}}\nrepetitions: 2\nparallelism: 2\ncriteria: [{name: fast, metric: "+
+			"PacketsPerSecond, min: \"900000\"}]\n")
 		w.bound = boundTo(map[string]int64{"r1": 500_000})
 		w.pass()
 		w.end("night-test-r1")
@@ -301,7 +307,8 @@ func TestACellIsNotJudgedBeforeItsRepeatsAreIn(t *testing.T) {
 
 // A complete suite is judged as it is, by its own report, by a gate and as a baseline alike.
 func TestWhatIsOverIsNotRepeated(t *testing.T) {
-	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"900000\"}]\n")
+	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: "+
+		"\"900000\"}]\n")
 	w.live(newRandom(1))
 	run := w.runs["night-test-r2"]
 	bounded(run.Evidence, 500_000)
@@ -325,7 +332,8 @@ func TestWhatIsOverIsNotRepeated(t *testing.T) {
 // The replaced run stands in no way for its repetition: not in a judgement of what is stored, not in a
 // baseline, in notes or in a document.
 func TestAReplacedRunIsNoPartOfAnything(t *testing.T) {
-	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"900000\"}]\n")
+	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: "+
+		"\"900000\"}]\n")
 	w.bound = boundTo(map[string]int64{"r2": 500_000})
 	w.live(newRandom(2))
 	wantWithout := func(runs int, found func(i int) *report.Report) {

@@ -18,8 +18,9 @@ import (
 // beforehand whether two calibrations measure the same. Whether their environments are the same shows only when
 // the first device is measured.
 //
-//	before the first test    the newest calibration of the same identity is taken, each of its runs as one of this suite's
-//	a device was measured    elsewhere, or by another generator, than that: what was taken counts for nothing, and is measured after all, as the run's next try
+//	before the first test      the newest calibration of the same identity is reused, each run as one of this suite's
+//	a device was measured in   the reused run doesn't count, and the calibration is measured, as the run's next try
+//	another environment
 
 // OtherEnvironment is why a run from an earlier suite doesn't count. Its environment differs from that of this
 // suite's devices.

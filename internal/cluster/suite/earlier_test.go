@@ -170,7 +170,8 @@ func TestACalibrationFromElsewhereCountsForNothing(t *testing.T) {
 	c := second.Cells[0]
 	if len(tests) != 6 || c.Figures == nil || c.Figures.Runs != 2 || c.Runs[0].Reason != OtherEnvironment ||
 		c.Runs[0].Figures != nil ||
-		!strings.Contains(c.Runs[0].Message, "in another environment than this suite's devices: node of generator-0: lab-1, then lab-2") {
+		!strings.Contains(c.Runs[0].Message, "in another environment than this suite's devices: node of generator-0: "+
+			"lab-1, then lab-2") {
 		t.Errorf("%v\n%+v", tests, c)
 	}
 	if document, _, err := report.SuiteJSON(second); err != nil || len(document) == 0 {
@@ -237,7 +238,8 @@ func TestACalibrationOfAnotherNodeLeavesLowerBounds(t *testing.T) {
 			}
 			cell := a.Document(now).Cells[1]
 			warned := strings.Contains(cell.Message,
-				"the generators by themselves were measured in another environment (node of generator-0: lab-1, then lab-2)")
+				"the generators by themselves were measured in another environment (node of generator-0: lab-1, "+
+					"then lab-2)")
 			if cell.Figures.LowerBound != c.bound || warned != c.bound || (cell.Capacity == nil) != c.bound {
 				t.Errorf("lower bound %t, %+v: %s", cell.Figures.LowerBound, cell.Capacity, cell.Message)
 			}

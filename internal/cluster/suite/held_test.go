@@ -9,7 +9,8 @@ import (
 
 // A device that died in the middle of its runs has figures, and no cell counts them.
 func TestACellCountsNoRunThatWasNotHeld(t *testing.T) {
-	const three = "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"1000\"}]\n"
+	const three = "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: " +
+		"\"1000\"}]\n"
 	for name, c := range map[string]struct {
 		away func(string) bool
 		want string

@@ -99,7 +99,8 @@ func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 			loose = append(loose, analysis.KeptReport{Report: r})
 		}
 	}
-	turned := strings.Replace(nightly, "- {name: image, values: [{name: main}, {name: other}]}\n- {name: frames, values: [{name: imix}, {name: 64b}]}",
+	turned := strings.Replace(nightly, "- {name: image, values: [{name: main}, {name: other}]}\n- {name: frames, "+
+		"values: [{name: imix}, {name: 64b}]}",
 		"- {name: frames, values: [{name: imix}, {name: 64b}]}\n- {name: image, values: [{name: main}, {name: third}]}",
 		1)
 	slower := rates(10_000, 19_000, 30_000, 40_000)
@@ -117,10 +118,12 @@ func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 		"its axes in another order, and a value more": {turned, map[string]int64{"imix-main": 9_000, "64b-main": 20_000,
 			"imix-third": 1, "64b-third": 1}, fromFile, map[string]string{
 			"imix-main": "Failed", "64b-main": "Passed",
-			"imix-third": "Undecided there is nothing to compare with: main.suite.json: it has no cell frames imix, image third"}},
+			"imix-third": "Undecided there is nothing to compare with: main.suite.json: it has no cell frames imix, " +
+				"image third"}},
 		"one that is at fault": {nightly, slower, &Reference{Kind: KindSuite, Name: "nightly-1",
 			Fault: "there is no such LoadTestSuite"}, map[string]string{
-			"main-imix": "Undecided there is nothing to compare with: LoadTestSuite nightly-1: there is no such LoadTestSuite"}},
+			"main-imix": "Undecided there is nothing to compare with: LoadTestSuite nightly-1: there is no such " +
+				"LoadTestSuite"}},
 		"Reports that no suite is known of": {nightly, slower, &Reference{Kind: KindFile, Name: "old", Reports: loose},
 			map[string]string{
 				"main-imix": `Undecided there is nothing to compare with: old: it has no Report of the load test ""`}},

@@ -19,9 +19,9 @@ type slot struct {
 // restarted operator continues in the same order. Calibrations come first, so that the generators' capacity is
 // known before anything else.
 //
-//	ByCell        AAAABBBB           drift makes a difference of all of it
-//	Interleaved   ABABABAB           drift makes a little; what comes back every second run meets B alone
-//	Shuffled      ABBABAAB           orders that are drawn, as many as their reverses, in an order that is drawn: neither drift nor what comes back every second run meets one side
+//	ByCell        AAAABBBB   all drift is between A and B
+//	Interleaved   ABABABAB   little drift is between A and B, but a disturbance of every second run affects B alone
+//	Shuffled      ABBABAAB   random orders and their reverses, in random sequence, so that neither affects one side
 func order(s *v1alpha1.LoadTestSuite, calibrations, cells int) []slot {
 	repetitions := max(s.Spec.Repetitions, 1)
 	slots := make([]slot, 0, (calibrations+cells)*int(repetitions))

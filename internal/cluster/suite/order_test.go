@@ -23,7 +23,8 @@ func slotsOf(t *testing.T, order string, repetitions int, cells string) string {
 		values = append(values, fmt.Sprintf("{name: %c}", c))
 	}
 	var got []string
-	for _, s := range Expand(written(t, fmt.Sprintf("template: {spec: {}}\nrepetitions: %d\n%s\naxes: [{name: a, values: [%s]}]\n", repetitions, order, strings.Join(values, ", ")))).slots {
+	for _, s := range Expand(written(t, fmt.Sprintf("template: {spec: {}}\nrepetitions: %d\n%s\naxes: [{name: a, "+
+		"values: [%s]}]\n", repetitions, order, strings.Join(values, ", ")))).slots {
 		got = append(got, fmt.Sprintf("%c%d", cells[s.cell], s.repetition))
 	}
 	return strings.Join(got, " ")

@@ -56,6 +56,7 @@ func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.Lo
 func PlantedRun(t *v1alpha1.LoadTest, w Wanted, field string) Run {
 	run := RunOf(t, w.Repetition, w.Try, nil, "")
 	run.Ended, run.Reason, run.Report, run.ConfigMap = ReasonSpecDiffers, ReasonSpecDiffers, "", ""
-	run.Message = wording.Limited(field+" isn't as in template and patches, so the test doesn't count: somebody else made it, or a webhook changed it", maxMessage)
+	run.Message = wording.Limited(field+" isn't as in template and patches, so the test doesn't count: somebody else "+
+		"made it, or a webhook changed it", maxMessage)
 	return run
 }

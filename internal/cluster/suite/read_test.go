@@ -100,7 +100,8 @@ spec:
 		"in a patch": {"frameSize: 128", "frameSize: 20",
 			"lines.yaml:27: cells apu6-small, vpp-small: spec.traffic.frameSize is 20"},
 		"a misspelt field there": {"frameSize: 128", "framesize: 128",
-			"lines.yaml:27: cells apu6-small, vpp-small: spec.traffic.framesize is not a field of LoadTest: did you mean frameSize?"},
+			"lines.yaml:27: cells apu6-small, vpp-small: spec.traffic.framesize is not a field of LoadTest: did you " +
+				"mean frameSize?"},
 		"in an earlier patch": {"packetsPerSecond: 1000", "packetsPerSecond: 0",
 			"lines.yaml:20: cells vpp-64b, vpp-small: spec.dut.reference.limit.packetsPerSecond is 0"},
 		"what is missing": {"dut: {type: Reference}", "dut: {}", "lines.yaml:7: cells apu6-64b, apu6-small"},

@@ -61,7 +61,8 @@ func (m *Matrix) ReadCopies(read func(name string) (map[string][]byte, error)) (
 		sheets.Record(number, data)
 	}
 	if found := sheets.Published(); *found != *published {
-		return nil, fmt.Errorf("the runs in ConfigMaps %s-runs-… have the digest %s, and the status of suite %s says %s: %w", ReportName(m.suite.Name), found.Digest, m.suite.Name, published.Digest, ErrOtherCopies)
+		return nil, fmt.Errorf("the runs in ConfigMaps %s-runs-… have the digest %s, and the status of suite %s "+
+			"says %s: %w", ReportName(m.suite.Name), found.Digest, m.suite.Name, published.Digest, ErrOtherCopies)
 	}
 	runs := Runs{}
 	for number, data := range copies {

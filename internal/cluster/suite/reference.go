@@ -59,7 +59,8 @@ func (r *Reference) Add(s *report.Suite) error {
 		}
 		for _, run := range lastTries(c.Runs) {
 			if run.Evidence == nil && run.Figures != nil {
-				return fmt.Errorf("suite %s has the figures of %s without what a comparison needs: give the Reports of its runs", s.Name, run.Test)
+				return fmt.Errorf("suite %s has the figures of %s without what a comparison needs: give the Reports "+
+					"of its runs", s.Name, run.Test)
 			}
 			if run.Evidence != nil {
 				cell.Runs = append(cell.Runs, analysis.KeptReport{Report: run.Evidence, Digest: run.Report,

@@ -17,7 +17,8 @@ const refusalWords = "the API server refuses the table of the status"
 func Refused(o Observed, d Decision, refusal string) Decision {
 	d.Status = *d.Status.DeepCopy()
 	d.Status.Table = nil
-	words := fmt.Sprintf("; %s (%s): is the CustomResourceDefinition of the manager's version installed? ConfigMap %s has the table",
+	words := fmt.Sprintf("; %s (%s): is the CustomResourceDefinition of the manager's version installed? ConfigMap "+
+		"%s has the table",
 		refusalWords, wording.Limited(wording.Printable(refusal), 1024), ReportName(o.Suite.Name))
 	c := meta.FindStatusCondition(d.Status.Conditions, v1alpha1.ConditionComplete)
 	if c == nil {

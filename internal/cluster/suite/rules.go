@@ -30,7 +30,8 @@ func finished(v *situation) *step {
 	case v.Now.Before(due):
 		s.requeueAt = due
 	case v.thinned():
-		s.message = "its time to live after the end, spec.ttlAfterFinished, is over: its LoadTests go, and it stays with its report, as " + v.tracker() + " would make it again"
+		s.message = "its time to live after the end, spec.ttlAfterFinished, is over: its LoadTests go, and it stays " +
+			"with its report, as " + v.tracker() + " would make it again"
 	default:
 		s.message, s.deleteSuite = "its time to live after the end, spec.ttlAfterFinished, is over", true
 	}
@@ -132,8 +133,10 @@ func nameTaken(v *situation) *step {
 		s.stop = stop.stop
 	}
 	name, namespace := v.TakenNames[0], v.Suite.Namespace
-	s.message = v.tally(fmt.Sprintf("ConfigMap %[1]s is somebody else's, and what the suite measures is kept under that name: remove it (kubectl delete configmap %[1]s -n %[2]s), "+
-		"or create the suite under another name; nothing further is started until then, and it is looked at again each minute", name, namespace))
+	s.message = v.tally(fmt.Sprintf("ConfigMap %[1]s is somebody else's, and what the suite measures is kept under "+
+		"that name: remove it (kubectl delete configmap %[1]s -n %[2]s), "+
+		"or create the suite under another name; nothing further is started until then, and it is looked at again "+
+		"each minute", name, namespace))
 	return s
 }
 

@@ -37,7 +37,8 @@ func (v *situation) suiteReport(complete bool) *report.Suite {
 	}
 	if points > maxCurvePoints {
 		document.Notes = append(document.Notes,
-			fmt.Sprintf("the cells' curves have %d loads, of which this document holds %d at most: the others are in the runs' Reports", points, maxCurvePoints))
+			fmt.Sprintf("the cells' curves have %d loads, of which this document holds %d at most: the others are in "+
+				"the runs' Reports", points, maxCurvePoints))
 	}
 	if ref := v.baselines.reference(); ref != nil {
 		document.Baseline = &report.Baseline{Kind: ref.Kind, Name: ref.Name, Message: ref.Fault}
