@@ -37,7 +37,7 @@ func newCompare(s Streams) *cobra.Command {
 			if err := sidebyside.Write(s.Out, o.Format, render.OfComparison(c)); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
-			return exit.With(c.ExitCode(), nil)
+			return exit.WithCode(c.ExitCode(), nil)
 		},
 	}
 	o.Flags(cmd)

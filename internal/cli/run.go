@@ -211,4 +211,4 @@ func present(s Streams, o runOptions, done report.Documents, page string, kept e
 }
 
 // exitCodeFor is an error with the reports' exit code and no message: the table has said everything.
-func exitCodeFor(done report.Documents) error { return exit.With(done.ExitCode(), nil) }
+func exitCodeFor(done report.Documents) error { return exit.WithCode(done.ExitCode(), nil) }

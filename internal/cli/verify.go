@@ -35,7 +35,7 @@ func newVerify(s Streams) *cobra.Command {
 			if err := found.write(s.Out, format); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
-			return exit.Worst(unread, exit.With(found.exitCode(), nil))
+			return exit.Worst(unread, exit.WithCode(found.exitCode(), nil))
 		},
 	}
 	sidebyside.FormatFlag(cmd, &format, formats)

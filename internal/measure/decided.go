@@ -132,11 +132,11 @@ func (s Setup) Flight(span Span) (longest time.Duration, ok bool) {
 // dropped by the generator itself.
 func missing(d Direction, span Span, n int) (frames int64) {
 	for _, p := range d.Pairs {
-		out, sender := span.Readings[p.Generator], span.Readings[p.Receiver]
-		if n >= len(out) || n >= len(sender) {
+		sent, sender := span.Readings[p.Generator], span.Readings[p.Receiver]
+		if n >= len(sent) || n >= len(sender) {
 			return 0
 		}
-		frames += out[n].Ports[p.Send].Sent.Sub(out[0].Ports[p.Send].Sent).Packets - sender[n].Ports[p.Receive].Received.Sub(sender[0].Ports[p.Receive].Received).Packets
+		frames += sent[n].Ports[p.Send].Sent.Sub(sent[0].Ports[p.Send].Sent).Packets - sender[n].Ports[p.Receive].Received.Sub(sender[0].Ports[p.Receive].Received).Packets
 		frames -= sender[n].Ports[p.Receive].ReceiveErrors - sender[0].Ports[p.Receive].ReceiveErrors
 	}
 	return frames

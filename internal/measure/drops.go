@@ -134,8 +134,8 @@ func (e EndSpan) unknown() string {
 	if _, ok := e.First.Counters[QueueDrops]; !ok {
 		return "its end does not report what its queueing discipline drops; use the same linerate for both ends"
 	}
-	for name, before := range e.First.Counters {
-		if value, ok := e.Last.Counters[name]; !ok || value < before {
+	for name, earlier := range e.First.Counters {
+		if value, ok := e.Last.Counters[name]; !ok || value < earlier {
 			return fmt.Sprintf("%s of interface %s went back: it was cleared, or the interface made anew", name,
 				e.Last.Interface)
 		}

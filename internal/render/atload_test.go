@@ -19,7 +19,7 @@ func TestLatencyByLoad(t *testing.T) {
 	r.Result.Latency[1].Directions[0].LossRatio = units.One / 1000
 	r.Result.Latency = append(r.Result.Latency, report.LatencyAt{At: units.One, Missing: "no trial counts"})
 	table := atLoadTable(r, []*report.Report{r, loop})
-	if got := table.grid(together, nil).header; !reflect.DeepEqual(got, []string{"latency at load", "frames", "p50", "p99", "p99.9", "longest", "jitter", "lost"}) {
+	if got := table.grid(combined, nil).header; !reflect.DeepEqual(got, []string{"latency at load", "frames", "p50", "p99", "p99.9", "longest", "jitter", "lost"}) {
 		t.Errorf("columns %q", got)
 	}
 	rows := map[string][]string{}

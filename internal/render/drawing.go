@@ -100,12 +100,12 @@ func stairs(readings []reading, value func(reading) float64, x, y axis) string {
 		valueY := r1(y.position(v))
 		switch {
 		case !open:
-			p.to("M", x.position(g.from), valueY)
+			p.to("M", x.position(g.start), valueY)
 		case valueY != previous:
-			p.to("H", x.position(g.from))
+			p.to("H", x.position(g.start))
 			p.to("V", valueY)
 		}
-		p.to("H", x.position(g.to))
+		p.to("H", x.position(g.end))
 		open, previous = true, valueY
 	}
 	return p.String()
@@ -119,10 +119,10 @@ func between(readings []reading, upper, lower func(reading) float64, x, y axis) 
 		if bottom-top < 0.5 {
 			continue
 		}
-		p.to("M", x.position(g.from), top)
-		p.to("H", x.position(g.to))
+		p.to("M", x.position(g.start), top)
+		p.to("H", x.position(g.end))
 		p.to("V", bottom)
-		p.to("H", x.position(g.from))
+		p.to("H", x.position(g.start))
 		p.WriteByte('Z')
 	}
 	return p.String()

@@ -92,9 +92,9 @@ func formats() []format {
 
 // formatOf is a kind's format of the name.
 func formatOf(name string, kind Kind) (format, error) {
-	known := formats()
-	if i := slices.IndexFunc(known, func(f format) bool { return f.name == name && f.writes(kind) }); i >= 0 {
-		return known[i], nil
+	supported := formats()
+	if i := slices.IndexFunc(supported, func(f format) bool { return f.name == name && f.writes(kind) }); i >= 0 {
+		return supported[i], nil
 	}
 	return format{}, fmt.Errorf("there is no such format as %s; use one of %s", cmp.Or(name, `""`),
 		strings.Join(Formats(kind), ", "))

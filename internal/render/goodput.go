@@ -50,7 +50,7 @@ func (t track) sessionReadings(r *report.Report) ([]reading, int) {
 		if i%stride != stride-1 && i != len(r.Samples)-2 {
 			continue
 		}
-		g := reading{from: earlier.At.Std().Seconds(), to: later.At.Std().Seconds(), cpu: -1, phase: later.Phase}
+		g := reading{start: earlier.At.Std().Seconds(), end: later.At.Std().Seconds(), cpu: -1, phase: later.Phase}
 		g.goodput, g.retransmits = t.between(earlier, later)
 		readings = append(readings, g)
 		earlier = later
@@ -83,7 +83,7 @@ func (t track) between(earlier, later report.Sample) (goodput, retransmits float
 func (t track) sessionWindowReadings(r *report.Report) []reading {
 	var readings []reading
 	for _, w := range t.windows(r) {
-		g := reading{from: w.start, to: w.end, cpu: -1, phase: w.phase, goodput: -1, retransmits: -1}
+		g := reading{start: w.start, end: w.end, cpu: -1, phase: w.phase, goodput: -1, retransmits: -1}
 		if s := w.sessions; s != nil && w.end > w.start {
 			g.goodput, g.retransmits = float64(s.GoodputBitsPerSecond), float64(missingOf(s))/(w.end-w.start)
 		}

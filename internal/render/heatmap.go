@@ -39,12 +39,12 @@ func viewOfHeatmap(h *report.Heatmap) view {
 	var signs []report.Headline
 	for i := range h.Maps {
 		g := &h.Maps[i]
-		said := throughputMapWords
+		caption := throughputMapWords
 		if g.Metric == figures.LossRatio {
-			said = lossMapWords
+			caption = lossMapWords
 		}
-		if !slices.Contains(words, said) {
-			words = append(words, said)
+		if !slices.Contains(words, caption) {
+			words = append(words, caption)
 		}
 		for _, s := range g.Spots {
 			signs = append(signs, s.Headline())
@@ -133,7 +133,7 @@ func newHeatPage(v *view, h *report.Heatmap) *heatPage {
 	for i := range h.Maps {
 		g := &h.Maps[i]
 		shown := heatView{Title: v.sections[i].title, Summary: v.sections[i].summary,
-			Table: v.sections[i].tables[0].grid(together, nil), Scale: heatScale(g)}
+			Table: v.sections[i].tables[0].grid(combined, nil), Scale: heatScale(g)}
 		for _, narrow := range []bool{false, true} {
 			if !drawable(g) {
 				break

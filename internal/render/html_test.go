@@ -204,8 +204,8 @@ func TestADrawingStaysSmallWhateverTheRunsLength(t *testing.T) {
 	}
 	var took, packets float64
 	for _, g := range readings {
-		took += g.to - g.from
-		packets += g.received * (g.to - g.from)
+		took += g.end - g.start
+		packets += g.received * (g.end - g.start)
 	}
 	last := r.Samples[len(r.Samples)-1]
 	want := float64(last.Directions[0].Returned.Packets + last.Directions[1].Returned.Packets)

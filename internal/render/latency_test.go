@@ -29,7 +29,7 @@ func TestLatencyTable(t *testing.T) {
 	if got := table.rows; !reflect.DeepEqual(got, [][]string{device, open}) {
 		t.Errorf("%q", got)
 	}
-	if got := table.grid(together, nil).header; !reflect.DeepEqual(got, []string{"latency of", "frames", "p50", "longest", "twice", "late"}) {
+	if got := table.grid(combined, nil).header; !reflect.DeepEqual(got, []string{"latency of", "frames", "p50", "longest", "twice", "late"}) {
 		t.Errorf("columns %q", got)
 	}
 	got := latencyTable(r, []*report.Report{r, loop}).rows

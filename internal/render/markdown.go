@@ -109,7 +109,7 @@ func (m *markdown) folded(v *view) {
 
 // table writes a table. In a comment it ends where the comment is full.
 func (m *markdown) table(t *table, comment bool) {
-	g := t.grid(together|alone, func(o report.Outcome) string {
+	g := t.grid(combined|tableAlone, func(o report.Outcome) string {
 		switch o {
 		case "":
 			return "no criteria"

@@ -237,7 +237,7 @@ func gridOf(t *table) grid {
 	if t == nil {
 		return grid{}
 	}
-	return t.grid(together, nil)
+	return t.grid(combined, nil)
 }
 
 // trialsView are a search's trials, drawn at two widths.
@@ -394,8 +394,9 @@ func windowViews(r *report.Report) []windowView {
 			if d.Burst != nil {
 				phase += " of " + wording.Count(d.Burst.Frames)
 			}
-			views = append(views, windowView{Direction: d, Window: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase,
-				LoadText: short(w.Load.Float()*100) + "%", CPU: cpu,
+			views = append(views, windowView{Direction: d, Window: w, First: i == 0, Rows: len(w.Directions),
+				PhaseText: phase,
+				LoadText:  short(w.Load.Float()*100) + "%", CPU: cpu,
 				Class: qualityClass(d.Quality), Loss: wording.Loss(d.LossRatio)})
 		}
 	}
@@ -439,11 +440,11 @@ func graphs(r *report.Report, id string) []graph {
 		readings, _ := t.readings(r)
 		for _, x := range readings {
 			if t.sessions {
-				g.Points = append(g.Points, []any{r1(x.to), math.Round(x.goodput), r1(x.retransmits),
+				g.Points = append(g.Points, []any{r1(x.end), math.Round(x.goodput), r1(x.retransmits),
 					phaseText(x.phase)})
 				continue
 			}
-			g.Points = append(g.Points, []any{r1(x.to), math.Round(x.intended), math.Round(x.offered),
+			g.Points = append(g.Points, []any{r1(x.end), math.Round(x.intended), math.Round(x.offered),
 				math.Round(x.received), r1(x.cpu), phaseText(x.phase)})
 		}
 		graphs = append(graphs, g)

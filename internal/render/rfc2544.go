@@ -89,7 +89,7 @@ func theoryText(s report.Stream) string {
 func throughputTable(b *report.RFC2544, product string) *table {
 	t := newTable(1, "direction", "bytes", "media", "theoretical", "offered", "throughput", "Mbps", "% line rate",
 		"lost at most", "trials")
-	t.columns[2].when, t.columns[9].when = together, together
+	t.columns[2].shownIn, t.columns[9].shownIn = combined, combined
 	for _, p := range b.Throughput {
 		if p.Stream.Product != product {
 			continue

@@ -39,10 +39,10 @@ func newBenchmarkPage(v *view, b *report.RFC2544) *benchmarkPage {
 			Throughput: throughputGraph(b, s.title, id+"t")}
 		shown.Loss, shown.ZoomedLoss = lossGraphs(b, s.title, id+"l")
 		if t := throughputTable(b, s.title); t != nil {
-			shown.Rates = t.grid(together, nil)
+			shown.Rates = t.grid(combined, nil)
 		}
 		if t := frameLossTable(b, s.title); t != nil {
-			shown.Losses = t.grid(together, nil)
+			shown.Losses = t.grid(combined, nil)
 		}
 		p.Products = append(p.Products, shown)
 	}
@@ -139,24 +139,24 @@ func throughputDrawing(lines []benchmarkLine, media map[string]report.Stream, pr
 	d, left := newBenchmarkDrawing("Throughput over frame size, "+product,
 		"Frames per second over bytes per frame; a line for each direction, and what the media carries in theory.", id,
 		narrow)
-	largest, top, least := 1518.0, 1.0, math.Inf(1)
+	largest, top, lowest := 1518.0, 1.0, math.Inf(1)
 	for _, l := range lines {
 		for _, p := range l.points {
 			largest, top = max(largest, p.x), max(top, p.y)
 			if p.y > 0 {
-				least = min(least, p.y)
+				lowest = min(lowest, p.y)
 			}
 		}
 	}
 	const smallest = 64
 	theory := func(s report.Stream, bytes float64) float64 { return float64(s.LineRate) / (8 * (bytes + 20)) }
 	for _, s := range media {
-		top, least = max(top, theory(s, smallest)), min(least, theory(s, largest))
+		top, lowest = max(top, theory(s, smallest)), min(lowest, theory(s, largest))
 	}
 	x := axis{top: largest * 1.03, from: left, end: d.Width - 20}
 	y, log := rateAxis{axis: axis{top: top * 1.08, from: d.Height - 46, end: 30}}, ""
-	if least < top/50 { // else the device's line lies on the axis
-		y.decade, log = math.Pow(10, math.Floor(math.Log10(least))), ", logarithmic"
+	if lowest < top/50 { // else the device's line lies on the axis
+		y.decade, log = math.Pow(10, math.Floor(math.Log10(lowest))), ", logarithmic"
 	}
 	name, factor := prefix(top)
 	for _, v := range y.ticks(factor) {
@@ -177,7 +177,8 @@ func throughputDrawing(lines []benchmarkLine, media map[string]report.Stream, pr
 		var p pen
 		for i := range 120 {
 			bytes := smallest * math.Pow(largest/smallest, float64(i)/119)
-			p.to(map[bool]string{true: "M", false: "L"}[i == 0], x.position(bytes), y.position(theory(media[name], bytes)))
+			p.to(map[bool]string{true: "M", false: "L"}[i == 0], x.position(bytes),
+				y.position(theory(media[name], bytes)))
 		}
 		d.Paths = append(d.Paths, shape{D: p.String(), Class: "theory"})
 	}

@@ -51,8 +51,8 @@ func throughputColumns(t traffic) []column {
 	if t == ofSessions {
 		return []column{{head: goodputHead}}
 	}
-	return []column{{head: "throughput pps"}, {head: "throughput bps"}, {head: sumHead, when: summed},
-		{head: togetherHead, when: together}}
+	return []column{{head: "throughput pps"}, {head: "throughput bps"}, {head: sumHead, shownIn: summed},
+		{head: togetherHead, shownIn: combined}}
 }
 
 func throughputCells(t traffic, h report.Headline) []string {

@@ -149,7 +149,7 @@ func TestGoodputIsDrawnByTheReceiversClock(t *testing.T) {
 		}
 		for _, g := range readings[1:] {
 			if math.Abs(g.goodput-want) > 100 {
-				t.Errorf("%s: from %.2f s on %.0f bit/s are drawn, want %.0f", track.Name, g.from, g.goodput, want)
+				t.Errorf("%s: from %.2f s on %.0f bit/s are drawn, want %.0f", track.Name, g.start, g.goodput, want)
 			}
 		}
 		if readings[0].phase != report.WarmUp || readings[2].phase != report.Hold {
@@ -162,7 +162,7 @@ func TestAReportOfSessionsWithoutSamplesIsDrawnByItsWindows(t *testing.T) {
 	r := reporttest.Sessions(46_500_000)
 	r.Samples = nil
 	readings, _ := tracksOf(r)[1].readings(r)
-	if len(readings) != 1 || readings[0].goodput != 46_500_000 || readings[0].from != 2 || readings[0].to != 12 {
+	if len(readings) != 1 || readings[0].goodput != 46_500_000 || readings[0].start != 2 || readings[0].end != 12 {
 		t.Errorf("readings are %+v", readings)
 	}
 }

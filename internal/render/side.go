@@ -65,7 +65,7 @@ func newSidePage(v *view) *sidePage {
 		p.Comparison = newComparePage(s)
 		for _, section := range v.sections {
 			p.Latency = append(p.Latency, latencyView{section.title + ": " + section.summary,
-				section.tables[0].grid(together, nil)})
+				section.tables[0].grid(combined, nil)})
 		}
 	case *report.Trend:
 		p.Title = cmp.Or(p.Title, "linerate: "+strconv.Itoa(len(s.Series))+" series")
@@ -290,10 +290,11 @@ type seriesView struct {
 func newTrendPage(v *view, t *report.Trend) *trendPage {
 	p := new(trendPage)
 	for i, s := range v.sections {
-		shown := seriesView{Title: s.title, Latest: s.summary, Table: s.tables[0].grid(together, nil), Changes: s.remarks}
+		shown := seriesView{Title: s.title, Latest: s.summary, Table: s.tables[0].grid(combined, nil),
+			Changes: s.remarks}
 		slices.Reverse(shown.Table.rows)
 		if len(s.tables) > 1 {
-			shown.Latency = new(s.tables[1].grid(together, nil))
+			shown.Latency = new(s.tables[1].grid(combined, nil))
 		}
 		for _, narrow := range []bool{false, true} {
 			if d, ok := newTrendDrawing(&t.Series[i], "s"+strconv.Itoa(i+1), narrow); ok {

@@ -22,8 +22,9 @@ func viewOfReports(reports []*report.Report) view {
 	}
 	kind := trafficOf(shown)
 	t := &table{columns: append([]column{
-		{head: "product", left: true}, {head: "loadtest", left: true}, {head: "answer", left: true, when: alone},
-		{head: "verdict", left: true, when: alone, verdict: true},
+		{head: "product", left: true}, {head: "loadtest", left: true}, {head: "answer", left: true,
+			shownIn: tableAlone},
+		{head: "verdict", left: true, shownIn: tableAlone, verdict: true},
 	}, throughputColumns(kind)...)}
 	v := view{source: reports, table: t}
 	loose := ""

@@ -31,7 +31,7 @@ func textFormat() format {
 			p.gap()
 			p.view(&d.views[i])
 		}
-		return writeStyled(w, "text", &p.out, p.color)
+		return writeStyled(w, "text", &p.text, p.color)
 	}}
 }
 
@@ -50,10 +50,10 @@ func writeStyled(w io.Writer, format string, source *bytes.Buffer, colors bool) 
 
 // printer collects lines.
 type printer struct {
-	out   bytes.Buffer
-	width int
-	color bool
-	apart bool // an empty line is due before the next one
+	text     bytes.Buffer
+	width    int
+	color    bool
+	blankDue bool // an empty line is due before the next one
 }
 
 func (p *printer) view(v *view) {
@@ -128,14 +128,14 @@ func (p *printer) remarks(remarks []remark) {
 }
 
 // gap leaves an empty line before the next one, if there is something before it and after it.
-func (p *printer) gap() { p.apart = p.out.Len() > 0 }
+func (p *printer) gap() { p.blankDue = p.text.Len() > 0 }
 
 func (p *printer) line(s string) {
-	if p.apart {
-		p.out.WriteByte('\n')
+	if p.blankDue {
+		p.text.WriteByte('\n')
 	}
-	p.apart = false
-	p.out.WriteString(s + "\n")
+	p.blankDue = false
+	p.text.WriteString(s + "\n")
 }
 
 // paragraph writes a text, its first line led by a mark and the others by so many spaces.
@@ -233,18 +233,18 @@ func (g grid) width() int {
 // lines are the header, a rule where asked for, and the rows.
 func (g grid) lines(rule bool) []string {
 	widths := g.widths()
-	out := []string{g.line(g.header, widths)}
+	lines := []string{g.line(g.header, widths)}
 	if rule {
 		dashes := make([]string, len(widths))
 		for i, w := range widths {
 			dashes[i] = strings.Repeat("-", w)
 		}
-		out = append(out, g.line(dashes, widths))
+		lines = append(lines, g.line(dashes, widths))
 	}
 	for _, row := range g.rows {
-		out = append(out, g.line(row, widths))
+		lines = append(lines, g.line(row, widths))
 	}
-	return out
+	return lines
 }
 
 func (g grid) line(cells []string, widths []int) string {

@@ -20,14 +20,14 @@ import (
 //	└ 0:00 ──── 0:10 ──── 0:20 ───────┘
 type timeline struct {
 	drawing
-	r        *report.Report
-	t        track
-	readings []reading
-	windows  []judgedWindow
-	x        axis
-	narrow   bool
-	own      float64 // the bottom of the traffic's panels, which those of observers follow
-	bottom   float64 // of the last panel
+	r             *report.Report
+	t             track
+	readings      []reading
+	windows       []judgedWindow
+	x             axis
+	narrow        bool
+	trafficBottom float64 // the bottom of the traffic's panels, which those of observers follow
+	bottom        float64 // of the last panel
 }
 
 // panels are where the three parts begin and end.
@@ -52,16 +52,16 @@ func timelineCaption(r *report.Report, sessions bool) string {
 func newTimeline(r *report.Report, t track, narrow bool) (drawing, bool) {
 	readings, stride := t.readings(r)
 	tl := &timeline{r: r, t: t, readings: readings, windows: t.windows(r), narrow: narrow}
-	tl.Width, tl.own, tl.Class = 1040, cpuBottom, "wide"
+	tl.Width, tl.trafficBottom, tl.Class = 1040, cpuBottom, "wide"
 	if t.sessions {
-		tl.own = retransmitsBottom
+		tl.trafficBottom = retransmitsBottom
 	}
 	left, right := 64.0, 54.0
 	if narrow {
 		tl.Width, tl.Class, left, right = 430, "narrow", 44, 44
 	}
 	vitals := vitalTracks(r)
-	tl.bottom = tl.own + float64(len(vitals)*(vitalHeight+vitalGap))
+	tl.bottom = tl.trafficBottom + float64(len(vitals)*(vitalHeight+vitalGap))
 	tl.Height = tl.bottom + timeHeight
 	end := tl.end()
 	if end <= 0 {
@@ -90,7 +90,7 @@ func newTimeline(r *report.Report, t track, narrow bool) (drawing, bool) {
 func (tl *timeline) end() float64 {
 	end := 0.0
 	for _, g := range tl.readings {
-		end = max(end, g.to)
+		end = max(end, g.end)
 	}
 	for _, w := range tl.windows {
 		end = max(end, w.end)

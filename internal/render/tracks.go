@@ -46,7 +46,7 @@ func tracksOf(r *report.Report) []track {
 
 // reading is what the generator's counters said between two moments, in seconds, and of frames in packets/s.
 type reading struct {
-	from, to                    float64
+	start, end                  float64
 	intended, offered, received float64
 	goodput, retransmits        float64 // of sessions instead, in bits/s and segments/s, or -1 where unknown
 	cpu                         float64 // percent, or -1 where unknown
@@ -72,7 +72,7 @@ func (t track) readings(r *report.Report) ([]reading, int) {
 		if took := (later.At - earlier.At).Std().Seconds(); took > 0 {
 			intended, sent, returned := t.counts(later)
 			_, sentBefore, returnedBefore := t.counts(earlier)
-			readings = append(readings, reading{from: earlier.At.Std().Seconds(), to: later.At.Std().Seconds(),
+			readings = append(readings, reading{start: earlier.At.Std().Seconds(), end: later.At.Std().Seconds(),
 				intended: float64(intended),
 				offered:  max(float64(sent-sentBefore)/took, 0), received: max(float64(returned-returnedBefore)/took,
 					0),
@@ -86,7 +86,7 @@ func (t track) readings(r *report.Report) ([]reading, int) {
 func (t track) windowReadings(r *report.Report) []reading {
 	var readings []reading
 	for _, w := range t.windows(r) {
-		readings = append(readings, reading{from: w.start, to: w.end, intended: float64(w.intended),
+		readings = append(readings, reading{start: w.start, end: w.end, intended: float64(w.intended),
 			offered: float64(w.offered), received: float64(w.received), cpu: w.cpu, phase: w.phase})
 	}
 	return readings
@@ -202,11 +202,11 @@ type stretch struct {
 func stretches(readings []reading) []stretch {
 	var stretches []stretch
 	for _, g := range readings {
-		if last := len(stretches) - 1; last >= 0 && stretches[last].phase == g.phase {
-			stretches[last].end = g.to
+		if final := len(stretches) - 1; final >= 0 && stretches[final].phase == g.phase {
+			stretches[final].end = g.end
 			continue
 		}
-		stretches = append(stretches, stretch{g.phase, g.from, g.to})
+		stretches = append(stretches, stretch{g.phase, g.start, g.end})
 	}
 	return stretches
 }

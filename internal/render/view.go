@@ -126,17 +126,17 @@ type column struct {
 	head    string // with its unit, where the cells have none
 	left    bool   // text is set to the left, figures are set to the right
 	verdict bool
-	when    variant
+	shownIn variant
 }
 
 // variant says in which writings of a table a column stands.
 type variant uint8
 
 const (
-	inAll    variant = 0
-	summed   variant = 1 << iota // the share of the line rate is summed over directions, as in the published tables
-	together                     // it is the share of what all directions carry together
-	alone                        // the sections are folded away, so the table alone has each answer
+	inAll      variant = 0
+	summed     variant = 1 << iota // the share of the line rate is summed over directions, as in the published tables
+	combined                       // it is the share of what all directions carry together
+	tableAlone                     // the sections are folded away, so the table alone has each answer
 )
 
 // These are the heads of the column with the share of the line rate. Of what all directions carry together full
@@ -163,7 +163,7 @@ func (t *table) grid(variants variant, sign func(report.Outcome) string) grid {
 	var g grid
 	var shown []int
 	for i, c := range t.columns {
-		if c.when != inAll && c.when&variants == 0 {
+		if c.shownIn != inAll && c.shownIn&variants == 0 {
 			continue
 		}
 		shown, g.header = append(shown, i), append(g.header, c.head)

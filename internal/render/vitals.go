@@ -67,19 +67,19 @@ func windowNumbers(windows []report.Window) string {
 	}
 	var parts []string
 	for i := 0; i < len(windows); {
-		last := i
-		for last+1 < len(windows) && windows[last+1].Number == windows[last].Number+1 {
-			last++
+		final := i
+		for final+1 < len(windows) && windows[final+1].Number == windows[final].Number+1 {
+			final++
 		}
-		switch last - i {
+		switch final - i {
 		case 0:
 			parts = append(parts, strconv.Itoa(windows[i].Number))
 		case 1:
-			parts = append(parts, strconv.Itoa(windows[i].Number), strconv.Itoa(windows[last].Number))
+			parts = append(parts, strconv.Itoa(windows[i].Number), strconv.Itoa(windows[final].Number))
 		default:
-			parts = append(parts, fmt.Sprintf("%d to %d", windows[i].Number, windows[last].Number))
+			parts = append(parts, fmt.Sprintf("%d to %d", windows[i].Number, windows[final].Number))
 		}
-		i = last + 1
+		i = final + 1
 	}
 	return "windows " + strings.Join(parts, ", ")
 }
@@ -220,7 +220,8 @@ func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
 				v = factor * (later.Value - earlier.Value) / took
 			}
 		}
-		t.readings = append(t.readings, reading{from: earlier.At.Std().Seconds(), to: later.At.Std().Seconds(), cpu: v})
+		t.readings = append(t.readings, reading{start: earlier.At.Std().Seconds(), end: later.At.Std().Seconds(),
+			cpu: v})
 		t.top = max(t.top, v)
 		earlier = later
 	}
@@ -244,7 +245,7 @@ func scaleText(v float64) string {
 
 // vitals draws a panel for each vital sign, below those of the traffic.
 func (tl *timeline) vitals(tracks []vitalTrack) {
-	top := tl.own + vitalGap
+	top := tl.trafficBottom + vitalGap
 	for _, t := range tracks {
 		y := axis{top: t.top, from: top + vitalHeight, end: top}
 		for _, v := range []float64{0, t.top} {

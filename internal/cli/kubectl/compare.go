@@ -50,7 +50,7 @@ func newCompare(o Options, to *connection) *cobra.Command {
 			if err := sidebyside.Write(o.Out, options.Format, render.OfComparison(compared)); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
-			return exit.With(compared.ExitCode(), nil)
+			return exit.WithCode(compared.ExitCode(), nil)
 		},
 	}
 	options.Flags(cmd)

@@ -50,9 +50,9 @@ func newDoctor(o Options, to *connection) *cobra.Command {
 			}
 			switch {
 			case lab.Server.Err != nil:
-				return exit.With(report.ExitNotMeasured, nil)
+				return exit.WithCode(report.ExitNotMeasured, nil)
 			case doctor.Failed(findings):
-				return exit.With(report.ExitFailed, nil)
+				return exit.WithCode(report.ExitFailed, nil)
 			}
 			return nil
 		},

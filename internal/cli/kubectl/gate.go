@@ -171,7 +171,7 @@ func (g *gateOptions) run(ctx context.Context, o Options, to *connection) error 
 	if err := g.clean(ctx, c, say, suites, verdict); err != nil {
 		say(err.Error()) // it changes nothing of what was measured
 	}
-	return exit.With(verdict.ExitCode, written)
+	return exit.WithCode(verdict.ExitCode, written)
 }
 
 // prepare reads the files, and says all that is wrong with them.

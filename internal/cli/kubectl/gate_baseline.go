@@ -48,7 +48,7 @@ func (c *cluster) references(ctx context.Context, o Options, names, anchors []st
 		to := &suite.Reference{Kind: suite.KindFile, Name: strings.Join(names, ", "), AllowDifferent: allow}
 		for _, name := range names {
 			if err := c.addReference(ctx, o, name, to); err != nil {
-				wrong = append(wrong, exit.With(exit.Code(err), fmt.Errorf("%s %s: %w", flag, name, err)))
+				wrong = append(wrong, exit.WithCode(exit.Code(err), fmt.Errorf("%s %s: %w", flag, name, err)))
 			}
 		}
 		return to

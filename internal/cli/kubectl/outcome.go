@@ -19,16 +19,16 @@ func (c *cluster) results(ctx context.Context, objects []client.Object) (report.
 	for _, o := range objects {
 		end := endOf(o)
 		if reportOf(o) == nil {
-			wrong = append(wrong, exit.With(codeOfEnd(end), noReport(o)))
+			wrong = append(wrong, exit.WithCode(codeOfEnd(end), noReport(o)))
 			continue
 		}
 		if err := c.read(ctx, o, &all); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", o.GetName(), err))
 			continue
 		}
-		wrong = append(wrong, exit.With(codeOfEnd(end), nil))
+		wrong = append(wrong, exit.WithCode(codeOfEnd(end), nil))
 	}
-	return all, exit.Worst(append(wrong, exit.With(all.ExitCode(), nil))...)
+	return all, exit.Worst(append(wrong, exit.WithCode(all.ExitCode(), nil))...)
 }
 
 // read adds the Report of a test or a suite to others.

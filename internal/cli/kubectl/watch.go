@@ -79,7 +79,7 @@ func (f followOptions) see(ctx context.Context, o Options, c *cluster, objects [
 	measured, err := c.results(ctx, s.ended())
 	wrong := append(s.wrong, err)
 	if left {
-		wrong = append(wrong, exit.With(report.ExitInterrupted, nil))
+		wrong = append(wrong, exit.WithCode(report.ExitInterrupted, nil))
 	}
 	return exit.Worst(append(wrong, printAll(o, f.format, measured))...)
 }

@@ -227,7 +227,7 @@ func (t Topology) forwarderSpec() forwarder.Spec {
 			Networks: l.Networks,
 		})
 	}
-	spec.Mode = t.Mode.On(byName)
+	spec.Mode = t.Mode.ForInterfaces(byName)
 	for _, d := range t.Directions {
 		spec.Directions = append(spec.Directions, forwarder.Direction{From: byName[d.From], To: byName[d.To]})
 	}

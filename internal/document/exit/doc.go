@@ -1,2 +1,3 @@
-// Package exit has errors that carry the exit code of the process. The codes themselves are in internal/document/report.
+// Package exit has errors that carry the exit code of the process. The codes themselves are in
+// internal/document/report.
 package exit

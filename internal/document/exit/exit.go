@@ -22,8 +22,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.err }
 
-// With gives an error, or the lack of one, an exit code. With report.ExitOK the error is unchanged.
-func With(code int, err error) error {
+// WithCode gives an error, or the lack of one, an exit code. With report.ExitOK the error is unchanged.
+func WithCode(code int, err error) error {
 	if code == report.ExitOK {
 		return err
 	}
@@ -59,12 +59,12 @@ func Code(err error) int {
 // Worst combines all errors, with the most serious of their exit codes; nil: there are none.
 func Worst(errs ...error) error {
 	code := report.ExitOK
-	var said []error
+	var reported []error
 	for _, err := range errs {
 		code = max(code, Code(err))
 		if err != nil && err.Error() != "" {
-			said = append(said, err)
+			reported = append(reported, err)
 		}
 	}
-	return With(code, errors.Join(said...))
+	return WithCode(code, errors.Join(reported...))
 }

@@ -140,8 +140,8 @@ func moved(host netip.Addr, target netip.Prefix) netip.Addr {
 	return translated
 }
 
-// On is the mode with links' names replaced by their interfaces.
-func (m *Mode) On(interfaces map[string]string) *Mode {
+// ForInterfaces is the mode with links' names replaced by their interfaces.
+func (m *Mode) ForInterfaces(interfaces map[string]string) *Mode {
 	if m == nil {
 		return nil
 	}

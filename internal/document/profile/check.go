@@ -211,7 +211,8 @@ func checkChains(streams []stream.Stream) (found Faults) {
 func follow(streams []stream.Stream, reached []bool) {
 	starts := slices.Clone(reached)
 	for i, start := range starts {
-		for next := streams[i].NextStreamID - 1; start && next >= 0 && !reached[next]; next = streams[next].NextStreamID - 1 {
+		for next := streams[i].NextStreamID - 1; start && next >= 0 &&
+			!reached[next]; next = streams[next].NextStreamID - 1 {
 			reached[next] = true
 		}
 	}

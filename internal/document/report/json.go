@@ -124,7 +124,8 @@ func readDocument(document []byte, target any, version string) error {
 		return fmt.Errorf("not a report: %w", err)
 	}
 	if head.Version != version {
-		return fmt.Errorf("version is %q, and this linerate reads %q: use the linerate that wrote it", head.Version, version)
+		return fmt.Errorf("version is %q, and this linerate reads %q: use the linerate that wrote it", head.Version,
+			version)
 	}
 	return intake.JSON(document, target, limits)
 }

@@ -63,7 +63,8 @@ func routersSpeak4(frame []byte, offset int) bool {
 		return false
 	}
 	protocol, plain := frame[offset+9], frame[offset] == 0x45
-	return slices.Contains(RouterProtocols(), protocol) || protocol == protocolUDP && plain && frame[offset+8] == BFDTTL &&
+	return slices.Contains(RouterProtocols(), protocol) || protocol == protocolUDP && plain &&
+		frame[offset+8] == BFDTTL &&
 		isBFD(frame, offset+22)
 }
 

@@ -41,9 +41,9 @@ type Number struct {
 	Value float64          `json:"value"`
 	// Age is how old the number was when the source sent it, in nanoseconds, as far as the source says.
 	Age time.Duration `json:"age,omitempty"`
-	// Earliest and Latest are the times, by the collector's clock, between which the source took a counter's number.
-	// The source told an older number until Earliest, and this one by Latest. Both are 0 where nobody knows when, because the
-	// number has been the same as long as anybody asked.
+	// Earliest and Latest are the times, by the collector's clock, between which the source took a counter's
+	// number. The source told an older number until Earliest, and this one by Latest. Both are 0 where nobody
+	// knows when, because the number has been the same as long as anybody asked.
 	Earliest time.Duration `json:"after,omitempty"`
 	Latest   time.Duration `json:"by,omitempty"`
 	// Epoch is how often the counters began anew. Two numbers of different epochs have no difference. Anew is why
@@ -103,12 +103,12 @@ func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing str
 		}
 		if n.Missing != "" {
 			values = append(values, value{name: n.Name, part: n.Part, unit: n.Unit, kind: n.Kind, clock: a.At,
-				at: a.At + m.collectorBehind, source: source, missing: n.Missing})
+				instant: a.At + m.collectorBehind, source: source, missing: n.Missing})
 			continue
 		}
 		clock, doubt, dated := n.dating(a.At, a.Took)
 		values = append(values, value{name: n.Name, part: n.Part, unit: n.Unit, kind: n.Kind, number: n.Value,
-			clock: clock, at: clock + m.collectorBehind, doubt: doubt, age: max(0, a.At-clock), stamp: n.Stamp,
+			clock: clock, instant: clock + m.collectorBehind, doubt: doubt, age: max(0, a.At-clock), stamp: n.Stamp,
 			source: source, question: a.At - a.Took/2 - n.Age, dated: dated, epoch: n.Epoch, anew: n.Anew})
 	}
 	return values, ""

@@ -64,7 +64,8 @@ func (s *series) rate(start, end, reach time.Duration) report.Observed {
 // It returns false where the readings around an edge are missing, or further apart than the window lasts.
 func (s *series) bridged(start, end time.Duration) (report.Observed, bool) {
 	first, last := s.around(start), s.around(end)
-	if !first.interpolates(end-start) || !last.interpolates(end-start) || wentBack(s.Samples[first.before:last.after+1]) {
+	if !first.interpolates(end-start) || !last.interpolates(end-start) ||
+		wentBack(s.Samples[first.earlier:last.later+1]) {
 		return report.Observed{}, false
 	}
 	seconds := (end - start).Seconds()
@@ -76,19 +77,19 @@ func (s *series) bridged(start, end time.Duration) (report.Observed, bool) {
 
 // surroundings are the numbers of the samples just before and just after a moment, or -1 for none.
 type surroundings struct {
-	of            *series
-	moment        time.Duration
-	before, after int
+	owner          *series
+	moment         time.Duration
+	earlier, later int
 }
 
 func (s *series) around(moment time.Duration) surroundings {
 	a := surroundings{s, moment, -1, -1}
 	for i, sample := range s.Samples {
-		switch at := sample.At.Std(); {
-		case at+s.doubts[i] <= moment:
-			a.before = i
-		case a.after < 0 && at-s.doubts[i] >= moment:
-			a.after = i
+		switch instant := sample.At.Std(); {
+		case instant+s.doubts[i] <= moment:
+			a.earlier = i
+		case a.later < 0 && instant-s.doubts[i] >= moment:
+			a.later = i
 		}
 	}
 	return a
@@ -96,17 +97,17 @@ func (s *series) around(moment time.Duration) surroundings {
 
 // interpolates says that there are both, no further apart than this.
 func (a surroundings) interpolates(limit time.Duration) bool {
-	return a.before >= 0 && a.after >= 0 && a.distance() <= limit
+	return a.earlier >= 0 && a.later >= 0 && a.distance() <= limit
 }
 
 func (a surroundings) distance() time.Duration {
-	return a.of.Samples[a.after].At.Std() - a.of.Samples[a.before].At.Std()
+	return a.owner.Samples[a.later].At.Std() - a.owner.Samples[a.earlier].At.Std()
 }
 
 // value is the counter at the moment if it grew evenly between the two samples, and by how much it may be off if it
 // didn't.
 func (a surroundings) value() (value, doubt float64) {
-	earlier, later := a.of.Samples[a.before], a.of.Samples[a.after]
+	earlier, later := a.owner.Samples[a.earlier], a.owner.Samples[a.later]
 	grown, share := later.Value-earlier.Value, float64(a.moment-earlier.At.Std())/float64(a.distance())
 	return earlier.Value + grown*share, grown * max(share, 1-share)
 }

@@ -34,6 +34,6 @@ func (limiter) read(s Setup, _ string, m Moment) (values []value, missing string
 
 // packets is a counter of packets.
 func packets(name, part string, clock, behind time.Duration, n int64) value {
-	return value{name: name, part: part, unit: "packets", kind: report.Counter, at: clock + behind, clock: clock,
+	return value{name: name, part: part, unit: "packets", kind: report.Counter, instant: clock + behind, clock: clock,
 		number: float64(n)}
 }

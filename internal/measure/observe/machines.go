@@ -12,7 +12,7 @@ import (
 // observedMachine holds one machine's readings for one observer.
 type observedMachine struct {
 	name    string        // before the name of its series, or empty for the only machine
-	at      time.Duration // in the run's time
+	instant time.Duration // in the run's time
 	clock   time.Duration // the machine's own clock
 	values  []value       // also where a value is missing, and then the value says why
 	missing string        // why the machine has no readings

@@ -137,7 +137,7 @@ func (w Whereabouts) Collected() *Collected {
 type value struct {
 	name, part, unit string
 	kind             report.VitalKind
-	at               time.Duration // in the run's time
+	instant          time.Duration // in the run's time
 	clock            time.Duration // by the reader's own clock, and the same for a value that is reported twice
 	number           float64
 	doubt            time.Duration // by how much earlier or later than clock the value may have been read
@@ -194,8 +194,8 @@ type Log struct {
 // later time than it is, so the one that arrived soonest counts. An allowance covers the drift of the clocks since
 // then.
 type clock struct {
-	behind, since time.Duration
-	ok            bool
+	behind, reference time.Duration
+	ok                bool
 }
 
 // drift is by how much two clocks may go apart, as a share of the time. Computers' clocks are within 100 millionths
@@ -205,9 +205,9 @@ const drift = 5000
 func (c *clock) follow(run, machine time.Duration) time.Duration {
 	behind := run - machine
 	if c.ok {
-		behind = min(behind, c.behind+(run-c.since)/drift)
+		behind = min(behind, c.behind+(run-c.reference)/drift)
 	}
-	c.behind, c.since, c.ok = behind, run, true
+	c.behind, c.reference, c.ok = behind, run, true
 	return behind
 }
 
@@ -311,7 +311,7 @@ func (b *book) add(v value) {
 		s.note(v)
 		s.date(&v)
 	}
-	moment := plan.Duration(v.at)
+	moment := plan.Duration(v.instant)
 	if n := len(s.Samples); v.missing != "" || n > 0 && (moment <= s.Samples[n-1].At || v.clock <= s.clocks[n-1] ||
 		v.stamp != 0 && v.stamp == s.stamp) {
 		return
@@ -337,8 +337,8 @@ func (b *book) mostSeries() int {
 
 // note keeps the times at which the series had no number.
 func (s *series) note(v value) {
-	if n := len(s.holes); v.missing != "" && (n == 0 || v.at > s.holes[n-1]+time.Millisecond) {
-		s.holes = append(s.holes, v.at)
+	if n := len(s.holes); v.missing != "" && (n == 0 || v.instant > s.holes[n-1]+time.Millisecond) {
+		s.holes = append(s.holes, v.instant)
 	}
 }
 
@@ -352,7 +352,8 @@ func (s *series) date(v *value) {
 	}
 	earliest, latest := s.asked[n].question, v.clock+v.doubt
 	read := earliest + (latest-earliest)/2
-	v.at, v.age, v.clock, v.doubt, v.dated = v.at+read-v.clock, v.age+v.clock-read, read, (latest-earliest)/2, true
+	v.instant, v.age, v.clock, v.doubt, v.dated = v.instant+read-v.clock, v.age+v.clock-read, read, (latest-earliest)/2,
+		true
 }
 
 func (b *book) find(name, part string) *series {

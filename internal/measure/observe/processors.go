@@ -27,7 +27,7 @@ func (p processorTimes) ofGenerator(s Setup, g int, m Moment, name string) obser
 		result.missing = fmt.Sprintf("generator %s doesn't tell of its processors: the software engine does, on Linux",
 			s.generator(g))
 	}
-	result.at, result.clock = m.timeOf(g, reading.Instant), reading.Instant
+	result.instant, result.clock = m.timeOf(g, reading.Instant), reading.Instant
 	var processors []machine.Processor
 	for _, p := range reading.List {
 		processors = append(processors, machine.Processor(p))
@@ -38,7 +38,7 @@ func (p processorTimes) ofGenerator(s Setup, g int, m Moment, name string) obser
 
 // ofDevice are those of the device's node.
 func (p processorTimes) ofDevice(m Moment, name string) observedMachine {
-	result := observedMachine{name: name, at: m.Device.At + m.deviceBehind, clock: m.Device.At,
+	result := observedMachine{name: name, instant: m.Device.At + m.deviceBehind, clock: m.Device.At,
 		missing: cmp.Or(m.Device.Missing, m.Device.NoProcessors)}
 	if result.missing == "" && len(m.Device.Processors) == 0 {
 		result.missing = "the device's node doesn't tell of its processors"
@@ -57,8 +57,8 @@ func (p processorTimes) values(n observedMachine, processors []machine.Processor
 	if n.missing != "" || len(processors) > signs.MostEach {
 		return values
 	}
-	for _, one := range processors {
-		values = append(values, p.times(n, fmt.Sprintf("processor %d", one.Number), 1, one)...)
+	for _, processor := range processors {
+		values = append(values, p.times(n, fmt.Sprintf("processor %d", processor.Number), 1, processor)...)
 	}
 	return values
 }
@@ -67,7 +67,8 @@ func (p processorTimes) values(n observedMachine, processors []machine.Processor
 // ticks.
 func (processorTimes) times(n observedMachine, part string, processorsOf int, p machine.Processor) []value {
 	seconds := func(name string, d time.Duration) value {
-		return value{name: name, part: n.name + part, unit: "s", kind: report.Counter, at: n.at, clock: n.clock,
+		return value{name: name, part: n.name + part, unit: "s", kind: report.Counter, instant: n.instant,
+			clock:  n.clock,
 			number: d.Seconds(),
 			step:   float64(processorsOf) * machine.Tick.Seconds(), source: n.name, missing: n.missing}
 	}

@@ -14,10 +14,10 @@ import (
 
 // machineSigns are the vital signs of one type that machines tell of themselves. Generators send theirs with their
 // counters, and the device's node sends its own on request. Package signs lists the types.
-type machineSigns struct{ of string }
+type machineSigns struct{ owner string }
 
 func (o machineSigns) read(s Setup, kind string, m Moment) (values []value, missing string) {
-	machines := slices.DeleteFunc(s.machines(kind, m, o), func(one observedMachine) bool { return one.spared })
+	machines := slices.DeleteFunc(s.machines(kind, m, o), func(machine observedMachine) bool { return machine.spared })
 	if len(machines) == 0 {
 		return nil, ""
 	}
@@ -28,29 +28,32 @@ func (o machineSigns) read(s Setup, kind string, m Moment) (values []value, miss
 // device are ever left out of a question. An answer may be older than the moment at which it is the newest, so the
 // question counts, not the moment.
 func (o machineSigns) spared(reading signs.Reading, asked []string) bool {
-	return reading.Type == "" && signs.Kinds[o.of].Intrusive && !slices.Contains(asked, o.of)
+	return reading.Type == "" && signs.Kinds[o.owner].Intrusive && !slices.Contains(asked, o.owner)
 }
 
 func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) observedMachine {
-	reading := readingOf(m.Readings[g].Signs, o.of)
-	result := observedMachine{name: name, at: m.timeOf(g, reading.At+reading.Took/2), clock: reading.At + reading.Took/2,
+	reading := readingOf(m.Readings[g].Signs, o.owner)
+	result := observedMachine{name: name, instant: m.timeOf(g, reading.At+reading.Took/2), clock: reading.At +
+		reading.Took/2,
 		missing: reading.Missing}
 	if result.missing == "" && len(reading.Values) == 0 {
 		result.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does",
-			s.generator(g), signs.Kinds[o.of].What)
+			s.generator(g), signs.Kinds[o.owner].What)
 	}
 	result.values, result.spared = o.values(result, reading), o.spared(reading, m.Readings[g].RequestedSigns)
 	return result
 }
 
 func (o machineSigns) ofDevice(m Moment, name string) observedMachine {
-	reading := readingOf(m.Device.Signs, o.of)
-	result := observedMachine{name: name, at: reading.At + reading.Took/2 + m.deviceBehind, clock: reading.At + reading.Took/2,
+	reading := readingOf(m.Device.Signs, o.owner)
+	result := observedMachine{name: name, instant: reading.At + reading.Took/2 + m.deviceBehind, clock: reading.At +
+		reading.Took/2,
 		missing: cmp.Or(m.Device.Missing, reading.Missing)}
 	if result.missing == "" && len(reading.Values) == 0 {
-		result.missing = "the device's node doesn't tell of its " + signs.Kinds[o.of].What
+		result.missing = "the device's node doesn't tell of its " + signs.Kinds[o.owner].What
 	}
-	result.values, result.spared = o.values(result, reading), m.Device.Missing == "" && o.spared(reading, m.Device.Asked)
+	result.values, result.spared = o.values(result, reading), m.Device.Missing == "" &&
+		o.spared(reading, m.Device.Asked)
 	return result
 }
 
@@ -64,7 +67,7 @@ func readingOf(readings []signs.Reading, signType string) signs.Reading {
 // values are a machine's series. A machine without readings has each series that every machine has, and the series
 // say why.
 func (o machineSigns) values(n observedMachine, reading signs.Reading) (values []value) {
-	kind := signs.Kinds[o.of]
+	kind := signs.Kinds[o.owner]
 	if n.missing != "" {
 		reading.Values = nil
 		for _, s := range kind.Series {
@@ -77,8 +80,9 @@ func (o machineSigns) values(n observedMachine, reading signs.Reading) (values [
 		if !ok {
 			continue // no series of this kind
 		}
-		result := value{name: s.Name, part: n.name + cmp.Or(v.Part, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at,
-			clock: n.clock, doubt: reading.Took / 2, number: v.Number, step: v.Step, source: n.name,
+		result := value{name: s.Name, part: n.name + cmp.Or(v.Part, "machine"), unit: s.Unit, kind: report.Gauge,
+			instant: n.instant,
+			clock:   n.clock, doubt: reading.Took / 2, number: v.Number, step: v.Step, source: n.name,
 			missing: cmp.Or(n.missing, v.Missing)}
 		if s.Counter {
 			result.kind = report.Counter
@@ -157,13 +161,13 @@ func (w *Wanted) OfDevice() []string {
 	return w.due(w.device)
 }
 
-func (w *Wanted) due(types []string) (all []string) {
+func (w *Wanted) due(types []string) (dueTypes []string) {
 	for _, t := range types {
 		if !w.judged.Load() || !signs.Kinds[t].Intrusive {
-			all = append(all, t)
+			dueTypes = append(dueTypes, t)
 		}
 	}
-	return all
+	return dueTypes
 }
 
 // Judge says that the device is judged from now on, or that it isn't.

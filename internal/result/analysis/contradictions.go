@@ -235,9 +235,9 @@ func samplesIn(r *report.Report, w report.Window) []report.Sample {
 	}
 	first, _ := slices.BinarySearchFunc(r.Samples, start,
 		func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
-	last, _ := slices.BinarySearchFunc(r.Samples, (w.Start+w.Duration).Std()+edge,
+	end, _ := slices.BinarySearchFunc(r.Samples, (w.Start+w.Duration).Std()+edge,
 		func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
-	return r.Samples[first:max(first, last)]
+	return r.Samples[first:max(first, end)]
 }
 
 // wholeLook is what a window as a whole shows of direction i.

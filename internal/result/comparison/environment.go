@@ -222,12 +222,12 @@ const mostApart = 4
 // EnvironmentText has the differences in one sentence, those known on both sides first. It is empty where there are
 // none.
 func EnvironmentText(differences []report.EnvironmentDifference) string {
-	var known []report.EnvironmentDifference
+	var named []report.EnvironmentDifference
 	var wasUnknown, isUnknown []string
 	for _, d := range differences {
 		switch {
 		case d.Known():
-			known = append(known, d)
+			named = append(named, d)
 		case d.Was == "":
 			wasUnknown = append(wasUnknown, d.What)
 		default:
@@ -235,8 +235,8 @@ func EnvironmentText(differences []report.EnvironmentDifference) string {
 		}
 	}
 	var words []string
-	if len(known) > 0 {
-		words = append(words, "of the environment, "+differencesText(known))
+	if len(named) > 0 {
+		words = append(words, "of the environment, "+differencesText(named))
 	}
 	for _, unknown := range []struct {
 		owner string

@@ -59,9 +59,9 @@ func medians(results []report.Result, clocks func(report.Result) map[report.VPPN
 			byNode[n] = append(byNode[n], mean)
 		}
 	}
-	all := map[report.VPPNode]float64{}
+	shares := map[report.VPPNode]float64{}
 	for n, means := range byNode {
-		all[n] = statistics.Summarize(means).Median
+		shares[n] = statistics.Summarize(means).Median
 	}
-	return all
+	return shares
 }

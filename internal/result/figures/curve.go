@@ -140,8 +140,8 @@ func PointsByLoad(curve []report.Figure) (points [][]report.Figure) {
 		if f.Direction != report.AllDirections {
 			continue
 		}
-		if last := len(points) - 1; last >= 0 && points[last][0].Load == f.Load {
-			points[last] = append(points[last], f)
+		if final := len(points) - 1; final >= 0 && points[final][0].Load == f.Load {
+			points[final] = append(points[final], f)
 		} else {
 			points = append(points, []report.Figure{f})
 		}

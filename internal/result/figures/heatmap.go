@@ -30,10 +30,11 @@ func HeatmapOfSuite(s *report.Suite, rows string) *report.Heatmap {
 			return s.Name, c.Product + c.Loadtest
 		}))
 	case axis > 0:
-		return Heatmap(s.Name, rows, axesBut(s, axis), heatedCells(s, func(c *report.SuiteCell, row report.Cell) (string,
-			string) {
-			return alongAxis(s, axis, c, row)
-		}))
+		return Heatmap(s.Name, rows, axesBut(s, axis),
+			heatedCells(s, func(c *report.SuiteCell, row report.Cell) (string,
+				string) {
+				return alongAxis(s, axis, c, row)
+			}))
 	}
 	return Heatmap(s.Name, axisName(s, 0), axisName(s, 1),
 		heatedCells(s, func(_ *report.SuiteCell, c report.Cell) (string,

@@ -55,20 +55,20 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 		s.Points = append(s.Points, point)
 	}
 	for first := 0; first < len(records); {
-		last := first
-		for last+1 < len(records) && !beginsStretch(&s.Points[last+1], records[first:last+1], records[last+1],
+		newest := first
+		for newest+1 < len(records) && !beginsStretch(&s.Points[newest+1], records[first:newest+1], records[newest+1],
 			allowDifferent) {
-			last++
+			newest++
 		}
-		sample := sampleOf(records[first : last+1])
+		sample := sampleOf(records[first : newest+1])
 		figures, _ := sample.measured.figures()
-		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last,
+		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: newest,
 			Method: records[first].plan().Method(), Figures: figures, Latency: latencyMedians(sample.measured.records)})
-		for i := first; i <= last; i++ {
+		for i := first; i <= newest; i++ {
 			s.Points[i].FromMedian = comparison.ChangeFromMedian(s.Points[i].Figures, figures)
 		}
-		markOutliers(s.Points[first : last+1])
-		first = last + 1
+		markOutliers(s.Points[first : newest+1])
+		first = newest + 1
 	}
 	return s
 }

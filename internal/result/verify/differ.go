@@ -17,17 +17,17 @@ const mostShown = 120
 
 // differ compares values as JSON, and collects where they differ.
 type differ struct {
-	check Check
-	more  int
+	check   Check
+	omitted int
 }
 
 func newDiffer(name CheckName) *differ { return &differ{check: Check{Name: name}} }
 
 // done is the check with all that was found.
 func (d *differ) done() Check {
-	if d.more > 0 {
+	if d.omitted > 0 {
 		d.check.Findings = append(d.check.Findings, Finding{Object: "the report",
-			Message: fmt.Sprintf("%d more differences are not listed", d.more)})
+			Message: fmt.Sprintf("%d more differences are not listed", d.omitted)})
 	}
 	return d.check
 }
@@ -39,7 +39,7 @@ func (d *differ) found(object, field, format string, args ...any) {
 
 func (d *differ) add(f Finding) {
 	if len(d.check.Findings) >= mostFindings {
-		d.more++
+		d.omitted++
 		return
 	}
 	d.check.Findings = append(d.check.Findings, f)
@@ -146,13 +146,13 @@ func shown(v any) string {
 	if v == nil {
 		return ""
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(v) != nil { // it was read from JSON
 		return ""
 	}
-	return string(bytes.TrimSpace(out.Bytes()))
+	return string(bytes.TrimSpace(text.Bytes()))
 }
 
 // fromDifference cuts two long texts to begin shortly before their first difference.

@@ -19,7 +19,7 @@ func (s *subject) result() Check {
 	case !s.whole():
 		s.recomputed.Result = s.partialResult()
 		d.notVerified("windows were left out to make the report fit where it is kept: of the result, only figures of windows that were kept were verified, but not which window is the answer")
-	case s.after == nil:
+	case s.next == nil:
 		s.recomputed.Result = s.partialResult()
 		d.notVerified("the procedure could not be replayed: the result's figures were verified, but not which window is the answer")
 	default:

@@ -16,12 +16,12 @@ type subject struct {
 	*report.Report
 	// recomputed is the Report as its counters give it, first its windows, then result, figures and verdict.
 	recomputed report.Report
-	by         procedure.Procedure
+	rules      procedure.Procedure
 	// steps are what the procedure asked for, one for each window up to the first that doesn't match its step.
 	// There are none where windows are missing. next is the step after the last window, or nil where some window
 	// doesn't match its step.
 	steps []procedure.Step
-	after *procedure.Step
+	next  *procedure.Step
 	// full and warmUp are each direction's rate at a load of 1, and in the warm-up. They are nil where a line rate
 	// is unknown.
 	full, warmUp []units.PacketRate
@@ -29,15 +29,15 @@ type subject struct {
 
 // newSubject recomputes the windows, and replays the procedure along with them.
 func newSubject(r *report.Report) *subject {
-	s := &subject{Report: r, recomputed: *r, by: procedures.New(r.Plan.Procedure)}
-	s.full, s.warmUp = ratesOf(r, s.by.Rates())
+	s := &subject{Report: r, recomputed: *r, rules: procedures.New(r.Plan.Procedure)}
+	s.full, s.warmUp = ratesOf(r, s.rules.Rates())
 	s.recomputed.Windows = slices.Clone(r.Windows)
 	setup, goal, following := setupOf(r), measure.Goal{MaxLossRatio: r.Plan.Procedure.MaxLossRatio}, s.whole()
 	for i := range r.Windows {
 		w := &s.recomputed.Windows[i]
 		var intended []units.PacketRate
 		if following {
-			step := s.by.Next(s.recomputed.Windows[:i])
+			step := s.rules.Next(s.recomputed.Windows[:i])
 			s.steps = append(s.steps, step)
 			if following = s.follows(i, step); following {
 				w.Number, w.Phase, w.Load, w.Varied = i+1, step.Phase, s.load(i), step.Varied
@@ -47,8 +47,8 @@ func newSubject(r *report.Report) *subject {
 		*w = setup.Recount(*w, intended, goal)
 	}
 	if following {
-		next := s.by.Next(s.recomputed.Windows)
-		s.after = &next
+		next := s.rules.Next(s.recomputed.Windows)
+		s.next = &next
 	}
 	return s
 }
@@ -123,17 +123,17 @@ func ratesOf(r *report.Report, rates procedure.Rates) (full, warmUp []units.Pack
 		if rate := line[d.To]; rate > 0 && (slower == 0 || rate < slower) {
 			slower = rate
 		}
-		of, err := rates.Full.PacketRateOf(d.Mix, slower)
+		rate, err := rates.Full.PacketRateOf(d.Mix, slower)
 		if err != nil {
 			return nil, nil
 		}
-		warm := of
+		warm := rate
 		if rates.WarmUp.Field != "" {
 			if warm, err = rates.WarmUp.PacketRateOf(d.Mix, slower); err != nil {
 				return nil, nil
 			}
 		}
-		full, warmUp = append(full, of), append(warmUp, warm)
+		full, warmUp = append(full, rate), append(warmUp, warm)
 	}
 	return full, warmUp
 }

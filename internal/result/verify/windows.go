@@ -123,10 +123,10 @@ func (s *subject) procedure() Check {
 		d.compareAt(object, "varied", w.Varied, step.Varied)
 		s.length(d, object, i)
 	}
-	if s.after == nil {
+	if s.next == nil {
 		d.notVerified("after window %d the procedure was not replayed, as that window isn't of the step that it asks for", len(s.steps))
-	} else if s.Ending == report.Completed && !s.after.End {
-		d.found("the report", "ending", "it is Completed, but after its last window the procedure asks for another one, %s at %s of the target: windows were removed, or the run ended otherwise", s.after.Phase, measure.Percent(s.after.Load))
+	} else if s.Ending == report.Completed && !s.next.End {
+		d.found("the report", "ending", "it is Completed, but after its last window the procedure asks for another one, %s at %s of the target: windows were removed, or the run ended otherwise", s.next.Phase, measure.Percent(s.next.Load))
 	}
 	return d.done()
 }
