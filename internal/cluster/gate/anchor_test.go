@@ -8,8 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/analysis"
 )
 
-// TestAReleaseThatCreepsIsSeenFromTheAnchor: each release is 1 % less than the one before, of which 2 % are
-// allowed, and beside a reference that doesn't move the sum shows.
+// TestAReleaseThatCreepsIsSeenFromTheAnchor has releases that lose a little each. Each release is 1 % less than the one
+// before, of which 2 % are allowed, and beside a reference that doesn't move the sum shows.
 func TestAReleaseThatCreepsIsSeenFromTheAnchor(t *testing.T) {
 	reportsOf := func(packets int64) (reports []analysis.KeptReport) {
 		m := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "first"}),

@@ -18,10 +18,11 @@ func TestAGateWaitsAsLongAsARunMayTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, procedure := range map[string]string{
-		"by default":             "",
-		"without a search":       "  procedure: {ramp: {refineTo: \"0%\"}}\n",
-		"with a long staircase":  "  procedure: {ramp: {stepDuration: 1s, settle: 300ms, rampDuration: 30m}}\n",
-		"with long windows":      "  procedure: {ramp: {stepDuration: 30s, rampDuration: 10m, confirmDuration: 5m, holdDuration: 20m}}\n",
+		"by default":            "",
+		"without a search":      "  procedure: {ramp: {refineTo: \"0%\"}}\n",
+		"with a long staircase": "  procedure: {ramp: {stepDuration: 1s, settle: 300ms, rampDuration: 30m}}\n",
+		"with long windows": "  procedure: {ramp: {stepDuration: 30s, rampDuration: 10m, confirmDuration: 5m, " +
+			"holdDuration: 20m}}\n",
 		"with a deadline of its": "  activeDeadline: 3h\n",
 	} {
 		objects, err := server.Load("test.yaml", strings.NewReader(router+procedure))

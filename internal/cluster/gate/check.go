@@ -16,19 +16,27 @@ func (s *Subject) check(o Options) error {
 	ownBaseline := spec.Baseline != nil
 	switch {
 	case len(spec.Criteria) == 0 && s.Test:
-		return errors.New("there is no criterion, so this gate could never fail: write spec.criteria, such as [{name: line-rate, metric: LineRatePercent, min: \"95\"}], " +
+		return errors.New("there is no criterion, so this gate could never fail: write spec.criteria, such as " +
+			"[{name: line-rate, metric: LineRatePercent, min: \"95\"}], " +
 			"or give --max-regression 2% with --baseline-image or --baseline")
 	case len(spec.Criteria) == 0:
-		return errors.New("there is no criterion, so this gate could never fail: write spec.criteria of the suite (those of its template don't count), such as " +
-			"[{name: line-rate, metric: LineRatePercent, min: \"95\"}], or give --max-regression 2% with --baseline or spec.baseline")
+		return errors.New("there is no criterion, so this gate could never fail: write spec.criteria of the suite " +
+			"(those of its template don't count), such as " +
+			"[{name: line-rate, metric: LineRatePercent, min: \"95\"}], or give --max-regression 2% with --baseline " +
+			"or spec.baseline")
 	case relative >= 0 && !ownBaseline && !o.Baseline && s.Baseline == nil:
-		return fmt.Errorf("criterion %s compares, but there is no baseline: give --baseline-image OLD=NEW (both images are measured in turns: the surest), --baseline FILE, or spec.baseline", spec.Criteria[relative].Name)
+		return fmt.Errorf("criterion %s compares, but there is no baseline: give --baseline-image OLD=NEW (both "+
+			"images are measured in turns: the surest), --baseline FILE, or "+
+			"spec.baseline", spec.Criteria[relative].Name)
 	case relative < 0 && (ownBaseline || o.Baseline):
-		return errors.New("there is a baseline, but no criterion compares with it: give --max-regression 2%, or a criterion of maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}")
+		return errors.New("there is a baseline, but no criterion compares with it: give --max-regression 2%, or a " +
+			"criterion of maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}")
 	case relative < 0 && o.Anchor:
-		return errors.New("there is an anchor, but no criterion compares with it: give --max-regression 2%, or a criterion of maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}")
+		return errors.New("there is an anchor, but no criterion compares with it: give --max-regression 2%, or a " +
+			"criterion of maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}")
 	case ownBaseline && spec.Baseline.Axis != "" && onlyBaseline(spec):
-		return fmt.Errorf("all cells have %s %s, which is the baseline, so nothing would be compared with it: give the axis another value", spec.Baseline.Axis, spec.Baseline.Value)
+		return fmt.Errorf("all cells have %s %s, which is the baseline, so nothing would be compared with it: give "+
+			"the axis another value", spec.Baseline.Axis, spec.Baseline.Value)
 	}
 	return nil
 }

@@ -19,7 +19,8 @@ func ParseImages(flag string, texts []string) ([]Image, error) {
 	for _, text := range texts {
 		old, replacement, ok := strings.Cut(text, "=")
 		if !ok || old == "" || replacement == "" || strings.ContainsAny(text, " \t\n") {
-			return nil, fmt.Errorf("%s %q: write OLD=NEW, such as router=registry.lab/router:1.5: every image that is called router in the files becomes that", flag, text)
+			return nil, fmt.Errorf("%s %q: write OLD=NEW, such as router=registry.lab/router:1.5: every image that "+
+				"is called router in the files becomes that", flag, text)
 		}
 		images = append(images, Image{old, replacement})
 	}

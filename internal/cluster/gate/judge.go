@@ -36,7 +36,7 @@ type MeasuredSuite struct {
 	Baseline *suite.Reference
 	// Anchor is an earlier baseline that doesn't move, with which it is compared, too. Nil means none.
 	Anchor *suite.Reference
-	// Message says why the gate didn't see its end. Empty means that it did.
+	// Message says why the gate didn't see the suite's end. Empty means that the gate saw it.
 	Message string
 }
 
@@ -73,7 +73,7 @@ func Judge(suites []MeasuredSuite, version string) *report.Gate {
 	return g
 }
 
-// finished is when a suite was complete. Zero means that it is not.
+// finished is when a suite was complete. Zero means that the suite isn't.
 func finished(s *v1alpha1.LoadTestSuite) time.Time {
 	c := completion(s)
 	switch {
@@ -85,7 +85,7 @@ func finished(s *v1alpha1.LoadTestSuite) time.Time {
 	return c.LastTransitionTime.Time
 }
 
-// completion is the condition that says that a suite is complete. Nil means that it is not.
+// completion is the condition that says that a suite is complete. Nil means that the suite isn't.
 func completion(s *v1alpha1.LoadTestSuite) *metav1.Condition {
 	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete); c != nil &&
 		c.Status == metav1.ConditionTrue {
@@ -152,7 +152,7 @@ func nameRow(row *report.GateRow, m MeasuredSuite, cell suite.JudgedCell) {
 	}
 }
 
-// incompleteReason says why a suite has no whole measurement. Empty means that it has.
+// incompleteReason says why a suite has no whole measurement. Empty means that the measurement is whole.
 func incompleteReason(s *v1alpha1.LoadTestSuite) string {
 	c := completion(s)
 	switch {

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +15,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/render"
-	"github.com/linerate-dev/linerate/internal/result/analysis"
-	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
@@ -164,7 +161,8 @@ func TestAGateFailsByWhatAnObserverSaw(t *testing.T) {
 		code    int
 		message string
 	}{{100_000, 0, "kernel: mean time of all processors: median 0.5 processors"},
-		{140_000, 1, "kernel: mean time of all processors: median 0.7 processors of 5 runs (0.7 processors to 0.7 processors), at most 0.6 demanded"}} {
+		{140_000, 1, "kernel: mean time of all processors: median 0.7 processors of 5 runs (0.7 processors to 0.7 " +
+			"processors), at most 0.6 demanded"}} {
 		s := onlySubject(t, observed, Options{Runs: 5})
 		g := Judge([]MeasuredSuite{measured(t, s, func(string, int) int64 { return c.packets })}, "test")
 		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 ||
@@ -175,9 +173,10 @@ func TestAGateFailsByWhatAnObserverSaw(t *testing.T) {
 	}
 }
 
-// Which traffic a suite's tests have is said by its template, or by the patches of its axes.
+// A suite's template, or the patches of its axes, say which traffic its tests have.
 func TestTheCriterionOfASuiteIsOfWhatItsCellsCount(t *testing.T) {
-	const toSessions = "{generator: {engine: Software}, traffic: {type: Sessions}, procedure: {type: ConstantLoad, constantLoad: {rate: Unlimited}}}"
+	const toSessions = "{generator: {engine: Software}, traffic: {type: Sessions}, procedure: {type: ConstantLoad, " +
+		"constantLoad: {rate: Unlimited}}}"
 	axis := func(new, old string) string {
 		return strings.NewReplacer("{name: main}", "{name: main, patch: "+old+"}",
 			"{name: new, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}", "{name: new, patch: "+new+
@@ -189,10 +188,12 @@ func TestTheCriterionOfASuiteIsOfWhatItsCellsCount(t *testing.T) {
 		"a template of TCP": {strings.Replace(axis("{}", "{}"), "spec: {dut:", "spec: {"+
 			strings.Trim(toSessions, "{}")+"}}, dut:", 1), "GoodputBitsPerSecond", ""},
 		"one value of each": {axis(toSessions, "{}"), "",
-			"cell main is compared by PacketsPerSecond and cell new by GoodputBitsPerSecond, but --max-regression adds a criterion of one metric: write a LoadTestSuite for each"},
+			"cell main is compared by PacketsPerSecond and cell new by GoodputBitsPerSecond, but --max-regression " +
+				"adds a criterion of one metric: write a LoadTestSuite for each"},
 		"its own of the other kind": {axis(toSessions, toSessions) +
 			"  criteria: [{name: enough, metric: PacketsPerSecond, min: \"1\"}]\n", "",
-			"cells main, new: the suite's spec.criteria[0].metric: Invalid value: \"PacketsPerSecond\": sessions don't count frames"},
+			"cells main, new: the suite's spec.criteria[0].metric: Invalid value: \"PacketsPerSecond\": sessions " +
+				"don't count frames"},
 		"its own, of TCP for frames": {matrix +
 			"  criteria: [{name: enough, metric: GoodputBitsPerSecond, min: \"1\"}]\n", "",
 			"this is counted for traffic of type Sessions only"},
@@ -259,7 +260,8 @@ func TestJudge(t *testing.T) {
 		m := inTurns(t, 100_000, 5)
 		for name, run := range m.Runs {
 			if !strings.Contains(name, baselineValue) {
-				run.Evidence.Result.NotHeld, run.Evidence.Result.Reason = "link east went down 8s after traffic began and stayed down", report.NotHeld
+				run.Evidence.Result.NotHeld, run.Evidence.Result.Reason = "link east went down 8s after traffic "+
+					"began and stayed down", report.NotHeld
 			}
 		}
 		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != report.ExitNotMeasured || len(g.Rows) != 1 ||
@@ -273,8 +275,8 @@ func TestJudge(t *testing.T) {
 		run := m.Runs[lastTest]
 		run.Evidence.Result.Confirmed, run.Evidence.Plan.Procedure.Ramp.ConfirmDuration = false,
 			plan.Duration(time.Minute)
-		for _, other := range m.Runs {
-			other.Evidence.Plan.Procedure.Ramp.ConfirmDuration = plan.Duration(time.Minute)
+		for _, stored := range m.Runs {
+			stored.Evidence.Plan.Procedure.Ramp.ConfirmDuration = plan.Duration(time.Minute)
 		}
 		g := Judge([]MeasuredSuite{m}, "test")
 		if c := g.Rows[0].Candidate; c.Figures == nil || c.Figures.Runs != 5 || len(c.SetAside) != 1 ||
@@ -312,7 +314,8 @@ func TestJudge(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got,
-				"repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, but other runs measured 100.0") {
+				"repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, but other runs measured "+
+					"100.0") {
 				t.Errorf("%s:\n%s", format, text.String())
 			}
 		}
@@ -364,121 +367,6 @@ func TestJudge(t *testing.T) {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 	})
-}
-
-// disturb has a run whose generator could send only so much.
-func disturb(m MeasuredSuite, name string, packets int64) {
-	run := m.Runs[name]
-	evidence, total := *run.Evidence, *run.Evidence.Result.Total
-	total.Received.PacketsPerSecond = packets
-	evidence.Result.Saturated, evidence.Result.Reason, evidence.Result.Total = false, report.GeneratorLimited, &total
-	evidence.Result.Directions = slices.Clone(evidence.Result.Directions)
-	for i := range evidence.Result.Directions {
-		evidence.Result.Directions[i].Received.PacketsPerSecond = packets
-	}
-	run.Evidence, run.Figures, run.Reason = &evidence, figures.TableFigures(&evidence), string(report.GeneratorLimited)
-	m.Runs[name] = run
-}
-
-// moved says that the runs of a cell were measured on another node than the others.
-func moved(m MeasuredSuite, cell string) MeasuredSuite {
-	for name, run := range m.Runs {
-		node := "node-1"
-		if strings.Contains(name, cell) {
-			node = "node-2"
-		}
-		run.Evidence.Environment = &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0",
-			Machine: report.Machine{Node: node}}}}
-	}
-	return m
-}
-
-func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
-	for name, c := range map[string]struct {
-		allowed []string
-		code    int
-		message string
-		change  bool
-	}{
-		"another node": {nil, 3, "node of generator-0: node-1, then node-2; measure both sides in the same one, or allow it: allowDifferent: [Node]", false},
-		"another node, allowed": {[]string{"Node"}, 0, "of the environment, node of generator-0: node-1, then node-2",
-			true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := onlySubject(t, router, Options{MaxRegression: "2%",
-				BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}, AllowDifferent: c.allowed})
-			m := moved(measured(t, s, steady(100_000)), s.Matrix.Cells[1].Name)
-			g := Judge([]MeasuredSuite{m}, "test")
-			row := g.Rows[0]
-			if g.ExitCode != c.code || !strings.Contains(row.Words(), c.message) ||
-				len(row.Candidate.Environment) != 1 || row.Candidate.Change != nil != c.change {
-				t.Errorf("exit code %d, want %d: %s\nwant … %s; %+v", g.ExitCode, c.code, row.Words(), c.message,
-					row.Candidate)
-			}
-		})
-	}
-	t.Run("with a baseline from elsewhere", func(t *testing.T) {
-		earlier := moved(measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true,
-			Suffix: "earlier"}), steady(100_000)), "router")
-		reference := &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
-		for _, run := range earlier.Runs {
-			reference.Reports = append(reference.Reports, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
-		}
-		m := moved(measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000)),
-			"no cell")
-		m.Baseline = reference
-		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Words(),
-			"node of generator-0: node-2, then node-1") {
-			t.Errorf("exit code %d: %s", g.ExitCode, g.Rows[0].Words())
-		}
-		reference.AllowDifferent = []report.EnvironmentPart{report.PartNode}
-		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 0 || g.Rows[0].Candidate.Change == nil {
-			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows[0])
-		}
-	})
-}
-
-func TestABaselineFromElsewhere(t *testing.T) {
-	earlier := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}),
-		steady(100_000))
-	var reports []analysis.KeptReport
-	for _, run := range earlier.Runs {
-		reports = append(reports, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
-	}
-	for name, c := range map[string]struct {
-		candidate int64
-		code      int
-	}{"as good": {100_000, 0}, "worse": {95_000, 1}} {
-		t.Run(name, func(t *testing.T) {
-			m := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(c.candidate))
-			m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json", Reports: reports}
-			g := Judge([]MeasuredSuite{m}, "test")
-			if g.ExitCode != c.code || g.Rows[0].Baseline == nil || g.Rows[0].BaselineName != "earlier.json" ||
-				g.Suites[0].Verdict.Outcome != g.Outcome {
-				t.Errorf("exit code %d, want %d: %+v", g.ExitCode, c.code, g.Rows)
-			}
-		})
-	}
-	t.Run("one that has nothing leaves it undecided, and says so", func(t *testing.T) {
-		m := measured(t, onlySubject(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000))
-		m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
-		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Criteria[0].Message,
-			"it has no cell without axes") {
-			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
-		}
-	})
-}
-
-// TestTheAllowanceIsOfThroughput: what a buffer may shrink by says nothing of it.
-func TestTheAllowanceIsOfThroughput(t *testing.T) {
-	shallower := v1alpha1.Criterion{Name: "buffer", Metric: v1alpha1.MetricBufferFrames, MaxRegression: "20%"}
-	slower := v1alpha1.Criterion{Name: "rate", Metric: v1alpha1.MetricPacketsPerSecond, MaxRegression: "2%"}
-	if allowed, compares := allowanceOf([]v1alpha1.Criterion{shallower, slower}); allowed != units.One/50 || !compares {
-		t.Errorf("%s, %v, want 2 %%", allowed, compares)
-	}
-	if allowed, compares := allowanceOf([]v1alpha1.Criterion{shallower}); compares {
-		t.Errorf("%s of bursts alone", allowed)
-	}
 }
 
 // Where generators were measured by themselves there was no device, and so nothing that a release is judged by.

@@ -110,7 +110,8 @@ func CheckSuffix(suffix string) error {
 	}
 	if len(suffix) > limit || strings.Trim(suffix, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" ||
 		strings.HasSuffix(suffix, "-") {
-		return fmt.Errorf("--name-suffix %q: a suffix has at most %d lower-case letters, digits and dashes, such as pr-1234", suffix, limit)
+		return fmt.Errorf("--name-suffix %q: a suffix has at most %d lower-case letters, digits and dashes, such as "+
+			"pr-1234", suffix, limit)
 	}
 	return nil
 }

@@ -60,8 +60,8 @@ func TestNamesAreEachOnesOwn(t *testing.T) {
 	}
 }
 
-// A night's name leaves little of its LoadTests' names: they are told from each other all the same, and each
-// night finds its own again.
+// A night's name leaves little of its LoadTests' names. The names of two LoadTests still differ, and each night finds
+// its own again.
 func TestTheTestsOfOneFileHaveNamesOfTheirOwn(t *testing.T) {
 	file := router + absolute + "---\n" + strings.Replace(router, "name: router-imix", "name: router-64b", 1) + absolute
 	names := func(suffix string) []string {

@@ -83,7 +83,7 @@ func Prepare(server *admission.Server, objects []admission.Object, o Options) ([
 	for _, object := range objects {
 		found, err := prepareAll(server, object, o, images, baseline)
 		if err != nil {
-			wrong = append(wrong, err)
+			wrong = append(wrong, fmt.Errorf("%s: %s: %w", object.File, object.Meta().Name, err))
 			continue
 		}
 		subjects = append(subjects, found...)
@@ -93,8 +93,8 @@ func Prepare(server *admission.Server, objects []admission.Object, o Options) ([
 }
 
 // prepareAll makes an object's subject, and its witness where one is asked for.
-func prepareAll(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) ([]*Subject,
-	error) {
+func prepareAll(server *admission.Server, object admission.Object, o Options,
+	images, baseline *replacer) ([]*Subject, error) {
 	s, err := prepare(server, object, o, images, baseline)
 	if err != nil || o.Witness == "" {
 		return []*Subject{s}, err
@@ -106,7 +106,7 @@ func prepareAll(server *admission.Server, object admission.Object, o Options, im
 	w, err := s.witness(server, content, object, o.Suffix)
 	switch {
 	case err != nil:
-		return nil, locatedError(object, err)
+		return nil, err
 	case o.Witness == WitnessOverloadAlone:
 		return []*Subject{w}, nil
 	}
@@ -116,13 +116,13 @@ func prepareAll(server *admission.Server, object admission.Object, o Options, im
 // contentOf is the suite that an object becomes, as an API server is given it.
 func contentOf(object admission.Object, o Options, images, baseline *replacer) (map[string]any, error) {
 	if object.LoadTest != nil {
-		return ofTest(object, o, images, baseline)
+		return contentOfTest(object, o, images, baseline)
 	}
 	return contentOfSuite(object, o, images)
 }
 
-func prepare(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) (*Subject,
-	error) {
+func prepare(server *admission.Server, object admission.Object, o Options,
+	images, baseline *replacer) (*Subject, error) {
 	s := &Subject{Test: object.LoadTest != nil}
 	if s.Test {
 		s.Baseline = object.LoadTest.Spec.Baseline
@@ -133,62 +133,62 @@ func prepare(server *admission.Server, object admission.Object, o Options, image
 	}
 	admitted, faults := server.Admit(content)
 	if err := faults.OrNil(); err != nil {
-		return nil, locatedError(object, err)
+		return nil, err
 	}
 	s.Suite = admitted.Suite
 	if err := cmp.Or(s.check(o), s.checkAllowDifferent(o)); err != nil {
-		return nil, locatedError(object, err)
+		return nil, err
 	}
 	s.Name = setName(s.Suite, object.Meta(), o.Suffix)
 	s.Matrix = suite.Expand(s.Suite)
 	if wrong := s.Matrix.Check(suite.JudgeWith(server, suite.InCluster)); len(wrong) > 0 {
-		return nil, locatedError(object, wrong)
+		return nil, wrong
 	}
 	s.Bound = s.bound(server)
 	return s, nil
 }
 
-// locatedError says of which object of which file an error is.
-func locatedError(object admission.Object, err error) error {
-	return fmt.Errorf("%s: %s: %w", object.File, object.Meta().Name, err)
-}
+// The errors of objects that a gate can't measure as they are.
+var (
+	errHalted       = errors.New("a gate can't measure a suite with spec.stop or spec.suspend: remove them")
+	errTwoBaselines = errors.New("both spec.baseline and --baseline name a baseline: leave one of them out")
+)
 
-// ofTest is a suite that measures one LoadTest, or the same with two images in turns.
-func ofTest(object admission.Object, o Options, images, baseline *replacer) (map[string]any, error) {
+// contentOfTest is a suite that measures one LoadTest, or the same with two images in turns.
+func contentOfTest(object admission.Object, o Options, images, baseline *replacer) (map[string]any, error) {
 	test := object.LoadTest
 	switch {
 	case test.Spec.Stop || test.Spec.Suspend:
-		return nil, locatedError(object, errors.New("a gate can't measure a suite with spec.stop or spec.suspend: remove them"))
+		return nil, errHalted
 	case test.Spec.Baseline != nil && o.Baseline:
-		return nil, locatedError(object, errors.New("both spec.baseline and --baseline name a baseline: leave one of them out"))
+		return nil, errTwoBaselines
 	}
 	spec, err := asMap(test.Spec)
 	if err != nil {
-		return nil, locatedError(object, err)
+		return nil, err
 	}
 	criteria, _ := spec["criteria"].([]any)
 	ttl, _ := spec["ttlAfterFinished"].(string)
-	for _, own := range []string{"criteria", "baseline", "ttlAfterFinished", "suspend", "stop"} { // the suite's to say
-		delete(spec, own)
+	for _, key := range []string{"criteria", "baseline", "ttlAfterFinished", "suspend", "stop"} { // the suite's to say
+		delete(spec, key)
 	}
 	candidate := images.replaced(spec)
-	suiteSpec := map[string]any{"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta),
-		"spec": candidate},
-		"criteria": withCriterion(criteria, o.MaxRegression,
-			compile.ThroughputOf(string(test.Spec.Traffic.Type))),
-		"ttlAfterFinished": cmp.Or(ttl, defaultTTL)}
+	criteria = withCriterion(criteria, o.MaxRegression, compile.ThroughputOf(string(test.Spec.Traffic.Type)))
+	suiteSpec := map[string]any{
+		"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta), "spec": candidate},
+		"criteria": criteria, "repetitions": int64(runsOf(o.Runs, criteria)), "ttlAfterFinished": cmp.Or(ttl, defaultTTL),
+	}
 	if len(o.BaselineImages) > 0 {
 		if test.Spec.Baseline != nil || o.Baseline {
-			return nil, locatedError(object, errors.New("--baseline-image measures a baseline, and there is another one: leave out spec.baseline and --baseline, or --baseline-image"))
+			return nil, errors.New("--baseline-image measures a baseline, and there is another " +
+				"one: leave out spec.baseline and --baseline, or --baseline-image")
 		}
-		baselineSpec := baseline.replaced(spec)
+		patch := mergePatch(candidate, baseline.replaced(spec))
 		suiteSpec["axes"] = []any{map[string]any{"name": releaseAxis, "values": []any{
-			map[string]any{"name": baselineValue, "patch": mergePatch(candidate, baselineSpec)},
-			map[string]any{"name": candidateValue}}}}
+			map[string]any{"name": baselineValue, "patch": patch}, map[string]any{"name": candidateValue}}}}
 		suiteSpec["baseline"] = withAllowDifferent(map[string]any{"axis": releaseAxis, "value": baselineValue},
 			o.AllowDifferent)
 	}
-	suiteSpec["repetitions"] = int64(runsOf(o.Runs, suiteSpec["criteria"].([]any)))
 	return suiteObject(object.Meta(), o.Namespace, suiteSpec), nil
 }
 
@@ -210,23 +210,25 @@ func templateMetadata(meta *metav1.ObjectMeta) map[string]any {
 func contentOfSuite(object admission.Object, o Options, images *replacer) (map[string]any, error) {
 	switch s := object.Suite; {
 	case o.Runs != 0:
-		return nil, locatedError(object, errors.New("--runs is for LoadTests: write spec.repetitions into the LoadTestSuite"))
+		return nil, errors.New("--runs is for LoadTests: write spec.repetitions into the " +
+			"LoadTestSuite")
 	case len(o.BaselineImages) > 0:
-		return nil, locatedError(object, errors.New("--baseline-image is for LoadTests: give the LoadTestSuite an axis whose values patch the image, and name one of them in spec.baseline"))
+		return nil, errors.New("--baseline-image is for LoadTests: give the LoadTestSuite an " +
+			"axis whose values patch the image, and name one of them in spec.baseline")
 	case s.Spec.Baseline != nil && o.Baseline:
-		return nil, locatedError(object, errors.New("both spec.baseline and --baseline name a baseline: leave one of them out"))
+		return nil, errTwoBaselines
 	case s.Spec.Stop || s.Spec.Suspend:
-		return nil, locatedError(object, errors.New("a gate can't measure a suite with spec.stop or spec.suspend: remove them"))
+		return nil, errHalted
 	}
 	spec, err := asMap(object.Suite.Spec)
 	if err != nil {
-		return nil, locatedError(object, err)
+		return nil, err
 	}
 	spec = images.replaced(spec)
 	criteria, _ := spec["criteria"].([]any)
 	metric, err := comparedBy(suite.Expand(object.Suite))
 	if err != nil && o.MaxRegression != "" {
-		return nil, locatedError(object, err)
+		return nil, err
 	}
 	spec["criteria"] = withCriterion(criteria, o.MaxRegression, metric)
 	if b, compares := spec["baseline"].(map[string]any); compares {
@@ -282,7 +284,8 @@ func comparedBy(m *suite.Matrix) (v1alpha1.Metric, error) {
 	case 1:
 		return metrics[0], nil
 	}
-	return "", fmt.Errorf("cell %s is compared by %s and cell %s by %s, but --max-regression adds a criterion of one metric: write a LoadTestSuite for each", first[metrics[0]], metrics[0], first[metrics[1]], metrics[1])
+	return "", fmt.Errorf("cell %s is compared by %s and cell %s by %s, but --max-regression adds a criterion of one "+
+		"metric: write a LoadTestSuite for each", first[metrics[0]], metrics[0], first[metrics[1]], metrics[1])
 }
 
 // withCriterion adds the criterion that the command line asks for, of the metric that the tests are compared by.

@@ -7,8 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// A user suspends each run that shows a fault until those that are left meet the criteria: the verdict says how
-// many runs were void, and passes nothing once they are more than those that count.
+// A user suspends each run that shows a fault until the remaining runs meet the criteria. The verdict says how many
+// runs were void, and passes nothing once they are more than those that count.
 func TestAGatePassesNothingOfRunsThatWereChosen(t *testing.T) {
 	const criteria = router + "  criteria: [{name: fast, metric: PacketsPerSecond, min: \"90000\"}]\n"
 	for name, c := range map[string]struct {
@@ -50,7 +50,7 @@ func TestAGatePassesNothingOfRunsThatWereChosen(t *testing.T) {
 	}
 }
 
-// Runs of the baseline may be chosen, too: its row isn't shown, and its void runs are.
+// Runs of the baseline may be chosen, too. The baseline's row isn't shown, but its void runs are.
 func TestAGateCountsTheVoidRunsOfABaselineThatHasNoRow(t *testing.T) {
 	m := inTurns(t, 100_000, 5)
 	for test, run := range m.Runs {

@@ -34,7 +34,8 @@ func CheckWitness(name string) error {
 	if name == "" || slices.Contains(Witnesses(), name) {
 		return nil
 	}
-	return fmt.Errorf("--witness %q: write %s, to measure what comes back of an overload beside the search, or %s, in place of it", name, WitnessOverload, WitnessOverloadAlone)
+	return fmt.Errorf("--witness %q: write %s, to measure what comes back of an overload beside the search, or %s, "+
+		"in place of it", name, WitnessOverload, WitnessOverloadAlone)
 }
 
 const (
@@ -62,7 +63,8 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, obje
 		return nil, err
 	}
 	if b := s.Suite.Spec.Baseline; b != nil && b.Suite != "" {
-		return nil, fmt.Errorf("--witness overload can't be compared with suite %s, whose runs are searches: leave --witness out, or compare with cells of the same suite (spec.baseline.axis)", b.Suite)
+		return nil, fmt.Errorf("--witness overload can't be compared with suite %s, whose runs are searches: leave "+
+			"--witness out, or compare with cells of the same suite (spec.baseline.axis)", b.Suite)
 	}
 	spec, _ := content["spec"].(map[string]any)
 	var compare []any
@@ -73,7 +75,8 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, obje
 		}
 	}
 	if len(compare) == 0 {
-		return nil, errors.New("--witness compares the rate at overload with a baseline's, but no criterion compares: give --max-regression 2%, or leave --witness out")
+		return nil, errors.New("--witness compares the rate at overload with a baseline's, but no criterion " +
+			"compares: give --max-regression 2%, or leave --witness out")
 	}
 	template, _ := spec["template"].(map[string]any)
 	test, _ := template["spec"].(map[string]any)
@@ -146,14 +149,16 @@ func (s *Subject) usual(server *admission.Server) (shortest time.Duration, err e
 			return 0, errs.ToAggregate()
 		}
 		if p.Sessions != nil || p.Procedure.Type != plan.TypeRamp {
-			return 0, fmt.Errorf("--witness is for searches of frames (spec.procedure.type: Ramp), but cell %s has another procedure: leave --witness out, or put the cell into a file of its own", cell.Name)
+			return 0, fmt.Errorf("--witness is for searches of frames (spec.procedure.type: Ramp), but cell %s has "+
+				"another procedure: leave --witness out, or put the cell into a file of its own", cell.Name)
 		}
 		if usual := procedures.New(p.Procedure).Usual(); shortest == 0 || usual < shortest {
 			shortest = usual
 		}
 	}
 	if patched := s.patchesProcedure(); patched != "" {
-		return 0, fmt.Errorf("--witness measures all cells by one procedure, but the patch of %s sets another: leave --witness out", patched)
+		return 0, fmt.Errorf("--witness measures all cells by one procedure, but the patch of %s sets another: leave "+
+			"--witness out", patched)
 	}
 	return shortest, nil
 }
@@ -202,7 +207,8 @@ func whichMoved(search, witness report.Outcome) string {
 	case search == report.DidFail:
 		return "the limit is less than is allowed, and decides; the runs don't show whether the rate at overload is"
 	case search == report.Passed && witness == report.DidFail:
-		return "the rate at overload is less than is allowed, and decides; the limit is not: only when overloaded does the device forward less than before"
+		return "the rate at overload is less than is allowed, and decides; the limit is not: only when overloaded " +
+			"does the device forward less than before"
 	case witness == report.DidFail:
 		return "the rate at overload is less than is allowed, and decides; the runs don't show whether the limit is"
 	case search == report.Passed && witness == report.Passed:
@@ -210,7 +216,8 @@ func whichMoved(search, witness report.Outcome) string {
 	case search == report.Passed:
 		return "the limit is not less than is allowed, and decides; the runs don't show whether the rate at overload is"
 	case witness == report.Passed:
-		return "the rate at overload is not less than is allowed, which says nothing about the limit: the search decides, and its runs don't show whether the limit is"
+		return "the rate at overload is not less than is allowed, which says nothing about the limit: the search " +
+			"decides, and its runs don't show whether the limit is"
 	}
 	return "the runs show neither whether the limit nor whether the rate at overload is less than is allowed"
 }

@@ -64,9 +64,9 @@ func (cm *completion) publishAfterEnd(s *step) *step {
 	e := &ending{report: cm.report.believed()}
 	cm.copies.publish(e)
 	s.copying = e.copying
-	return s.copying.addTo(s).waitUntil(cm.observedAt.Add(backoff(cm.observedAt.Sub(r.PublishTriedSince.Time),
-		retryTransientFirst,
-		retryTransientLast)))
+	return s.copying.addTo(s).waitUntil(
+		cm.observedAt.Add(backoff(cm.observedAt.Sub(r.PublishTriedSince.Time), retryTransientFirst,
+			retryTransientLast)))
 }
 
 // keepAfterEnd keeps the Report of a complete test whose spec.reportRetention was set to Keep afterwards. Nil means

@@ -96,7 +96,7 @@ func (ar *arrival) isWanted() bool {
 	return ar.attempt.hasBegun() && ar.recorded == nil && ar.document == nil && ar.readFault == ""
 }
 
-// rejection says why the Report that was read isn't this attempt's runner's. Empty means that it is.
+// rejection says why the Report that was read isn't this attempt's runner's. Empty means that the Report is believed.
 func (ar *arrival) rejection() string {
 	r, e := ar.document, ar.envelope
 	switch {
@@ -105,12 +105,13 @@ func (ar *arrival) rejection() string {
 	case ar.recorded != nil && ar.recorded.Digest != "" && ar.recorded.Digest == e.Digest:
 		return "" // an earlier pass believed it
 	case r.Plan.Test.UID != string(ar.test.UID):
-		return fmt.Sprintf("it is of a LoadTest with UID %s, and this one's is %s", nameOrNobody(r.Plan.Test.UID),
-			ar.test.UID)
+		return fmt.Sprintf("it is of a LoadTest with UID %s, and this one's is %s",
+			nameOrNobody(r.Plan.Test.UID), ar.test.UID)
 	case int32(r.Plan.Test.Attempt) != ar.attempt.number || int32(e.Attempt) != ar.attempt.number:
 		return fmt.Sprintf("it is of attempt %d, and this is attempt %d", r.Plan.Test.Attempt, ar.attempt.number)
 	case ar.order == nil:
-		return "the Plan's ConfigMap in the operator's own namespace was deleted, so the Report can't be checked against it"
+		return "the Plan's ConfigMap in the operator's own namespace was deleted, so the Report can't be checked " +
+			"against it"
 	case ar.order.Plan != ar.followed.Plan:
 		return fmt.Sprintf("it was made by another Plan (%s) than the one that its runner was told (%s)",
 			ar.followed.Plan,
@@ -119,8 +120,7 @@ func (ar *arrival) rejection() string {
 		return "it was compared with another baseline than the one that its runner was told"
 	case !ar.signedByOwnRunner(e):
 		return fmt.Sprintf("it is signed by %s with UID %s, which is no pod of its runner's Job",
-			nameOrNobody(e.Runner),
-			nameOrNobody(e.RunnerUID))
+			nameOrNobody(e.Runner), nameOrNobody(e.RunnerUID))
 	}
 	return ar.timeFault(r)
 }
@@ -139,9 +139,9 @@ func (ar *arrival) signedByOwnRunner(e *delivery.Envelope) bool {
 	return true
 }
 
-// timeFault says why the run can't have taken place when its Report says. Empty means that it can. Durations
-// need one clock. The runner's clock measures the run, and the API server's the time from its Job to its Report. The
-// date needs both clocks, so it is refused only where no clock error explains it.
+// timeFault says why the run can't have taken place when its Report says. Empty means that the times can be true.
+// Durations need one clock. The runner's clock measures the run, and the API server's the time from its Job to its
+// Report. The date needs both clocks, so it is refused only where no clock error explains it.
 func (ar *arrival) timeFault(r *report.Report) string {
 	started, written := ar.observedAt, ar.observedAt
 	if recordedStart := ar.attempt.startedAt(); recordedStart != nil {

@@ -114,7 +114,7 @@ func TestAReportThatDoesNotFitIsNotBelieved(t *testing.T) {
 	}
 }
 
-// The runner's own verdict is nobody's: what the criteria make of the figures is.
+// The runner's own verdict doesn't count. The operator judges the criteria by the figures.
 func TestCriteriaAreJudgedAnew(t *testing.T) {
 	criteria := []plan.Criterion{{Name: "enough", Metric: "PacketsPerSecond", Direction: "Each", Min: "20000"}}
 	written := func(outcome report.Outcome) delivery.Original {
@@ -161,8 +161,8 @@ func TestCriteriaAreJudgedAnew(t *testing.T) {
 	})
 }
 
-// The copy is made before the end is told; what stands in its place and is the test's is replaced, and somebody
-// else's is let be.
+// The copy is made before Complete becomes True. An object of the test's that has the copy's name is replaced, and
+// somebody else's is let be.
 func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 	copied := func(d lifecycle.Decision) (ok bool) {
 		for _, o := range d.Create {
@@ -192,13 +192,13 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 			t.Errorf("%s", strings.Join(actions(d), " "))
 		}
 	})
-	for what, hinder := range map[string]func(*lifecycle.Observed){
+	for name, hinder := range map[string]func(*lifecycle.Observed){
 		"it exists and doesn't belong to this LoadTest": func(o *lifecycle.Observed) { o.Children.Foreign = []string{"ConfigMap/first-report"} },
 		"exceeded quota: bench": func(o *lifecycle.Observed) {
 			o.Refusals = []lifecycle.Refusal{{Pod: "first-report", Message: "exceeded quota: bench"}}
 		},
 	} {
-		t.Run("where that can't be, the verdict stands: "+what, func(t *testing.T) {
+		t.Run("where that can't be, the verdict stands: "+name, func(t *testing.T) {
 			_, o := ended(t)
 			hinder(&o)
 			d := lifecycle.Decide(o)

@@ -220,11 +220,11 @@ func (a *attempt) measuringStatuses() []v1alpha1.PodStatus {
 // isPlaced says whether pods were made already, so that their needs were checked.
 func (a *attempt) isPlaced() bool { return a.hasBegun() || len(a.measuringPods()) > 0 }
 
-// placing are the pods of this attempt that wait for nodes, and those that have theirs.
-func (a *attempt) placing() (waiting, placed []*corev1.Pod) {
+// podsByPlacement are the pods of this attempt that wait for nodes, and those that have theirs.
+func (a *attempt) podsByPlacement() (waiting, placed []*corev1.Pod) {
 	for i := range a.pods {
 		switch p := &a.pods[i]; {
-		case Ended(p) || p.DeletionTimestamp != nil || dispensable(p):
+		case Ended(p) || p.DeletionTimestamp != nil || isForObservers(p):
 		case p.Spec.NodeName == "":
 			waiting = append(waiting, p)
 		default:

@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/queue"
 )
 
-// What the line counts are devices: the API server has a pod's requests for these equal its limits.
+// The line counts devices. The API server has a pod's requests for these equal its limits.
 func TestThePodsThatAreMadeAndThoseThatAreStillToBeMadeWantDevices(t *testing.T) {
 	limits := func(pairs ...string) (c corev1.Container) {
 		c.Resources.Limits = corev1.ResourceList{}

@@ -33,8 +33,8 @@ func (cl *cleanup) addRunDocuments(del []Deletion) []Deletion {
 	}
 	del = slices.DeleteFunc(del, func(d Deletion) bool { return d.Kind == "Job" })
 	return append(del, Deletion{Kind: KindDocuments,
-		Reason: "the test is over: what counted of its runs is in its status, " +
-			"and in the copy"})
+		Reason: "the test is over: " +
+			"what counted of its runs is in its status, and in the copy"})
 }
 
 // release gives the attempt's pods and their devices back, unless keepPods keeps them for inspection.
@@ -110,8 +110,8 @@ func (cl *cleanup) deletePods(e *ending) *step {
 			s.del = append(s.del, Deletion{Kind: "Pod", Name: p.Name,
 				Reason: "its device is to be given back before the teardown"})
 			going = true
-		case !stuck(p, cl.observedAt):
-			s.waitUntil(stuckAt(p))
+		case !isOverdue(p, cl.observedAt):
+			s.waitUntil(overdueAt(p))
 			going = true
 		}
 	}

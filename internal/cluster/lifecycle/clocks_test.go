@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// The nodes' clocks in the tests of this file: of the device's and the generators', which the runner is on, too.
+// The clocks of the device's node and of the generators' node, where the runner is, too.
 func clocks() (offsets []map[string]time.Duration) {
 	for _, device := range []time.Duration{0, -time.Hour, -40 * time.Second, 40 * time.Second, 6 * time.Minute,
 		24 * time.Hour} {
@@ -22,7 +22,7 @@ func clocks() (offsets []map[string]time.Duration) {
 	return offsets
 }
 
-// Whose clock is off changes nothing: a device that died in the run makes no figure, and one that is given back
+// A node's clock that is off changes nothing. A device that died in the run makes no figure, and one that is given back
 // after it spoils none.
 func TestClocksOfNodesChangeNoVerdict(t *testing.T) {
 	for _, ahead := range clocks() {
@@ -101,7 +101,7 @@ func TestClocksOfNodesChangeNoVerdict(t *testing.T) {
 	}
 }
 
-// What comes just after the end may have come before it: the clocks of the control plane aren't one either.
+// What comes just after the end may have come before it, since the control plane has several clocks, too.
 func TestADeviceThatIsLostJustAfterTheEndMayHaveBeenLostBefore(t *testing.T) {
 	for after, want := range map[time.Duration]string{10 * time.Second: v1alpha1.ReasonDUTFailed,
 		time.Minute: v1alpha1.ReasonMeasured} {

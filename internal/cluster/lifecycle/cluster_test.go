@@ -46,7 +46,7 @@ func node(name string) lifecycle.Node {
 	}}
 }
 
-// create stores an object; what is there already stays.
+// create stores an object. An object that exists already stays.
 func (w *world) create(o manifests.Object) bool {
 	w.creates++
 	meta := o.DeepCopyObject().(manifests.Object)
@@ -208,7 +208,7 @@ func (w *world) mustPod(name string) *corev1.Pod {
 	return p
 }
 
-// schedule gives all pods a node: generators rack-1, all else rack-2.
+// schedule gives generators the node rack-1, and all other pods rack-2.
 func (w *world) schedule() {
 	for i := range w.Pods {
 		p := &w.Pods[i]

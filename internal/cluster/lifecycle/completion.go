@@ -13,7 +13,7 @@ import (
 // A test ends in steps. Each step can be repeated after a restart of the operator.
 //
 //	end ─▶ record why ─▶ runner ends, its Report is read ───▶ Complete ─▶ pods are given back
-//	                                                       ╰▶ with a teardown: pods are given back ─▶ teardown pod ─▶ Complete
+//	                                                       ╰▶ pods are given back ─▶ teardown pod ─▶ Complete
 //
 // The reason of Complete records why the test ends before anything that proves it is deleted.
 
@@ -64,8 +64,8 @@ func (cm *completion) activeDeadlineExceeded() *step {
 	}
 	return cm.end(&ending{
 		reason: v1alpha1.ReasonDeadlineExceeded,
-		message: fmt.Sprintf("the run wasn't over within spec.activeDeadline (%s): what was measured until then is kept",
-			cm.test.Spec.ActiveDeadline),
+		message: fmt.Sprintf("the run wasn't over within spec.activeDeadline (%s): "+
+			"what was measured until then is kept", cm.test.Spec.ActiveDeadline),
 	})
 }
 
@@ -90,7 +90,7 @@ func (cm *completion) reportArrived() *step {
 			return s
 		}
 	case accountsFor(cm.report.believed(), f):
-		e.message = wording.JoinNonEmpty(": ", f.message, e.message) // what the runner saw is that nobody answers
+		e.message = wording.JoinNonEmpty(": ", f.message, e.message) // the runner saw only that nobody answers
 	default:
 		return failInRun(f)
 	}

@@ -48,8 +48,8 @@ func (w *conditionWriter) set(st *v1alpha1.LoadTestStatus, kind string, c *state
 		return
 	}
 	meta.SetStatusCondition(&st.Conditions, metav1.Condition{
-		Type: kind, Status: c.status, Reason: c.reason, Message: wording.Limited(wording.Printable(c.message),
-			maxMessage),
+		Type: kind, Status: c.status, Reason: c.reason,
+		Message:            wording.Limited(wording.Printable(c.message), maxMessage),
 		ObservedGeneration: w.test.Generation, LastTransitionTime: metav1.Time{Time: w.observedAt},
 	})
 }
@@ -133,7 +133,7 @@ func (w *conditionWriter) rolesReadiness(kind string, role v1alpha1.PodRole, s *
 	case s.ending != nil && isEndReason(w.history.condition(v1alpha1.ConditionComplete).Reason):
 		return w.history.statement(kind, isFalse(v1alpha1.ReasonNotStarted, "it isn't its turn any more"))
 	}
-	if f := w.faults.inRole(role); f != nil {
+	if f := w.faults.firstInRole(role); f != nil {
 		if w.attempt.hasBegun() {
 			return isFalse(v1alpha1.ReasonLost, f.message)
 		}
@@ -164,9 +164,8 @@ func (w *conditionWriter) readiness(role v1alpha1.PodRole) *statement {
 		}
 	}
 	if len(waiting) > 0 {
-		return isFalse(v1alpha1.ReasonStarting, fmt.Sprintf("%d of %d are ready, waiting for %s",
-			len(pods)-len(waiting),
-			len(pods), listed(waiting)))
+		return isFalse(v1alpha1.ReasonStarting,
+			fmt.Sprintf("%d of %d are ready, waiting for %s", len(pods)-len(waiting), len(pods), listed(waiting)))
 	}
 	return isTrue(v1alpha1.ReasonReady, fmt.Sprintf("%d of %d are ready", len(pods), len(pods)))
 }

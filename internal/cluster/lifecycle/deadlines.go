@@ -57,17 +57,16 @@ func (d *deadlines) placedUntil() time.Time {
 	if d.spec.SchedulingDeadline == "" {
 		return time.Time{}
 	}
+	limit := duration(d.spec.SchedulingDeadline) + d.observers.spentOnVitals()
 	if d.kueue.queueName() != "" {
 		if admittedAt := d.kueue.admittedAt(); admittedAt != nil {
-			return admittedAt.Add(duration(d.spec.SchedulingDeadline) - d.admittedBefore() +
-				d.observers.spentOnVitals())
+			return admittedAt.Add(limit - d.admittedBefore())
 		}
 		if len(d.attempt.measuringPods()) > 0 || d.attempt.number > 1 {
 			return time.Time{} // time in Kueue's queue doesn't count, also where the test queues again
 		}
 	}
-	return d.history.changedAt(v1alpha1.ConditionReconciling).Add(duration(d.spec.SchedulingDeadline) +
-		d.observers.spentOnVitals())
+	return d.history.changedAt(v1alpha1.ConditionReconciling).Add(limit)
 }
 
 // admittedBefore is how long Kueue had admitted the attempts whose pods were given back.

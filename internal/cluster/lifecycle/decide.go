@@ -21,7 +21,7 @@ func rules(s *situation) []rule {
 		{"deleted", s.completion.deleted},
 		// complete: nothing but releasing what is left, and the time to live
 		{"finished", s.completion.finished},
-		// it was decided that and why it ends; carried on until complete
+		// the reason for its end is recorded, and the ending goes on until complete
 		{"ending", s.completion.resumeEnding},
 		{"invalid", s.preflight.invalid}, // it can't be measured as it is written
 		// Kueue took the quota back: the attempt is void
@@ -39,7 +39,7 @@ func rules(s *situation) []rule {
 		{"nodeRefusedPod", s.placement.nodeRefusedPod},
 		// pods waited so long for others that their own time is over: another attempt
 		{"outlived", s.placement.outlived},
-		// a pod told of another device than its node gave it
+		// a pod reported another device than its node gave it
 		{"portSpoofed", s.ports.portSpoofed},
 		// two ends of its links are on one physical port
 		{"portShared", s.ports.portShared},
@@ -51,7 +51,7 @@ func rules(s *situation) []rule {
 		{"measuringPodLost", s.loss.measuringPodLost},
 		{"runnerFailed", s.completion.runnerFailed}, // no runner is left that could write a Report
 		{"running", s.runner.running},               // the runner is at it
-		// objects of somebody else's bear names of the test's children
+		// foreign objects have names of the test's children
 		{"nameTaken", s.preflight.nameTaken},
 		// no Multus, or not the networks that the links name
 		{"networksMissing", s.preflight.networksMissing},

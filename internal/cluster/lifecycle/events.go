@@ -11,7 +11,7 @@ import (
 )
 
 // eventsOf are the events of a change of status, a handful in a test's life. They follow from the two statuses, so each
-// is recorded once.
+// event is recorded once.
 func eventsOf(previous, next *v1alpha1.LoadTestStatus) []Event {
 	var events []Event
 	if next.LostRuns > previous.LostRuns {

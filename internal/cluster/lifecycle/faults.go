@@ -64,7 +64,7 @@ func evictionOf(p *corev1.Pod) string {
 	c := condition(p, corev1.DisruptionTarget)
 	reason := p.Status.Reason
 	if reason == "Evicted" {
-		reason = "" // it has been said
+		reason = "" // the message says it already
 	}
 	return wording.JoinNonEmpty(": ", reason, p.Status.Message, c.Message)
 }
@@ -146,13 +146,13 @@ func (pf *podFaults) vanished(p v1alpha1.PodStatus) fault {
 	f := fault{role: p.Role, pod: p.Name, reason: v1alpha1.ReasonEvicted,
 		message: fmt.Sprintf("pod %s was deleted by somebody else", p.Name)}
 	if pf.nodes.isGone(p.Node) {
-		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("pod %s is gone, and so is its node %s", p.Name,
-			p.Node)
+		f.reason, f.message = v1alpha1.ReasonNodeLost,
+			fmt.Sprintf("pod %s is gone, and so is its node %s", p.Name, p.Node)
 	}
 	return f
 }
 
-// faultOf is the fault of a pod. Nil means that it has none.
+// faultOf is the fault of a pod. Nil means none.
 func (pf *podFaults) faultOf(p *corev1.Pod) *fault {
 	f := &fault{role: roleOf(p), pod: p.Name}
 	switch {
@@ -161,8 +161,8 @@ func (pf *podFaults) faultOf(p *corev1.Pod) *fault {
 			p.Spec.NodeName,
 			p.Name)
 	case p.Status.Reason == "NodeLost" || p.Status.Phase == corev1.PodUnknown:
-		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s runs, doesn't answer",
-			p.Spec.NodeName, p.Name)
+		f.reason, f.message = v1alpha1.ReasonNodeLost,
+			fmt.Sprintf("node %s, on which pod %s runs, doesn't answer", p.Spec.NodeName, p.Name)
 	case p.DeletionTimestamp != nil:
 		f.reason, f.message = pf.deletedBy(p)
 		f.earliest = p.DeletionTimestamp.Add(-grace(p))
@@ -195,8 +195,8 @@ func (pf *podFaults) isSilent(p *corev1.Pod) bool {
 // deletedBy says why a pod is being deleted that the operator didn't delete.
 func (pf *podFaults) deletedBy(p *corev1.Pod) (reason, message string) {
 	if n := pf.nodes.find(p.Spec.NodeName); n != nil && !n.Ready {
-		return v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s isn't Ready, and pod %s on it was given up", n.Name,
-			p.Name)
+		return v1alpha1.ReasonNodeLost,
+			fmt.Sprintf("node %s isn't Ready, and pod %s on it was given up", n.Name, p.Name)
 	}
 	if c := condition(p, corev1.DisruptionTarget); c.Status == corev1.ConditionTrue {
 		return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted: %s", p.Name,
@@ -205,8 +205,8 @@ func (pf *podFaults) deletedBy(p *corev1.Pod) (reason, message string) {
 	return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was deleted by somebody else", p.Name)
 }
 
-// inRole is the first fault of a role. Nil means none.
-func (pf *podFaults) inRole(role v1alpha1.PodRole) *fault {
+// firstInRole is the first fault of a role. Nil means none.
+func (pf *podFaults) firstInRole(role v1alpha1.PodRole) *fault {
 	for _, f := range pf.list() {
 		if f.role == role {
 			return &f

@@ -18,8 +18,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// Whatever is observed, and however little it fits together: a decision is made, by a rule that knows the
-// situation, and its status can be stored.
+// Whatever is observed, and however little it fits together, a decision is made, by a rule that knows the situation,
+// and its status can be stored.
 func TestAnyObservationIsDecided(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
 	specs := []string{reference, hooks, devices, external, withLines(reference, "keepPods: OnFailure",

@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/sanitizetest"
 )
 
-// A runner that was taken over says what it likes in Progress and Report: no word of the status or of an event
-// drives the terminal of who looks with kubectl.
+// A runner that was taken over writes any text into Progress and Report. No word of the status or of an event drives
+// the terminal of who looks with kubectl.
 func TestNoStatusSaysWhatAHostileRunnerWantsItTo(t *testing.T) {
 	for from := range sanitizetest.Words {
 		w := newWorld(t, reference)
@@ -36,7 +36,7 @@ func TestNoStatusSaysWhatAHostileRunnerWantsItTo(t *testing.T) {
 func checkTexts(t *testing.T, w *world) {
 	t.Helper()
 	_, d := w.decide()
-	for what, v := range map[string]any{"the status": w.test.Status, "the decision's status": d.Status,
+	for name, v := range map[string]any{"the status": w.test.Status, "the decision's status": d.Status,
 		"an event": d.Events} {
 		var text strings.Builder
 		encoder := json.NewEncoder(&text)
@@ -46,11 +46,11 @@ func checkTexts(t *testing.T, w *world) {
 		}
 		for _, escaped := range []string{`\u00`, `\u20`, `\r`, `\n`} {
 			if index := strings.Index(text.String(), escaped); index >= 0 {
-				t.Errorf("%s has a character that drives a terminal: %.80s", what, text.String()[index:])
+				t.Errorf("%s has a character that drives a terminal: %.80s", name, text.String()[index:])
 			}
 		}
 		if index := strings.IndexFunc(strings.TrimSuffix(text.String(), "\n"), wording.Hidden); index >= 0 {
-			t.Errorf("%s has a character that isn't seen: %.80q", what, text.String()[index:])
+			t.Errorf("%s has a character that isn't seen: %.80q", name, text.String()[index:])
 		}
 	}
 }

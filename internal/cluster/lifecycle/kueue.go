@@ -19,7 +19,7 @@ type kueue struct {
 	test    *v1alpha1.LoadTest
 	attempt *attempt
 	report  *arrival
-	// recordedAdmission is when the status says that Kueue admitted the pods. Nil means that it says nothing.
+	// recordedAdmission is when the status says that Kueue admitted the pods. Nil means that the status says nothing.
 	recordedAdmission *metav1.Time
 	observedAt        time.Time
 }
@@ -63,8 +63,8 @@ func (k *kueue) evictedByKueue() *step {
 	}
 }
 
-// eviction says that Kueue evicts the pods. Empty means that it doesn't. Kueue deletes all pods of the group. An
-// operator that saw none of the deletions recognizes the eviction by the missing pods.
+// eviction says that Kueue evicts the pods. Empty means no eviction. Kueue deletes all pods of the group. An operator
+// that saw none of the deletions recognizes the eviction by the missing pods.
 func (k *kueue) eviction() string {
 	measuringPods := k.attempt.measuringPods()
 	for _, p := range measuringPods {
@@ -88,18 +88,18 @@ func hasGate(p *corev1.Pod) bool {
 		func(g corev1.PodSchedulingGate) bool { return g.Name == v1alpha1.GateKueue })
 }
 
-// anyGated says whether Kueue holds some of the attempt's pods back.
-func (k *kueue) anyGated() bool {
+// hasGatedPod says whether Kueue holds some of the attempt's pods back.
+func (k *kueue) hasGatedPod() bool {
 	return slices.ContainsFunc(k.attempt.measuringPods(), hasGate)
 }
 
-// admittedAt is when Kueue was first seen to have admitted the attempt's pods. Nil means that it hasn't, or wasn't
+// admittedAt is when Kueue was first seen to have admitted the attempt's pods. Nil means that Kueue hasn't, or wasn't
 // asked.
 func (k *kueue) admittedAt() *metav1.Time {
 	switch {
 	case k.recordedAdmission != nil:
 		return k.recordedAdmission
-	case k.queueName() == "" || len(k.attempt.measuringPods()) == 0 || k.anyGated():
+	case k.queueName() == "" || len(k.attempt.measuringPods()) == 0 || k.hasGatedPod():
 		return nil
 	}
 	return &metav1.Time{Time: k.observedAt}

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// TestAStatusHasLatencyByLoad: in a line, and as figures of each direction.
+// TestAStatusHasLatencyByLoad finds it in a line, and as figures of each direction.
 func TestAStatusHasLatencyByLoad(t *testing.T) {
 	got := resultOf(reporttest.WithLatency(20_000))
 	if want := "p99 20.1 µs at 0 %, 40.2 µs at 50 %"; got.Latency != want {

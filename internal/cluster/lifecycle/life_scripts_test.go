@@ -54,16 +54,16 @@ spec:
   - {name: east, lineRate: 25gbps, dut: {address: 198.18.1.1/24}}
 `
 
-// lives are whole lives; each ends at rest.
+// lives are whole lives, each of which ends at rest.
 func lives() []life {
-	return slices.Concat(goodLives(), badLives(), waitingLives(), wireLives(), silentLives(), queueLives(),
+	return slices.Concat(goodLives(), badLives(), waitingLives(), portLives(), silentLives(), queueLives(),
 		kueueLives(), observedLives(), tunnelLives())
 }
 
 // configMaps is how many of the test's ConfigMaps there are.
 func (w *world) configMaps() (n int) {
-	for name, there := range w.Present {
-		if there && strings.HasPrefix(name, "ConfigMap/") {
+	for name, exists := range w.Present {
+		if exists && strings.HasPrefix(name, "ConfigMap/") {
 			n++
 		}
 	}

@@ -90,7 +90,7 @@ func TestAMinutesLifeIsWithinItsBudget(t *testing.T) {
 	}
 }
 
-// closing are the last lines of a trace: the life's sum.
+// closing are the last lines of a trace, with the life's sum.
 func (w *world) closing() (lines []string) {
 	if w.test == nil {
 		lines = append(lines, "the LoadTest is gone")

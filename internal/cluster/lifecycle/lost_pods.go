@@ -72,8 +72,8 @@ func (l *loss) waitForPodStatusAfterRun() *step {
 	if l.report.believed().Ending == report.GeneratorLost && len(l.attempt.podsWithRole(v1alpha1.RoleGenerator)) > 0 {
 		if deadline := l.graceAfterRun(wordsGrace); !deadline.IsZero() {
 			s := &step{reason: v1alpha1.ReasonRunning,
-				message: "the run has lost a generator: waiting to see what became of " +
-					"its pod"}
+
+				message: "the run has lost a generator: waiting to see what became of its pod"}
 			return s.waitUntil(deadline)
 		}
 	}
@@ -85,7 +85,7 @@ func (l *loss) waitForPodStatusAfterRun() *step {
 func (l *loss) graceAfterRun(grace time.Duration) time.Time {
 	ended := l.attempt.runEnded()
 	if p := l.lastProgress; ended.IsZero() && p != nil && p.At != nil {
-		// told by the operator in the run, which ended since, or when it began to wait
+		// The operator recorded this progress during the run, which ended since, or when the operator began to wait.
 		ended = earliest(p.At.Add(progressEvery), l.observedAt)
 	}
 	if deadline := ended.Add(grace); !ended.IsZero() && l.observedAt.Before(deadline) &&
@@ -140,7 +140,7 @@ func forwardedToTheEnd(r *report.Report) bool {
 		return false
 	}
 	for _, d := range r.Windows[len(r.Windows)-1].Directions {
-		// a burst has no rate at which it came back
+		// A burst has no rate at which it came back.
 		if d.Received.PacketsPerSecond <= 0 && (d.Burst == nil || d.Returned.Packets <= 0) {
 			return false
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// TestFramesOfABurstProveADeviceToo: that nobody knows how fast they came back doesn't say that none did.
+// TestFramesOfABurstProveADeviceToo has frames that came back at an unknown rate.
 func TestFramesOfABurstProveADeviceToo(t *testing.T) {
 	burst := func(returned int64) report.Direction {
 		return report.Direction{Burst: &report.BackToBackBurst{Frames: 100}, Returned: units.Traffic{Packets: returned}}

@@ -90,7 +90,7 @@ type undisturbedLife struct {
 	reasons map[string]bool // all types and reasons of conditions
 }
 
-// ends are lives that nothing disturbs, by their names: each is played once for all that is asked of it.
+// ends are lives that nothing disturbs, by their names. Each is played once for all tests.
 var ends sync.Map
 
 // undisturbed is how a life ends that nothing disturbs.
@@ -113,7 +113,7 @@ func undisturbed(t *testing.T, l life) undisturbedLife {
 	return stored.(undisturbedLife)
 }
 
-// seeds are how often each life is played: a third of them seen late, a third with an operator that dies, a
+// seeds are how often each life is played. A third of the lives is seen late, a third with an operator that dies, a
 // third with both.
 var seeds = tier.Times(3, 12)
 

@@ -36,7 +36,7 @@ func (ns *nodes) isGone(name string) bool {
 	return name != "" && len(ns.items) > 0 && ns.find(name) == nil
 }
 
-// exhausted says that every node that could be tried has refused a pod. Empty means that some haven't.
+// exhausted says that every node that could be tried has refused a pod. Empty means that some nodes haven't.
 func (ns *nodes) exhausted() string {
 	if len(ns.excluded) == 0 || len(ns.items) == 0 {
 		return ""
@@ -65,7 +65,7 @@ func (ns *nodes) usable() []Node {
 	return usable
 }
 
-// lacks says what no single node has that the pod needs. Empty means that there are nodes that have all of it.
+// lacks says what no single node has that the pod needs. Empty means that some nodes have all resources.
 func (ns *nodes) lacks(n need) (reason, message string) {
 	usable := ns.usable()
 	for _, name := range slices.Sorted(maps.Keys(n.resources)) {
@@ -107,7 +107,8 @@ func (ns *nodes) available(name corev1.ResourceName, largest resource.Quantity) 
 	return fmt.Sprintf("no node has more than %s: %s", largest.String(), remedy)
 }
 
-// lacksTogether says what all nodes together don't have enough of for all pods together. Empty means that they have.
+// lacksTogether says what all nodes together don't have enough of for all pods together. Empty means that the nodes
+// have enough.
 func (ns *nodes) lacksTogether(needs []need) string {
 	sum := corev1.ResourceList{}
 	for _, n := range needs {
@@ -123,7 +124,8 @@ func (ns *nodes) lacksTogether(needs []need) string {
 			available.Add(n.Allocatable[name])
 		}
 		if amount := sum[name]; available.Cmp(amount) < 0 {
-			return fmt.Sprintf("the test's pods need %s of %s together, and all nodes together have %s: add some, or lower "+
+			return fmt.Sprintf("the test's pods need %s of %s together, and all nodes together have %s: add some, or "+
+				"lower "+
 				"generator.replicas", amount.String(), name, available.String())
 		}
 	}

@@ -82,7 +82,7 @@ type Children struct {
 	Foreign []string
 	// Progress is the runner's latest. Nil means none yet.
 	Progress *delivery.Progress
-	// Envelope is what the ConfigMap of this attempt's Report says on the outside. Nil means that there is no Report yet.
+	// Envelope is what the ConfigMap of this attempt's Report says on the outside. Nil means no Report yet.
 	Envelope *delivery.Envelope
 	// Report is the Report itself, judged anew (Judged). ReportFault is why there is none, or why it can't be read.
 	// Both are empty until Decision.ReadReport asks for the Report. Then exactly one of them is set. The Report and the

@@ -41,7 +41,7 @@ func (w *world) toVitals() {
 	w.settle()
 }
 
-// observedLives are those of tests on which somebody looks: it never ends one that nobody can.
+// observedLives are those of tests with observers. A missing observer never ends a test.
 func observedLives() []life {
 	return []life{
 		{"the device's node is observed", observed, func(w *world) {
@@ -117,7 +117,7 @@ func observedLives() []life {
 	}
 }
 
-// powered is a device of nobody's on this cluster, of whose power an observer asks.
+// powered is a device outside the cluster, whose power an observer asks for.
 const powered = `
 apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
@@ -140,9 +140,12 @@ func TestTheRunnerIsToldWhereTheCollectorIsOrWhyNobodyAsks(t *testing.T) {
 		"a pod that failed": {func(w *world) {
 			w.schedule()
 			w.ends("watts-1-collector", 2, "--observers: unexpected end of JSON input")
-		}, "", "pod watts-1-collector, which was to ask others over the network for observers, was not ready when the run began (Failed): container collector ended with exit code 2: --observers: unexpected end of JSON input"},
+		}, "", "pod watts-1-collector, which was to ask others over the network for observers, was not ready when " +
+			"the run began (Failed): container collector ended with exit code 2: --observers: unexpected end of JSON " +
+			"input"},
 		"a pod that somebody deleted": {func(w *world) { w.vanish("watts-1-collector") }, "",
-			"pod watts-1-collector, which was to ask others over the network for observers, was deleted by somebody else"},
+			"pod watts-1-collector, which was to ask others over the network for observers, was deleted by somebody " +
+				"else"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, powered)
@@ -160,7 +163,7 @@ func TestTheRunnerIsToldWhereTheCollectorIsOrWhyNobodyAsks(t *testing.T) {
 	}
 }
 
-// sites are where the runner is told that things are.
+// sites are the Sites in the runner's Plan.
 func (w *world) sites() (found plan.Sites) {
 	w.t.Helper()
 	_, d := w.decide()
@@ -187,14 +190,18 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 			w.unschedulable("0/2 nodes are available: 2 Insufficient cpu.")
 			w.clock = w.clock.Add(30 * time.Second)
 		}, "",
-			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run began (Unscheduled): pod seen-1-vitals finds no node: 0/2 nodes are available: 2 Insufficient cpu"},
+			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run " +
+				"began (Unscheduled): pod seen-1-vitals finds no node: 0/2 nodes are available: 2 Insufficient cpu"},
 		"a pod that failed": {func(w *world) {
 			w.schedule()
 			w.ends("seen-1-vitals", 3, "serve vital signs at 10.0.0.7:4504: address in use")
 		}, "",
-			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run began (Failed): container vitals ended with exit code 3: serve vital signs at 10.0.0.7:4504: address in use"},
+			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run " +
+				"began (Failed): container vitals ended with exit code 3: serve vital signs at 10.0.0.7:4504: address in " +
+				"use"},
 		"a pod that somebody deleted": {func(w *world) { w.vanish("seen-1-vitals") }, "",
-			"pod seen-1-vitals, which was to report the vital signs of the device's node, was deleted by somebody else"},
+			"pod seen-1-vitals, which was to report the vital signs of the device's node, was deleted by somebody " +
+				"else"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, observed)
@@ -217,7 +224,8 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 		w.settle()
 		w.foreign = []string{"Pod/seen-1-vitals"}
 		w.run()
-		const want = "the API server refused pod seen-1-vitals, which was to report the vital signs of the device's node: a pod of that name exists, and doesn't belong to this LoadTest"
+		const want = "the API server refused pod seen-1-vitals, which was to report the vital signs of the device's " +
+			"node: a pod of that name exists, and doesn't belong to this LoadTest"
 		if got := w.sites().NoVitals; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -229,7 +237,8 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 		w.schedule()
 		w.settle()
 		w.run()
-		if got, want := w.sites().NoVitals, "the API server refused pod seen-1-vitals, which was to report the vital signs of the device's node: exceeded quota: bench"; got != want {
+		if got, want := w.sites().NoVitals, "the API server refused pod seen-1-vitals, which was to report the vital "+
+			"signs of the device's node: exceeded quota: bench"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})
@@ -240,7 +249,8 @@ func TestARunWaitsForWhoTellsOfTheDevicesNode(t *testing.T) {
 	w.toVitals()
 	w.schedule()
 	_, d := w.decide()
-	want := "pod seen-1-vitals, which reports the vital signs of the device's node, isn't ready yet (Starting); the run begins without it at "
+	want := "pod seen-1-vitals, which reports the vital signs of the device's node, isn't ready yet (Starting); the " +
+		"run begins without it at "
 	if d.Rule != "unobserved" || !strings.HasPrefix(d.Message, want) || d.RequeueAt.After(w.clock.Add(30*time.Second)) {
 		t.Errorf("%s: %s, due at %s", d.Rule, d.Message, d.RequeueAt)
 	}

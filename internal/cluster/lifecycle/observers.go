@@ -76,7 +76,7 @@ func (ob *observers) podNames() []string {
 		manifests.CollectorPodName(ob.test.Name, ob.attempt.number)}
 }
 
-// refusal is why the API server refused an observers' pod. Empty means that it didn't.
+// refusal is why the API server refused an observers' pod. Empty means no refusal.
 func (ob *observers) refusal(name string) string {
 	if slices.Contains(ob.foreign, "Pod/"+name) {
 		return "a pod of that name exists, and doesn't belong to this LoadTest"
@@ -87,7 +87,8 @@ func (ob *observers) refusal(name string) string {
 	return ""
 }
 
-// whyNoReading says why an observers' pod will read nothing. Empty means that it will, or no observer needs it.
+// whyNoReading says why an observers' pod will read nothing. Empty means that the pod will read, or that no observer
+// needs it.
 func (ob *observers) whyNoReading(o observerPod) string {
 	if o.pod == nil {
 		return ""

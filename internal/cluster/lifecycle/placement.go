@@ -138,7 +138,7 @@ func (pl *placement) nodeRefusedPod() *step {
 	var nodes, words []string
 	for i := range pl.attempt.pods {
 		p := &pl.attempt.pods[i]
-		if !refusedByNode(p) || p.Spec.NodeName == "" || dispensable(p) {
+		if !refusedByNode(p) || p.Spec.NodeName == "" || isForObservers(p) {
 			continue
 		}
 		next := "the next attempt may have it, as soon as the devices' plugin has told kubelet of them"
@@ -169,7 +169,8 @@ func (pl *placement) outlived() *step {
 		if p.Status.Phase != corev1.PodFailed || p.Status.Reason != podDeadlineExceeded {
 			continue
 		}
-		message := fmt.Sprintf("pod %s waited so long for the others that its own time is over (activeDeadlineSeconds): "+
+		message := fmt.Sprintf("pod %s waited so long for the others that its own time is over "+
+			"(activeDeadlineSeconds): "+
 			"all are given back, and made anew", p.Name)
 		return &step{
 			reason: v1alpha1.ReasonPending, message: message, activity: "Placing",
@@ -200,8 +201,8 @@ func refusedByNode(p *corev1.Pod) bool {
 // (pkg/kubelet/cm/devicemanager, "no healthy devices present"). The node's status says so soon, and the
 // scheduler then waits for them.
 func kubeletRestarted(p *corev1.Pod) bool {
-	return p.Status.Reason == "UnexpectedAdmissionError" && strings.Contains(p.Status.Message,
-		"no healthy devices present")
+	return p.Status.Reason == "UnexpectedAdmissionError" &&
+		strings.Contains(p.Status.Message, "no healthy devices present")
 }
 
 // listed writes names as a list for people, the first few of many.
@@ -219,7 +220,8 @@ func remedyFor(r Refusal) string {
 	case r.Transient:
 		return " (it is tried again)"
 	case strings.Contains(m, "podsecurity"):
-		return " (label the namespace pod-security.kubernetes.io/enforce=privileged: generators need network capabilities)"
+		return " (label the namespace pod-security.kubernetes.io/enforce=privileged: generators need network " +
+			"capabilities)"
 	case strings.Contains(m, "exceeded quota"):
 		return " (raise the ResourceQuota, or free what is used of it)"
 	case strings.Contains(m, "priorityclass"):

@@ -34,8 +34,8 @@ func roleOf(p *corev1.Pod) v1alpha1.PodRole {
 	return ""
 }
 
-// dispensable says that nothing depends on a pod, which is there for observers alone.
-func dispensable(p *corev1.Pod) bool {
+// isForObservers says that nothing depends on a pod, which is there for observers alone.
+func isForObservers(p *corev1.Pod) bool {
 	role := roleOf(p)
 	return role == v1alpha1.RoleVitals || role == v1alpha1.RoleCollector
 }

@@ -91,7 +91,7 @@ func (c PortClaim) lapse(moment time.Time) string {
 // can one whose deletion was due long ago, even if a finalizer keeps the object, since its containers were told to end,
 // and no runner's heartbeat reaches them.
 func MaySend(p *corev1.Pod, moment time.Time) bool {
-	return !Ended(p) && (p.DeletionTimestamp == nil || !stuck(p, moment))
+	return !Ended(p) && (p.DeletionTimestamp == nil || !isOverdue(p, moment))
 }
 
 // portClaims answer which ports the test claims after a step, and which it releases.

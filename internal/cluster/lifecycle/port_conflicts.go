@@ -47,7 +47,8 @@ func (po *ports) portShared() *step {
 	if len(shared) == 0 {
 		return nil
 	}
-	return fail(v1alpha1.ReasonSharedPort, "%s: they would share its bandwidth, and frames between them may never reach "+
+	return fail(v1alpha1.ReasonSharedPort, "%s: they would share its bandwidth, and frames between them may never "+
+		"reach "+
 		"a wire: use networks on ports of their own "+
 		"(a device resource for each physical port), keep device and generators on nodes of their own "+
 		"(generator.placement.separateNodes), or allow it with spec.sharedPort: Allowed, "+
@@ -67,7 +68,8 @@ func (po *ports) portSpoofed() *step {
 	if len(spoofed) == 0 {
 		return nil
 	}
-	return fail(v1alpha1.ReasonPortSpoofed, "%s: the pod or its status was changed, so its physical ports are unknown: "+
+	return fail(v1alpha1.ReasonPortSpoofed, "%s: the pod or its status was changed, so its physical ports are "+
+		"unknown: "+
 		"find out who may change pods in the namespace, and create the test anew",
 		wording.JoinNonEmpty("; ", spoofed...))
 }
@@ -141,7 +143,8 @@ func (po *ports) claimWords(claims []PortClaim) string {
 		}
 	}
 	if len(unseen) > 0 {
-		return listed(words) + fmt.Sprintf(": virtual functions of one port share its bandwidth; of Lease %s nobody sees "+
+		return listed(words) + fmt.Sprintf(": virtual functions of one port share its bandwidth; of Lease %s nobody "+
+			"sees "+
 			"when its test is over, as this operator doesn't look after that namespace "+
 			"(any more): an administrator finds that out, and how to remove it, with kubectl linerate doctor; or name "+
 			"networks on another port in a new LoadTest", listed(unseen))

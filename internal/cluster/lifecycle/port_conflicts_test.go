@@ -14,8 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// All tests take their wires in one order: of two that want the same two, one gets both.
-func TestWiresHaveAnOrder(t *testing.T) {
+// All tests claim their ports in one order, so that of two tests that want the same two ports one gets both.
+func TestPortsHaveAnOrder(t *testing.T) {
 	link := func(name, port string) v1alpha1.PodLink { return v1alpha1.PodLink{Link: name, PhysicalPort: port} }
 	pods := []v1alpha1.PodStatus{
 		{Name: "a", Node: "n2", Links: []v1alpha1.PodLink{link("west", "p1"), link("east", "p0")}},
@@ -33,7 +33,7 @@ func TestWiresHaveAnOrder(t *testing.T) {
 	}
 }
 
-// decidedOn is what is decided once all pods are ready, where others hold wires.
+// decidedOn is what is decided once all pods are ready, where other tests have claimed ports.
 func decidedOn(t *testing.T, otherTests func(*world)) lifecycle.Decision {
 	t.Helper()
 	w := newWorld(t, functions)
@@ -136,7 +136,7 @@ func TestAPodThatTellsOfADeviceThatIsNotItsOwn(t *testing.T) {
 	}
 }
 
-// What a test takes names its generators, as its status does: once it is gone these alone keep its ports.
+// A test's claim names the test's generators, as its status does. Once the test is gone these alone keep its ports.
 func TestWhatIsTakenNamesTheGenerators(t *testing.T) {
 	d := decidedOn(t, func(*world) {})
 	var want []lifecycle.Sender
@@ -158,7 +158,7 @@ func TestWhatIsTakenNamesTheGenerators(t *testing.T) {
 // A pod that says that it is a test's generator keeps none of its ports, though nothing makes it go.
 func TestAPodThatSaysItIsAGeneratorKeepsNoPort(t *testing.T) {
 	w := newWorld(t, functions)
-	w.toRunOn(separatePorts)
+	w.runOn(separatePorts)
 	w.settle()
 	i := slices.IndexFunc(w.Pods, func(p corev1.Pod) bool { return p.Labels[v1alpha1.LabelRole] == "generator" })
 	forged := *w.Pods[i].DeepCopy()

@@ -19,7 +19,7 @@ import (
 // functions is a test on virtual functions, with one generator.
 var functions = strings.Replace(devices, "replicas: 2, ", "", 1)
 
-// ports are the physical ports that pods' functions are of: of the generator and the device, west and east each.
+// ports are the physical ports of the generator and of the device, west and east each.
 type ports struct{ generator, dut [2]string }
 
 // separatePorts has a port for each end.
@@ -62,8 +62,8 @@ func (w *world) place(placed ports) {
 	w.settle()
 }
 
-// toRunOn brings a test to where its runner runs.
-func (w *world) toRunOn(placed ports) string {
+// runOn brings a test to where its runner runs.
+func (w *world) runOn(placed ports) string {
 	w.t.Helper()
 	w.place(placed)
 	r := w.runner()
@@ -71,7 +71,7 @@ func (w *world) toRunOn(placed ports) string {
 	return r
 }
 
-// claimOn lets another test be on a wire.
+// claimOn is the claim of another test on a port.
 func (w *world) claimOn(node, port string) *lifecycle.PortClaim {
 	w.uid++
 	w.portClaims = append(w.portClaims, lifecycle.PortClaim{
@@ -88,13 +88,13 @@ func (w *world) letGo() {
 	w.portClaims = slices.DeleteFunc(w.portClaims, func(h lifecycle.PortClaim) bool { return h.Holder.Name == "other" })
 }
 
-// take takes wires as a decision has it; it says whether all could be had.
-func (w *world) take(takes []lifecycle.PortRequest) bool {
+// claimPorts claims ports as a decision has it, and says whether it got all.
+func (w *world) claimPorts(takes []lifecycle.PortRequest) bool {
 	for _, t := range takes {
 		w.creates++
 		if t.Replaces != nil {
 			w.deletes++
-			w.giveBack(*t.Replaces)
+			w.releasePort(*t.Replaces)
 		}
 		if slices.ContainsFunc(w.portClaims, func(h lifecycle.PortClaim) bool { return h.Port == t.Port }) {
 			w.fail("%s is taken, which is somebody's already", t.Port)
@@ -105,11 +105,11 @@ func (w *world) take(takes []lifecycle.PortRequest) bool {
 	return len(takes) > 0
 }
 
-func (w *world) giveBack(hold lifecycle.PortClaim) {
+func (w *world) releasePort(hold lifecycle.PortClaim) {
 	w.portClaims = slices.DeleteFunc(w.portClaims, func(h lifecycle.PortClaim) bool { return h.Port == hold.Port })
 }
 
-// portActions is what a decision does with wires, for the trace.
+// portActions is what a decision does with ports, for the trace.
 func portActions(d lifecycle.Decision) (actions []string) {
 	for _, t := range d.ClaimPorts {
 		sign := "+"
@@ -124,25 +124,25 @@ func portActions(d lifecycle.Decision) (actions []string) {
 	return actions
 }
 
-// checkWires holds each step to what must never be: a runner without the wires of its pods.
-func (w *world) checkWires() {
+// checkPorts fails where a runner lacks the ports of its pods.
+func (w *world) checkPorts() {
 	w.t.Helper()
 	if w.meddled || w.test == nil || len(w.Jobs) == 0 || w.test.Status.FinishedAt != nil {
 		return
 	}
-	for _, wire := range lifecycle.PortsOf(w.test.Status.Pods) {
+	for _, port := range lifecycle.PortsOf(w.test.Status.Pods) {
 		if !slices.ContainsFunc(w.portClaims,
-			func(h lifecycle.PortClaim) bool { return h.Port == wire && h.Holder.UID == w.test.UID }) {
-			w.fail("the runner's Job is there, and %s isn't the test's", wire)
+			func(h lifecycle.PortClaim) bool { return h.Port == port && h.Holder.UID == w.test.UID }) {
+			w.fail("the runner's Job is there, and %s isn't the test's", port)
 		}
 	}
 }
 
-// wireLives are on physical ports that others may be on, too.
-func wireLives() []life {
+// portLives are on physical ports that others may be on, too.
+func portLives() []life {
 	return []life{
 		{"measured on virtual functions", functions, func(w *world) {
-			r := w.toRunOn(separatePorts)
+			r := w.runOn(separatePorts)
 			w.measure(r)
 			w.finish(r, report.Completed)
 			w.settle()
@@ -163,7 +163,7 @@ func wireLives() []life {
 			w.pass(3 * time.Minute)
 			w.pass(time.Hour)
 			w.letGo()
-			r := w.toRunOn(separatePorts)
+			r := w.runOn(separatePorts)
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
@@ -188,7 +188,7 @@ func wireLives() []life {
 			w.settle()
 		}},
 		{"lease deleted by a hand in the run", functions, func(w *world) {
-			r := w.toRunOn(separatePorts)
+			r := w.runOn(separatePorts)
 			w.progress(r, "Ramping", 30)
 			w.settle()
 			w.portClaims, w.meddled = nil, true
@@ -200,9 +200,10 @@ func wireLives() []life {
 			w.place(ports{[2]string{"0000:3b:00.0", "0000:3b:00.0"}, separatePorts.dut})
 		}},
 		{"both links on one port and allowed", withLines(functions, "sharedPort: Allowed"), func(w *world) {
-			r := w.toRunOn(ports{[2]string{"0000:3b:00.0", "0000:3b:00.0"}, separatePorts.dut})
+			r := w.runOn(ports{[2]string{"0000:3b:00.0", "0000:3b:00.0"}, separatePorts.dut})
 			w.finish(r, report.Completed)
-			w.Report.Result.SharedPorts = []string{"port 0000:3b:00.0 of node rack-1 is behind link west of pod vpp-1-generator-0, link east of pod vpp-1-generator-0"}
+			w.Report.Result.SharedPorts = []string{"port 0000:3b:00.0 of node rack-1 is behind link west of pod " +
+				"vpp-1-generator-0, link east of pod vpp-1-generator-0"}
 			w.settle()
 		}},
 		{"a device that its node gave to another pod", functions, func(w *world) {
@@ -223,14 +224,14 @@ func wireLives() []life {
 			w.settle()
 		}},
 		{"suspended on a port", functions, func(w *world) {
-			r := w.toRunOn(separatePorts)
+			r := w.runOn(separatePorts)
 			w.progress(r, "Ramping", 30)
 			w.settle()
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 			w.pass(2 * time.Minute)
 		}},
 		{"generators kept on a port", withLines(functions, "keepPods: OnFailure"), func(w *world) {
-			r := w.toRunOn(separatePorts)
+			r := w.runOn(separatePorts)
 			w.finish(r, report.PathNotProven)
 			w.settle()
 			w.pass(2 * time.Minute)
@@ -238,8 +239,8 @@ func wireLives() []life {
 	}
 }
 
-// A test in a namespace that the operator doesn't look after (any more) never ends as far as it can see: who
-// waits is told that nobody sees it, and the way out.
+// A test in a namespace that the operator doesn't look after (any more) never ends as far as it can see. A test that
+// waits says that nobody sees it, and the way out.
 func TestAPortOfATestThatNobodySeesIsToldOf(t *testing.T) {
 	for _, unseen := range []bool{false, true} {
 		w := newWorld(t, functions)

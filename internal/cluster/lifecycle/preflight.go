@@ -50,7 +50,8 @@ func (pre *preflight) nameTaken() *step {
 		return nil
 	}
 	return pre.deadlines.wait(v1alpha1.ReasonNameTaken,
-		fmt.Sprintf("%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another name",
+		fmt.Sprintf("%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another "+
+			"name",
 			listed(objects)))
 }
 
@@ -63,7 +64,8 @@ func (pre *preflight) networksMissing() *step {
 	if len(ends) > 0 && !pre.hasMultus {
 		return pre.deadlines.wait(v1alpha1.ReasonMultusMissing,
 			"this cluster has no NetworkAttachmentDefinitions, and pods need "+
-				"one for each link: install Multus (it brings the CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io)")
+				"one for each link: install Multus (it brings the CustomResourceDefinition "+
+				"network-attachment-definitions.k8s.cni.cncf.io)")
 	}
 	for _, e := range ends {
 		if problem := pre.networkFaults[e.key]; problem != "" {

@@ -45,7 +45,8 @@ func (q *queueing) queued() *step {
 	}
 	if givenBack := q.givenBack; q.kueue.queueName() != "" && givenBack != nil &&
 		q.observedAt.Before(givenBack.Until.Time) {
-		const message = "its pods were given back, as not all of them could be placed or started: they are queued again " +
+		const message = "its pods were given back, as not all of them could be placed or started: they are queued " +
+			"again " +
 			"when others had their time"
 		return q.deadlines.wait(v1alpha1.ReasonGivenBack, message+q.whyGivenBack()).waitUntil(givenBack.Until.Time)
 	}
@@ -84,7 +85,8 @@ func (q *queueing) whyGivenBack() string {
 	}
 	words := "; pods were given back " + times + ", last for this: " + givenBack.Message
 	if givenBack.Reason == v1alpha1.GivenBackNotStarted && q.test.Spec.SchedulingDeadline == "" {
-		words += "; until that is mended it is tried again and again: spec.stop ends the test, and spec.schedulingDeadline " +
+		words += "; until that is mended it is tried again and again: spec.stop ends the test, and " +
+			"spec.schedulingDeadline " +
 			"can still be set"
 	}
 	return words
@@ -106,8 +108,8 @@ func (q *queueing) halfPlaced() *step {
 	void, words := &voided{givenBack: queue.Delay(string(q.test.UID), int(q.timesGivenBack())+1)}, ""
 	switch trouble, due := q.cannotStart(); {
 	case Reached(q.placelessUntil(), q.observedAt):
-		waiting, _ := q.attempt.placing()
-		words = fmt.Sprintf("%s within %s%s", placeless(namesOf(waiting)), q.placeBound(), schedulersReason(waiting))
+		waiting, _ := q.attempt.podsByPlacement()
+		words = fmt.Sprintf("%s within %s%s", unplacedWords(namesOf(waiting)), q.placeBound(), schedulersReason(waiting))
 		void.reason, void.lacks = v1alpha1.GivenBackUnplaced, words
 	case Reached(due, q.observedAt):
 		words = fmt.Sprintf("%s; it has been so for %s, and other tests wait for its devices", trouble, q.startBound())
@@ -115,7 +117,8 @@ func (q *queueing) halfPlaced() *step {
 	default:
 		return nil
 	}
-	message := fmt.Sprintf("%s: all pods are given back, so that others can go on; others go first until %s at the latest",
+	message := fmt.Sprintf("%s: all pods are given back, so that others can go on; others go first until %s at the "+
+		"latest",
 		words, q.observedAt.Add(void.givenBack).UTC().Format(time.TimeOnly))
 	return &step{
 		reason: v1alpha1.ReasonGivenBack, message: message, activity: "Queued",
@@ -164,10 +167,10 @@ func (q *queueing) startBound() time.Duration {
 
 // placelessUntil is when pods that aren't all placed are given back. Zero means never, as things are.
 func (q *queueing) placelessUntil() time.Time {
-	if q.attempt.hasBegun() || q.kueue.anyGated() {
+	if q.attempt.hasBegun() || q.kueue.hasGatedPod() {
 		return time.Time{}
 	}
-	waiting, placed := q.attempt.placing()
+	waiting, placed := q.attempt.podsByPlacement()
 	if len(waiting) == 0 || (len(placed) == 0 && !q.turn.Wanted) {
 		return time.Time{}
 	}
@@ -233,7 +236,8 @@ func (q *queueing) gated() *step {
 		"tells what it waits for): %s", q.kueue.queueName(), q.test.Namespace, listed(waiting))
 	if q.kueue.queueName() == "" {
 		message = fmt.Sprintf("Kueue holds pods back that name no queue, as its configuration has it "+
-			"(manageJobsWithoutQueueName), and lets none of them go: create the test with the label %s and a LocalQueue of "+
+			"(manageJobsWithoutQueueName), and lets none of them go: create the test with the label %s and a "+
+			"LocalQueue of "+
 			"namespace %s: %s",
 			v1alpha1.LabelKueueQueue, q.test.Namespace, listed(waiting))
 	} else if !managed {
@@ -266,8 +270,9 @@ func (q *queueing) unscheduled() *step {
 		s.activity = "Placing"
 		return s.waitUntil(q.givesBackAt())
 	}
-	return q.deadlines.wait(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", placeless(refused), reason)+
-		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows "+
+	return q.deadlines.wait(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", unplacedWords(refused), reason)+
+		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node "+
+		"shows "+
 		"them)").waitUntil(q.givesBackAt())
 }
 
@@ -280,8 +285,8 @@ func unschedulable(p *corev1.Pod) (corev1.PodCondition, bool) {
 	return c, c.Status == corev1.ConditionFalse && !freed
 }
 
-// placeless says which pods find no node.
-func placeless(pods []string) string {
+// unplacedWords says which pods find no node.
+func unplacedWords(pods []string) string {
 	if len(pods) == 1 {
 		return fmt.Sprintf("pod %s finds no node", pods[0])
 	}
@@ -294,7 +299,7 @@ func unscheduledWords(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" || !nodeless {
 		return ""
 	}
-	return wording.JoinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
+	return wording.JoinNonEmpty(": ", unplacedWords([]string{p.Name}), schedulersWords(c.Message))
 }
 
 // schedulersWords are why no node fits, without the scheduler's remarks on preemption, claims and the like,

@@ -33,7 +33,7 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 			ObservedGeneration: o.Test.Generation, LastTransitionTime: metav1.Time{Time: o.ObservedAt},
 		})
 	}
-	for _, c := range d.Status.Conditions { // what was never said
+	for _, c := range d.Status.Conditions { // conditions that were never set
 		if meta.FindStatusCondition(st.Conditions, c.Type) == nil {
 			set(c.Type, c.Status, c.Reason)
 		}

@@ -79,8 +79,8 @@ func (r *remnants) earlierAttempt() *step {
 // any more.
 func (r *remnants) waitUntilGone(s *step) *step {
 	for _, p := range r.pods {
-		if p.DeletionTimestamp != nil && !stuck(&p, r.observedAt) {
-			s.waitUntil(stuckAt(&p))
+		if p.DeletionTimestamp != nil && !isOverdue(&p, r.observedAt) {
+			s.waitUntil(overdueAt(&p))
 		}
 	}
 	return s
@@ -105,7 +105,7 @@ func (r *remnants) deletions() (del []Deletion, going bool) {
 		case p.DeletionTimestamp == nil:
 			attempts = append(attempts, attempt)
 			going = true
-		case !stuck(p, r.observedAt):
+		case !isOverdue(p, r.observedAt):
 			going = true
 		}
 	}

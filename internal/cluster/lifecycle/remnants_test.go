@@ -38,7 +38,7 @@ func ofVoidAttempt(t *testing.T, change func(*batchv1.Job)) lifecycle.Observed {
 // A Plan is in the operator's own namespace, in nobody's quota, and as large as an object can be. One of an
 // attempt that is void goes as soon as nothing runs by it.
 func TestThePlanOfAVoidAttemptGoesWhenItsJobDoes(t *testing.T) {
-	for what, c := range map[string]struct {
+	for name, c := range map[string]struct {
 		job  func(*batchv1.Job) // nil: it is gone
 		goes string
 	}{
@@ -50,7 +50,7 @@ func TestThePlanOfAVoidAttemptGoesWhenItsJobDoes(t *testing.T) {
 		}, "-ConfigMap/external-3404b516-1-plan"},
 		"is gone": {nil, "-ConfigMap/external-3404b516-1-plan"},
 	} {
-		t.Run("its Job "+what, func(t *testing.T) {
+		t.Run("its Job "+name, func(t *testing.T) {
 			if got := strings.Join(actions(lifecycle.Decide(ofVoidAttempt(t, c.job))), " "); got != c.goes {
 				t.Errorf("deletes %s, want %s", got, c.goes)
 			}
@@ -72,7 +72,7 @@ func TestWhatAVoidAttemptLeftHoldsUpNoRun(t *testing.T) {
 	}
 }
 
-// A later attempt's Plan is that of an operator that knew more: its status isn't seen yet, or was lost.
+// A later attempt's Plan is that of an operator that knew more, and whose status isn't seen yet, or was lost.
 func TestThePlanOfALaterAttemptIsLetBe(t *testing.T) {
 	o := ofVoidAttempt(t, nil)
 	o.Children.Plans = []int32{3}
@@ -84,14 +84,14 @@ func TestThePlanOfALaterAttemptIsLetBe(t *testing.T) {
 // When a test is over all its Plans go at once, and the Jobs with them. Where no Plan is there Jobs are deleted
 // as they are.
 func TestJobsGoWithThePlansWhereThereAreAny(t *testing.T) {
-	for what, c := range map[string]struct {
+	for name, c := range map[string]struct {
 		plans []int32
 		want  string
 	}{
 		"with Plans":                         {[]int32{1, 2}, "-Documents/*"},
 		"with a Progress whose Plan is gone": {nil, "-Job/external-3404b516-1-runner"},
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			o := ofVoidAttempt(t, func(*batchv1.Job) {})
 			o.Test.DeletionTimestamp = &metav1.Time{Time: o.ObservedAt}
 			o.Children.Plans, o.Children.Documents = c.plans, []string{manifests.ProgressName(o.Test, 1)}
@@ -220,8 +220,8 @@ func TestTheCopysNameIsTriedBeforeARunWithoutPods(t *testing.T) {
 	}
 }
 
-// A port's Lease that an earlier attempt left names generators that are gone: whoever looked at it once the
-// test is gone would think that nobody sends.
+// A port's Lease that an earlier attempt left names generators that are gone. A reader of that Lease would think, once
+// the test is gone, that no generator sends.
 func TestAPortThatAnEarlierAttemptLeftIsTakenAnew(t *testing.T) {
 	w := newWorld(t, functions)
 	w.test.Status.Attempt = 2

@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// Whatever is observed: what is written must not be reason enough to write again, and what is waited for must
-// be to come. Either would make the operator look again and again, as fast as it can.
+// Whatever is observed, what is written must not be reason enough to write again, and what is waited for must be to
+// come. Either would make the operator look again and again, as fast as it can.
 func TestAnyObservationComesToRest(t *testing.T) {
 	chance := rand.New(rand.NewPCG(11, 7))
 	specs := []string{reference, hooks, devices, external, withLines(reference, "keepPods: OnFailure",
@@ -26,7 +26,7 @@ func TestAnyObservationComesToRest(t *testing.T) {
 	}
 }
 
-// rest decides upon the same children until nothing new is said of them, and tells by which rules.
+// rest decides upon the same children until the status stays the same, and returns the rules that decided.
 func rest(t *testing.T, o lifecycle.Observed) (rules []string, rests bool) {
 	t.Helper()
 	for range 8 {

@@ -97,9 +97,9 @@ func burstsOf(r *report.Report) (bursts []v1alpha1.Figure) {
 	for _, f := range figures.Of(r) {
 		if metric, _ := figures.MetricOf(f.Metric); metric.OfBursts() && f.Missing == "" &&
 			f.Direction != report.AllDirections {
-			bursts = append(bursts, v1alpha1.Figure{Metric: string(f.Metric), Direction: wording.Limited(f.Direction,
-				40),
-				Low: wording.Limited(string(f.Low), 40), High: wording.Limited(string(f.High), 40)})
+			bursts = append(bursts, v1alpha1.Figure{Metric: string(f.Metric),
+				Direction: wording.Limited(f.Direction, 40),
+				Low:       wording.Limited(string(f.Low), 40), High: wording.Limited(string(f.High), 40)})
 		}
 	}
 	return bursts

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// BenchmarkAStatusWrite is what a Report costs on its way into a status: the result, and its JSON.
+// BenchmarkAStatusWrite is what a Report costs on its way into a status, for the result and its JSON.
 func BenchmarkAStatusWrite(b *testing.B) {
 	r := &report.Report{Result: report.Result{Measured: true, Saturated: true, Confirmed: true,
 		Reason: report.LossAboveLimit, Message: "window 12 at 50 % of the target was clean", Resolution: 5_000_000,

@@ -17,7 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// situation is one that a rule must recognise: what was changed since the pods ran, or the runner.
+// situation is one that a rule must recognise, by what was changed since the pods ran, or the runner.
 type situation struct {
 	name    string
 	spec    string
@@ -96,7 +96,8 @@ func TestWhatTheLabLacks(t *testing.T) {
 		{"a network of another namespace", strings.ReplaceAll(reference, "network: west", "network: lab/west"),
 			func(*world) {},
 			"networksMissing", "NetworkMissing",
-			"network lab/west (link west, the generator's end) doesn't exist (a network of another namespace also needs"},
+			"network lab/west (link west, the generator's end) doesn't exist (a network of another namespace also " +
+				"needs"},
 		{"a tunnel's cable, which is no link of the spec", strings.Replace(aTunnel, "network: cable",
 			"network: lab/cable", 1), func(*world) {},
 			"networksMissing", "NetworkMissing", "network lab/cable (dut.reference.mode.tunnel.network) doesn't exist"},
@@ -301,44 +302,6 @@ func TestAfterTheEnd(t *testing.T) {
 	})
 }
 
-func TestLostRunsAreCountedOnce(t *testing.T) {
-	w := newWorld(t, reference)
-	r := w.toRun()
-	w.progress(r, "Ramping", 30)
-	w.settle()
-	count := func(run int, want int32) {
-		t.Helper()
-		w.Progress.Run = run
-		w.settle()
-		w.settle()
-		if got := w.test.Status.LostRuns; got != want {
-			t.Errorf("in run %d, %d runs are lost, not %d", run, got, want)
-		}
-	}
-	count(1, 0)
-	count(2, 1)
-	count(4, 3) // the operator was away while two were lost
-	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
-	w.pass(time.Minute)
-	if got := w.test.Status.LostRuns; got != 4 {
-		t.Errorf("suspended, %d runs are lost", got)
-	}
-}
-
-// A successor that nobody had told of yet when the end was decided: each pass would count the run before it
-// anew, and write that, and be woken by what it wrote.
-func TestARunThatIsLostWhileItEndsIsCountedOnce(t *testing.T) {
-	w := newWorld(t, reference)
-	w.running()
-	w.Progress.Run = 2
-	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
-	w.settle()
-	w.pass(time.Minute)
-	if got := w.test.Status.LostRuns; got != 1 || w.test.Status.Progress.Run != 2 {
-		t.Errorf("%d runs are lost in run %d, want 1 in run 2", got, w.test.Status.Progress.Run)
-	}
-}
-
 func TestASetupPodThatWaitsForANodeIsGivenItsDeadlineFromThen(t *testing.T) {
 	w := newWorld(t, hooks)
 	w.settle()
@@ -357,7 +320,8 @@ func TestAJobThatMakesNoPodIsTold(t *testing.T) {
 	reportsPodless := func(w *world) bool {
 		w.t.Helper()
 		job := manifests.RunnerJobName(w.test, 1)
-		words := fmt.Sprintf("Job %s in namespace linerate-system makes no pod for the runner: who administers linerate sees why with kubectl -n linerate-system describe job %s", job, job)
+		words := fmt.Sprintf("Job %s in namespace linerate-system makes no pod for the runner: who administers "+
+			"linerate sees why with kubectl -n linerate-system describe job %s", job, job)
 		o, d := w.decide()
 		if d.Rule != "running" || !d.RequeueAt.After(o.ObservedAt) {
 			w.t.Errorf("%s, again %s from now", d.Rule, d.RequeueAt.Sub(o.ObservedAt))
@@ -399,25 +363,7 @@ func TestDecidingChangesNothingThatWasObserved(t *testing.T) {
 	}
 }
 
-func TestASuspensionThatCrossesTheFinalReport(t *testing.T) {
-	w := newWorld(t, reference)
-	r := w.toRun()
-	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
-	w.reconcile() // the attempt is void
-	w.finish(r, report.Completed)
-	w.pass(time.Minute)
-	if w.observe().Children.Envelope != nil {
-		w.fail("the void attempt's Report is taken for the next one's")
-	}
-	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
-	w.finish(w.toRun(), report.Completed)
-	w.settle()
-	if got := w.condition("Complete").Reason; got != v1alpha1.ReasonMeasured || w.test.Status.Attempt != 2 {
-		w.fail("it ends with %s in attempt %d", got, w.test.Status.Attempt)
-	}
-}
-
-// A quota on Jobs, or a policy, is met only when the runner is made: the test says so, and tries again.
+// A quota on Jobs, or a policy, is met only when the runner is made. The test says so, and tries again.
 func TestARunnerThatIsRefusedIsWaitedFor(t *testing.T) {
 	w := newWorld(t, reference)
 	w.pending()

@@ -21,7 +21,7 @@ type runner struct {
 	observedAt time.Time
 }
 
-// trouble says why no Report will come. Empty means that one may.
+// trouble says why no Report will come. Empty means that a Report may come.
 func (rn *runner) trouble() (message, reason string) {
 	remedy := "; the runner's log, in namespace " + rn.namespace + ", has more, as long as keepPods: OnFailure keeps it"
 	switch {
@@ -61,19 +61,21 @@ func suspendedJobWords(j *batchv1.Job) string {
 			"localqueue,workload -n %s shows whether the queue is there and has quota",
 			j.Name, queue, j.Namespace, j.Namespace)
 	}
-	return fmt.Sprintf("the runner's Job %s is suspended by somebody else, as Kueue does to all Jobs that name no queue "+
-		"(manageJobsWithoutQueueName): leave namespace %s out of managedJobsNamespaceSelector in Kueue's configuration, "+
+	return fmt.Sprintf("the runner's Job %s is suspended by somebody else, as Kueue does to all Jobs that name no "+
+		"queue "+
+		"(manageJobsWithoutQueueName): leave namespace %s out of managedJobsNamespaceSelector in Kueue's "+
+		"configuration, "+
 		"or give runners a LocalQueue there (runners.queueName of the chart)", j.Name, j.Namespace)
 }
 
-// stuckWords says that the runner's pod is being deleted and its node doesn't answer. Empty means that it isn't so.
-// The Job makes no other pod then, since it can't know that the first is gone.
+// stuckWords says that the runner's pod is being deleted and its node doesn't answer. Empty means that no runner is
+// stuck. The Job makes no other pod then, since it can't know that the first is gone.
 func (rn *runner) stuckWords() string {
 	if len(rn.attempt.runners) == 0 {
 		return ""
 	}
 	p := &rn.attempt.runners[len(rn.attempt.runners)-1]
-	if Ended(p) || p.DeletionTimestamp == nil || !stuck(p, rn.observedAt) {
+	if Ended(p) || p.DeletionTimestamp == nil || !isOverdue(p, rn.observedAt) {
 		return ""
 	}
 	return fmt.Sprintf("node %s, on which the runner's pod %s ran, doesn't answer", p.Spec.NodeName, p.Name)
@@ -104,13 +106,14 @@ func (rn *runner) running() *step {
 	} else if rn.observedAt.Before(deadline) {
 		s.waitUntil(deadline)
 	} else if !deadline.IsZero() {
-		s.message = fmt.Sprintf("Job %s in namespace %s makes no pod for the runner: who administers linerate sees why "+
+		s.message = fmt.Sprintf("Job %s in namespace %s makes no pod for the runner: who administers linerate sees "+
+			"why "+
 			"with kubectl -n %s describe job %s (a quota, a LimitRange, a policy, the runners' ServiceAccount)",
 			rn.attempt.job.Name, rn.attempt.job.Namespace, rn.attempt.job.Namespace, rn.attempt.job.Name)
 	}
 	for i := range rn.attempt.runners {
-		if p := &rn.attempt.runners[i]; p.DeletionTimestamp != nil && !stuck(p, rn.observedAt) {
-			s.waitUntil(stuckAt(p))
+		if p := &rn.attempt.runners[i]; p.DeletionTimestamp != nil && !isOverdue(p, rn.observedAt) {
+			s.waitUntil(overdueAt(p))
 		}
 	}
 	return s.waitUntil(rn.deadlines.activeUntil())
@@ -133,8 +136,8 @@ func (rn *runner) podlessUntil() time.Time {
 	return podlessFrom.Add(podlessGrace)
 }
 
-// waitingWords says why a runner that has reported nothing yet isn't running. Empty means that it runs, or is about
-// to.
+// waitingWords says why a runner that has reported nothing yet isn't running. Empty means that the runner runs, or is
+// about to.
 func (rn *runner) waitingWords() string {
 	if rn.attempt.progress() != nil || len(rn.attempt.runners) == 0 {
 		return ""
@@ -145,7 +148,7 @@ func (rn *runner) waitingWords() string {
 	}
 	if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse &&
 		c.Reason == corev1.PodReasonUnschedulable {
-		return wording.JoinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
+		return wording.JoinNonEmpty(": ", unplacedWords([]string{p.Name}), schedulersWords(c.Message))
 	}
 	return ""
 }
@@ -164,7 +167,7 @@ func endOf(j *batchv1.Job) *batchv1.JobCondition {
 // makesPods says whether a Job may make another pod. It neither has ended nor is being deleted.
 func makesPods(j *batchv1.Job) bool { return j.DeletionTimestamp == nil && endOf(j) == nil }
 
-// jobFailed is why the Job gave up. Empty means that it still makes pods, or it completed.
+// jobFailed is why the Job gave up. Empty means that the Job still makes pods, or completed.
 func jobFailed(j *batchv1.Job) string {
 	if end := endOf(j); end != nil && end.Type == batchv1.JobFailed {
 		return wording.JoinNonEmpty(": ", end.Reason, end.Message)

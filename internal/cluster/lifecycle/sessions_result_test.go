@@ -30,7 +30,10 @@ func TestAStatusHasOfSessionsWhatIsAFigure(t *testing.T) {
 		"an end dropped segments": {func(s *report.Sessions) {
 			s.Ends = &report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Counter: "TCPRcvQDrop", Packets: 3}}}
 		}, counted, false},
-		"what an end dropped isn't known": {func(s *report.Sessions) { s.Ends = &report.SessionEnds{Unknown: "link east: no such file"} }, counted, false},
+		"what an end dropped isn't known": {func(s *report.Sessions) {
+			s.Ends = &report.SessionEnds{Unknown: "link " +
+				"east: no such file"}
+		}, counted, false},
 		"the ends waited for processors": {func(s *report.Sessions) { s.EndsWaited = s.Senders.Observed / 2 },
 			counted, false},
 		"others had the forwarder's processor": {func(s *report.Sessions) { s.Disturbed = plan.Duration(time.Second) },

@@ -122,7 +122,8 @@ func (st *startup) unattached(p *corev1.Pod) string {
 	if deadline := attachedUntil(p); deadline.IsZero() || st.observedAt.Before(deadline) {
 		return ""
 	}
-	return fmt.Sprintf("pod %s on node %s is still without its networks and volumes: kubectl describe pod %s tells why "+
+	return fmt.Sprintf("pod %s on node %s is still without its networks and volumes: kubectl describe pod %s tells "+
+		"why "+
 		"(Multus, CNI, device plugin)",
 		p.Name, p.Spec.NodeName, p.Name)
 }
@@ -148,7 +149,8 @@ func (st *startup) gatewaysApart() (problem string, deadline time.Time) {
 	if st.observedAt.Before(deadline) {
 		return "", deadline
 	}
-	return fmt.Sprintf("the tunnel's gateways run in pods %s and %s, and don't reach each other over network %s: it has "+
+	return fmt.Sprintf("the tunnel's gateways run in pods %s and %s, and don't reach each other over network %s: it "+
+		"has "+
 		"to join the two, and nobody else, as a cable would: kubectl logs %s tells what came of it",
 		pods[0].Name, pods[1].Name, cables[i].DUT, pods[1].Name), deadline
 }
@@ -240,7 +242,7 @@ func troubleOf(p *corev1.Pod) string {
 	return ""
 }
 
-// startProblem is what to do about the reason for which a container waits. Empty means that it is starting.
+// startProblem is what to do about the reason for which a container waits. Empty means that the container is starting.
 func startProblem(reason string) string {
 	switch reason {
 	case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed":
@@ -271,7 +273,8 @@ func imageOf(p *corev1.Pod, status corev1.ContainerStatus) string {
 	return status.Image
 }
 
-// attachedUntil is when a pod should have had its networks and volumes. Zero means that it has them, or has no node.
+// attachedUntil is when a pod should have had its networks and volumes. Zero means that the pod has them, or has no
+// node.
 func attachedUntil(p *corev1.Pod) time.Time {
 	scheduled := condition(p, corev1.PodScheduled)
 	if p.Status.Phase != corev1.PodPending || scheduled.Status != corev1.ConditionTrue ||
@@ -281,7 +284,8 @@ func attachedUntil(p *corev1.Pod) time.Time {
 	return scheduled.LastTransitionTime.Add(attachGrace)
 }
 
-// runningSince is when the last of a pod's containers started, by its node's clock. Zero means that one doesn't run.
+// runningSince is when the last of a pod's containers started, by its node's clock. Zero means that a container doesn't
+// run.
 func runningSince(p *corev1.Pod) (latestStart time.Time) {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.State.Running == nil {

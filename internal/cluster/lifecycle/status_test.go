@@ -90,7 +90,7 @@ func TestFiguresOfWhatWasCutShort(t *testing.T) {
 	}
 }
 
-// Both happen at once: the stop is decided, and the run comes to its own end before it hears of it.
+// Both happen at once. The stop is decided, and the run comes to its own end before it hears of it.
 func TestAStopThatCrossesTheEndOfTheRunKeepsTheFigures(t *testing.T) {
 	w := newWorld(t, reference)
 	r := w.toRun()
@@ -129,7 +129,7 @@ func TestProgressIsCopiedAtMostEachFifteenSeconds(t *testing.T) {
 	}
 }
 
-// A run begins a moment after the last pod is ready: what is written at the latest then isn't written pod by
+// A run begins a moment after the last pod is ready. A status that is written at the latest then isn't written pod by
 // pod before. Where a pod isn't ready for long, the others are told of.
 func TestThatPodsAreReadyIsLeftToTheRun(t *testing.T) {
 	w := newWorld(t, reference)

@@ -25,8 +25,8 @@ type step struct {
 	// requeueAt is the time at which time alone changes the decision.
 	requeueAt  time.Time
 	deleteTest bool
-	// thinned says that the test's time to live is over, and the LoadTest stays without its children, since a tool would
-	// create the LoadTest again.
+	// thinned says that the test's time to live is over, and the LoadTest stays without its children, since a tool
+	// would create the LoadTest again.
 	thinned bool
 	// unprotect removes the finalizer, since no teardown is owed any more, and records events.
 	unprotect bool

@@ -68,7 +68,7 @@ func (td *teardown) run(e *ending) *step {
 	return td.wait(e, pods[0])
 }
 
-// refusal is why the API server refuses the teardown pod. Empty means that it doesn't, or wasn't asked.
+// refusal is why the API server refuses the teardown pod. Empty means no refusal.
 func (td *teardown) refusal() string {
 	if r := refusalOf(td.refusals, manifests.TeardownPodName(td.test.Name, td.attempt.number)); r != nil {
 		return r.Message
@@ -86,8 +86,8 @@ func (td *teardown) wait(e *ending, p *corev1.Pod) *step {
 	case p.DeletionTimestamp != nil:
 		return td.complete(e, fmt.Sprintf("the teardown pod %s was deleted by somebody else", p.Name))
 	case !td.observedAt.Before(due):
-		return td.complete(e, fmt.Sprintf("the teardown pod %s didn't end within dut.teardown.deadline (%s)", p.Name,
-			stateOf(p)))
+		return td.complete(e, fmt.Sprintf("the teardown pod %s didn't end within dut.teardown.deadline (%s)",
+			p.Name, stateOf(p)))
 	}
 	return stepToEnd(e, "TearingDown").waitUntil(due)
 }
@@ -101,9 +101,9 @@ func (td *teardown) complete(e *ending, trouble string) *step {
 	return stepToEnd(e, e.reason)
 }
 
-// stuckAt is when a pod that is being deleted isn't waited for any more.
-func stuckAt(p *corev1.Pod) time.Time { return p.DeletionTimestamp.Add(goneGrace) }
+// overdueAt is when a pod that is being deleted isn't waited for any more.
+func overdueAt(p *corev1.Pod) time.Time { return p.DeletionTimestamp.Add(goneGrace) }
 
-// stuck says whether a pod that is being deleted should have been gone for long, because its node doesn't
+// isOverdue says whether a pod that is being deleted should have been gone for long, because its node doesn't
 // answer. It sends nothing any more, since no runner's heartbeat reaches it.
-func stuck(p *corev1.Pod, moment time.Time) bool { return !moment.Before(stuckAt(p)) }
+func isOverdue(p *corev1.Pod, moment time.Time) bool { return !moment.Before(overdueAt(p)) }

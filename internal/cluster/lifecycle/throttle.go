@@ -62,8 +62,8 @@ func withoutReadiness(previous, next *v1alpha1.LoadTestStatus) {
 	if previous.Progress != nil && next.Progress != nil && next.Progress.Step == activityStarting {
 		previous.Progress.Step = activityStarting
 	}
-	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady,
-		v1alpha1.ConditionDUTReady} {
+	for _, kind := range []string{
+		v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionDUTReady} {
 		previous, current := meta.FindStatusCondition(previous.Conditions, kind),
 			meta.FindStatusCondition(next.Conditions, kind)
 		usual := previous != nil && (previous.Reason == v1alpha1.ReasonStarting ||

@@ -16,7 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// record adds a decision to the trace: one line.
+// record adds a decision to the trace as one line.
 //
 //	00:12 measuringPodLost – GeneratorFailed: pod … failed | -Pod/x +ConfigMap/y | Complete=False/GeneratorFailed | !GeneratorFailed | wake 01:12
 func (w *world) record(previous *v1alpha1.LoadTestStatus, d lifecycle.Decision) {
@@ -102,12 +102,12 @@ func (w *world) check(o lifecycle.Observed, previous *v1alpha1.LoadTestStatus, d
 	}
 	w.checkConditions(previous)
 	w.checkChildren()
-	w.checkWires()
+	w.checkPorts()
 	w.checkKstatus()
 }
 
-// checkDue: the operator's clock has whole seconds. What is due between two of them, and not before, would be
-// looked at again and again until the second is over.
+// checkDue fails on a decision that is due between two whole seconds, as the operator's clock has them. It would be
+// made again and again until the second is over.
 func (w *world) checkDue(o lifecycle.Observed, d lifecycle.Decision) {
 	w.t.Helper()
 	if second := d.RequeueAt.Truncate(time.Second); second.After(o.ObservedAt) && !d.RequeueAt.Equal(second) {

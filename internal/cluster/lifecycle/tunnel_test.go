@@ -32,7 +32,7 @@ func (w *world) gatewaysApart() {
 	}
 }
 
-// tunnelLives are of a device of two pods: it is ready when both have met, and lost with either.
+// tunnelLives are of a device of two pods. It is ready when both have met, and lost with either.
 func tunnelLives() []life {
 	return []life{
 		{"a tunnel's gateways that meet late", aTunnel, func(w *world) {
@@ -71,12 +71,13 @@ func TestGatewaysThatDontMeetAreTold(t *testing.T) {
 	}
 	w.pass(time.Minute)
 	if got := w.condition("DUTReady"); got.Reason != "NoTunnel" ||
-		!strings.Contains(got.Message, "pods first-1-dut and first-1-dut-far, and don't reach each other over network bench/cable: it has to join the two") {
+		!strings.Contains(got.Message, "pods first-1-dut and first-1-dut-far, and don't reach each other over "+
+			"network bench/cable: it has to join the two") {
 		t.Errorf("after a minute: %s: %s", got.Reason, got.Message)
 	}
 }
 
-// TestAHalfMetPairIsTold: a gateway that takes itself for met doesn't speak for the other one.
+// TestAHalfMetPairIsTold has one gateway that is ready, which says nothing of the other one.
 func TestAHalfMetPairIsTold(t *testing.T) {
 	w := newWorld(t, aTunnel)
 	w.settle()

@@ -118,7 +118,8 @@ func waitingLives() []life {
 			w.settle()
 			w.schedule()
 			w.refuse("vpp-1-generator-0", "UnexpectedAdmissionError",
-				"Allocate failed due to no healthy devices present; cannot allocate unhealthy devices intel.com/west, which is unexpected")
+				"Allocate failed due to no healthy devices present; cannot allocate unhealthy devices "+
+					"intel.com/west, which is unexpected")
 			w.settle()
 			if nodes := w.test.Status.ExcludedNodes; len(nodes) > 0 {
 				w.t.Errorf("nodes %v are to be avoided", nodes)

@@ -27,7 +27,8 @@ func TestTheSchedulersWords(t *testing.T) {
 		"preemption is left out": reason +
 			". preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
 		"claims and preemption are left out": reason +
-			". no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
+			". no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for " +
+			"incoming pod.",
 		"a full stop is left out":       reason + ".",
 		"there is nothing to leave out": reason,
 	} {
@@ -93,7 +94,7 @@ func TestAnInvalidSpecIsToldAsPeopleWould(t *testing.T) {
 	}
 }
 
-// Whoever suspends a test again and again may choose the run that counts: the verdict says so.
+// Whoever suspends a test again and again may choose the run that counts, so the verdict says it.
 func TestAVerdictSaysHowManyRunsOfTheTestWereVoid(t *testing.T) {
 	for lost, words := range map[int32]string{0: "", 1: "; 1 of 2 runs of this test were void",
 		40: "; 40 of 41 runs of this test were void"} {
@@ -111,7 +112,7 @@ func TestAVerdictSaysHowManyRunsOfTheTestWereVoid(t *testing.T) {
 	}
 }
 
-// Without criteria there is never a verdict; that there is a result is said only when there is one.
+// Without criteria there is never a verdict. The condition speaks of a result only where there is one.
 func TestWithoutCriteriaNoResultIsPromised(t *testing.T) {
 	const notYet, unmeasured = "spec.criteria is empty: what is measured gets no verdict",
 		"spec.criteria is empty, and nothing was measured that could be judged"

@@ -134,6 +134,6 @@ func networkAnnotations(input Input, annotation string, ours []compile.Attachmen
 		entries = append(entries, a)
 		links = append(links, a.Interface)
 	}
-	return map[string]string{annotationNetworks: compile.WriteAttachments(entries), AnnotationLinks: strings.Join(links,
-		",")}
+	return map[string]string{annotationNetworks: compile.WriteAttachments(entries),
+		AnnotationLinks: strings.Join(links, ",")}
 }

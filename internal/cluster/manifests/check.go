@@ -23,7 +23,8 @@ func checkSpeed(input Input) []error {
 		n, ok := generatorNetwork(input, link)
 		physical := n.Resource != "" || n.Plugin == "host-device" && asks
 		if ok && !physical {
-			errs = append(errs, fmt.Errorf("link %s: the test asks for percent of line rate, and the interfaces of network %s have no speed of their own: say what 100 %% is, such as lineRate: 10gbps", link, n.Key))
+			errs = append(errs, fmt.Errorf("link %s: the test asks for percent of line rate, and the interfaces of "+
+				"network %s have no speed of their own: say what 100 %% is, such as lineRate: 10gbps", link, n.Key))
 		}
 	}
 	return errs
@@ -43,7 +44,9 @@ func checkRewriting(input Input) []error {
 	var errs []error
 	for _, d := range p.Directions {
 		if n, ok := generatorNetwork(input, d.To); ok && !n.MAC {
-			errs = append(errs, fmt.Errorf("link %s: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network %s accepts none: give it the capability mac (\"capabilities\": {\"mac\": true}), or %s", d.To, n.Key, instead))
+			errs = append(errs, fmt.Errorf("link %s: with forwarding MACRewrite the Reference must know the "+
+				"generator's MAC address before it runs, and network %s accepts none: give it the capability mac "+
+				"(\"capabilities\": {\"mac\": true}), or %s", d.To, n.Key, instead))
 		}
 	}
 	return errs

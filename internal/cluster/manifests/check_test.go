@@ -28,23 +28,28 @@ func TestCheckRefuses(t *testing.T) {
 	}{
 		"devices beside kernel interfaces": {"loadtest_trex_intel_pod", func(input *manifests.Input) {
 			input.Networks[west] = manifests.Network{Key: west, Plugin: "macvlan", MAC: true}
-		}, []string{"the networks of links east have a device resource (annotation k8s.v1.cni.cncf.io/resourceName), those of links west have none: TRex drives all its ports alike, so give all links networks of one kind"}},
+		}, []string{"the networks of links east have a device resource (annotation k8s.v1.cni.cncf.io/resourceName), " +
+			"those of links west have none: TRex drives all its ports alike, so give all links networks of one kind"}},
 		"percent of a speed that a virtual interface doesn't have": {"loadtest_trex_loopback",
 			func(input *manifests.Input) {
 				for key := range input.Networks {
 					input.Networks[key] = manifests.Network{Key: key, Plugin: "macvlan"}
 				}
-			}, []string{"link west: the test asks for percent of line rate, and the interfaces of network bench/sriov-west have no speed of their own: say what 100 % is, such as lineRate: 10gbps", "link east: "}},
+			}, []string{"link west: the test asks for percent of line rate, and the interfaces of network " +
+				"bench/sriov-west have no speed of their own: say what 100 % is, such as lineRate: 10gbps", "link " +
+				"east: "}},
 		"a Reference that can't know where frames go": {"loadtest_software_reference", func(input *manifests.Input) {
 			input.Compiled.Plan.DUT.Forwarding = plan.MACRewrite
 			for key, n := range input.Networks {
 				n.MAC = false
 				input.Networks[key] = n
 			}
-		}, []string{"link east: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network bench/west accepts none", "link west: "}},
+		}, []string{"link east: with forwarding MACRewrite the Reference must know the generator's MAC address " +
+			"before it runs, and network bench/west accepts none", "link west: "}},
 		"a tunnel's cable that is a link's network": {"loadtest_reference_tunnel", func(input *manifests.Input) {
 			input.Compiled.Networks[2].DUT = input.Compiled.Networks[1].DUT
-		}, []string{"dut.reference.mode.tunnel.network: bench/east is link east's network, too, and the cable between the gateways must not be a link"}},
+		}, []string{"dut.reference.mode.tunnel.network: bench/east is link east's network, too, and the cable " +
+			"between the gateways must not be a link"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			input := sample(t, c.sample)
@@ -85,7 +90,7 @@ func TestCheckTakes(t *testing.T) {
 	})
 }
 
-// A pod group of Kueue's is of eight kinds of pods at most; what makes a kind is where pods may run and with how much.
+// A pod group of Kueue's is of eight kinds of pods at most. A kind is where pods may run and what they request.
 func TestAGroupOfKueuesIsOfAFewKinds(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -28,12 +28,12 @@ func Collector(input Input) *corev1.Pod {
 	if !hasCollector(input) {
 		return nil
 	}
-	meta := ofThisAttempt(input, CollectorPodName(input.Test.Name, input.Attempt), roleCollector)
+	meta := attemptMeta(input, CollectorPodName(input.Test.Name, input.Attempt), roleCollector)
 	serveReadings(input, meta.Labels)
 	pod := newPod(input, meta)
 	asking := input.Compiled.Plan.Asking()
 	text, _ := json.Marshal(asking) // of strings and numbers
-	c := ourContainer(input, "collector", append(guarded(input, "collect", "--vitals", "$("+variablePodIP+")",
+	c := ourContainer(input, "collector", append(withVerifier(input, "collect", "--vitals", "$("+variablePodIP+")",
 		"--credentials", folderCredentials), "--observers", literal([]string{string(text)})[0])...)
 	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP")}
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
@@ -47,7 +47,7 @@ func Collector(input Input) *corev1.Pod {
 	}
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(vitalsGraceSeconds))
-	// a lab whose nodes are all kept for tests has no other place for it
+	// A lab whose nodes are all kept for tests has no other place for the collector.
 	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil {
 		pod.Spec.Tolerations = podSpec.Tolerations
 		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, podSpec.ImagePullSecrets)

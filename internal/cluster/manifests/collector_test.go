@@ -71,7 +71,7 @@ func TestACollectorHasTheKeysOfItsSecretsAndNoOthers(t *testing.T) {
 	}
 }
 
-// The kubelet expands $(NAME) in arguments: what a query has of that stays as it is.
+// The kubelet expands $(NAME) in arguments. Such text in a query stays as it is.
 func TestACollectorIsToldTheObserversAsTheyStand(t *testing.T) {
 	input := powered(t)
 	command := manifests.Collector(input).Spec.Containers[0].Command

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// A compiled test is kept, and read by several passes at a time: whatever objects are made of it, it stays as it was.
+// A compiled test is kept, and read by several passes at a time. Whatever objects are made of it, it stays as it was.
 func TestMakingObjectsChangesNothingInTheCompiledTest(t *testing.T) {
 	files, err := filepath.Glob("../../../config/samples/loadtest*.yaml")
 	if err != nil || len(files) == 0 {

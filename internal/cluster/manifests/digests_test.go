@@ -14,8 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
-// An editor of the namespace deletes NAME-A-links and makes it again before a pod mounts it. Each container
-// that mounts a ConfigMap is started with the digest of each of its files; the author's containers mount none.
+// An editor of the namespace deletes NAME-A-links and makes it again before a pod mounts it. Each container that mounts
+// a ConfigMap is started with the digest of each of its files. The author's containers mount none.
 func TestEachFileThatAPodReadsFromAConfigMapHasItsDigestInTheArguments(t *testing.T) {
 	read := map[string]int{} // by key: how many pods read it
 	for _, name := range clusterSamples(t) {

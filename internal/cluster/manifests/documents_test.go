@@ -101,7 +101,7 @@ func TestTheLauncherReadsItsLinks(t *testing.T) {
 	})
 }
 
-// TestEveryFileThatAPodReadsIsThere: in the ConfigMap that its volume names.
+// TestEveryFileThatAPodReadsIsThere looks into the ConfigMap that its volume names.
 func TestEveryFileThatAPodReadsIsThere(t *testing.T) {
 	ofEverySample(t, func(t *testing.T, input manifests.Input) {
 		maps := map[string]*corev1.ConfigMap{}

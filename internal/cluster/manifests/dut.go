@@ -43,14 +43,16 @@ func Devices(input Input) (pods []*corev1.Pod) {
 // own, variables and links.json, the pod's deadline, that it runs once, and nodes to avoid. Everything else is the
 // template's, such as seccomp profile, rights and affinity, so that the user's software is measured as they run it.
 //
-//	init  linerate-links: links.json of the ConfigMap + network-status ──▶ /etc/linerate/links.json, before the template's own
+//	init  linerate-links: links.json of the ConfigMap + network-status ──▶ /etc/linerate/links.json
 //	[0]   the container that forwards, with the devices: device plugins and TRex-like software look there
-//	[1…]  the template's others, in their order; last, where the device is reset between trials, who does that, and where it is an end, its end
+//	[1…]  the template's others, in their order
+//	      linerate-reset, where the device is reset between trials
+//	      linerate-end, where the device is an end
 func dutPod(input Input) *corev1.Pod {
-	meta := templated(ofThisAttempt(input, DUTPodName(input.Test.Name, input.Attempt), roleDUT),
+	meta := templated(attemptMeta(input, DUTPodName(input.Test.Name, input.Attempt), roleDUT),
 		input.Compiled.DUT.ObjectMeta)
-	meta.Annotations = merge(meta.Annotations, networkAnnotations(input, meta.Annotations[annotationNetworks],
-		dutAttachments(input)))
+	meta.Annotations = merge(meta.Annotations,
+		networkAnnotations(input, meta.Annotations[annotationNetworks], dutAttachments(input)))
 	pod := fromTemplate(input, meta, input.Compiled.DUT.Spec)
 	spec := &pod.Spec
 	spec.Affinity = avoiding(spec.Affinity, input.ExcludedNodes)
@@ -88,8 +90,8 @@ func writeLinks(input Input) corev1.Container {
 // operator wrote. An empty status adds nothing to it.
 func checkLinks(input Input, status string) corev1.Container {
 	arguments := append([]string{"links"}, fileArguments("--plan", folderStatic+"/"+keyLinks, linksText(input))...)
-	c := ourContainer(input, containerLinks, append(arguments, "--network-status="+status, "--output", folderLinerate+
-		"/"+keyLinks)...)
+	c := ourContainer(input, containerLinks,
+		append(arguments, "--network-status="+status, "--output", folderLinerate+"/"+keyLinks)...)
 	c.Resources, c.SecurityContext = smallInit(), restricted()
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic),
 		{Name: volumeLinks, MountPath: folderLinerate}}
@@ -99,7 +101,7 @@ func checkLinks(input Input, status string) corev1.Container {
 // fromTemplate is a pod of a user's template that runs once. It has a service account's token only if the template
 // names the account, in either of the two fields for it. The API server reads the old one if the new one is missing.
 func fromTemplate(input Input, meta metav1.ObjectMeta, template corev1.PodSpec) *corev1.Pod {
-	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: podMeta(input, meta),
+	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: withSettings(input, meta),
 		Spec: *template.DeepCopy()}
 	spec := &pod.Spec
 	spec.RestartPolicy = corev1.RestartPolicyNever

@@ -148,7 +148,8 @@ func TestVariablesOfManyGenerators(t *testing.T) {
 		"LINERATE_WEST_ADDRESS":    "198.18.0.1/24",
 		"LINERATE_WEST_GENERATORS": "198.18.0.16 198.18.0.17 198.18.0.18 198.18.0.19",
 		"LINERATE_WEST_NETWORKS":   "16.0.0.0/18 16.0.64.0/18 16.0.128.0/18 16.0.192.0/18",
-		"LINERATE_WEST_ROUTES":     "16.0.0.0/18 via 198.18.0.16,16.0.64.0/18 via 198.18.0.17,16.0.128.0/18 via 198.18.0.18,16.0.192.0/18 via 198.18.0.19",
+		"LINERATE_WEST_ROUTES": "16.0.0.0/18 via 198.18.0.16,16.0.64.0/18 via 198.18.0.17,16.0.128.0/18 via " +
+			"198.18.0.18,16.0.192.0/18 via 198.18.0.19",
 	} {
 		if got[name] != want {
 			t.Errorf("%s=%q, want %q", name, got[name], want)

@@ -65,7 +65,8 @@ func checkEngine(input Input) []error {
 	}
 	e, ok := engineOf(input.Test)
 	if !ok {
-		return []error{fmt.Errorf("spec.generator.engine %q: this operator doesn't know this engine's pods: use the operator that accepted the test, or another engine", input.Test.Spec.Generator.Engine)}
+		return []error{fmt.Errorf("spec.generator.engine %q: this operator doesn't know this engine's pods: use the "+
+			"operator that accepted the test, or another engine", input.Test.Spec.Generator.Engine)}
 	}
 	return e.check(input)
 }

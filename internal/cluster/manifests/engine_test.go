@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// TestEachEngineInPodsIsInTheList: what compiles and isn't elsewhere is in pods, and somebody must know what is
+// TestEachEngineInPodsIsInTheList holds for engines that compile and don't run elsewhere. Some file must know what is
 // in these.
 func TestEachEngineInPodsIsInTheList(t *testing.T) {
 	senders := manifests.EnginesInPods()

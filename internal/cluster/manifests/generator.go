@@ -26,7 +26,7 @@ func Generators(input Input) []*corev1.Pod {
 }
 
 func generator(input Input, e engine, g plan.Generator) *corev1.Pod {
-	meta := ofThisAttempt(input, GeneratorPodName(input.Test.Name, input.Attempt, g.Name), roleGenerator)
+	meta := attemptMeta(input, GeneratorPodName(input.Test.Name, input.Attempt, g.Name), roleGenerator)
 	meta.Labels[v1alpha1.LabelGenerator] = g.Name
 	if !e.asksCallers() {
 		meta.Labels[v1alpha1.LabelAdmits] = v1alpha1.AdmitsOwnRunner

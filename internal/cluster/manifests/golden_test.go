@@ -22,7 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestSamplesBecomeTheseObjects: the files are what a cluster is asked for, to be read by someone who runs a lab.
+// TestSamplesBecomeTheseObjects compares with files of what a cluster is asked for, to be read by someone who runs a
+// lab.
 func TestSamplesBecomeTheseObjects(t *testing.T) {
 	for _, name := range clusterSamples(t) {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +94,7 @@ func ofAttempt(t *testing.T, input manifests.Input) []manifests.Object {
 	return objects
 }
 
-// attached is a pod as it runs, with all networks that it asked for; i tells pods apart.
+// attached is a pod as it runs, with all networks that it asked for. i is the pod's number.
 func attached(pod *corev1.Pod, i int) *corev1.Pod {
 	pod = pod.DeepCopy()
 	pod.Spec.NodeName = fmt.Sprintf("node-%d", i+1)
@@ -120,7 +121,7 @@ func attached(pod *corev1.Pod, i int) *corev1.Pod {
 	return pod
 }
 
-// render writes objects as people read them: without what nobody set, and the packed Plan left out.
+// render writes objects as people read them, without what nobody set, and the packed Plan left out.
 func render(t *testing.T, objects []manifests.Object) []byte {
 	t.Helper()
 	var out bytes.Buffer

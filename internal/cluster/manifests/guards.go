@@ -24,9 +24,9 @@ const labelNamespaceName = "kubernetes.io/metadata.name"
 //	linerate-generators   TCP 4501, 4502 of generators that ask their callers for a secret
 //	linerate-ends         TCP 4501 of devices that are an end of sessions
 //	linerate-vitals       TCP 4504 of whatever reports the vital signs of a device's node, or a collector's answers
-//	linerate-own-runners  nothing: of pods that admit their own test's runner alone, by a policy of that test (OwnRunnerPolicy)
+//	linerate-own-runners  nothing of pods that admit their own test's runner alone (OwnRunnerPolicy)
 func NetworkPolicies(namespace, operators string) []Object {
-	runners := ours(v1alpha1.LabelRole, roleRunner)
+	runners := managedLabels(v1alpha1.LabelRole, roleRunner)
 	return []Object{
 		ingress(guard(namespace, "linerate-generators"), anyRunners(v1alpha1.LabelRole, roleGenerator),
 			runnerPeers(operators, runners), rpcPort, trex{}.heartbeatPort()),
@@ -34,7 +34,7 @@ func NetworkPolicies(namespace, operators string) []Object {
 			runnerPeers(operators, runners), rpcPort),
 		ingress(guard(namespace, "linerate-vitals"), anyRunners(v1alpha1.LabelVitals, v1alpha1.VitalsServed),
 			runnerPeers(operators, runners), vitalsPort),
-		ingress(guard(namespace, "linerate-own-runners"), metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelAdmits,
+		ingress(guard(namespace, "linerate-own-runners"), metav1.LabelSelector{MatchLabels: managedLabels(v1alpha1.LabelAdmits,
 			v1alpha1.AdmitsOwnRunner)}, nil),
 	}
 }
@@ -48,17 +48,17 @@ func OwnRunnerPolicy(test *v1alpha1.LoadTest, operators string) (Object, bool) {
 		return nil, false
 	}
 	input := Input{Test: test}
-	runner := merge(ours(v1alpha1.LabelRole, runnerRole(input)), map[string]string{v1alpha1.LabelUID: string(test.UID),
+	runner := merge(managedLabels(v1alpha1.LabelRole, runnerRole(input)), map[string]string{v1alpha1.LabelUID: string(test.UID),
 		v1alpha1.LabelNamespace: test.Namespace})
-	pods := merge(ours(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner),
+	pods := merge(managedLabels(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner),
 		map[string]string{v1alpha1.LabelUID: string(test.UID)})
-	return ingress(ofTest(input, OwnRunnerPolicyName(test), rolePolicy), metav1.LabelSelector{MatchLabels: pods},
+	return ingress(testMeta(input, OwnRunnerPolicyName(test), rolePolicy), metav1.LabelSelector{MatchLabels: pods},
 		runnerPeers(operators, runner), rpcPort, trex{}.heartbeatPort(), vitalsPort), true
 }
 
 // anyRunners selects the pods with a label that admit the runners of all tests.
 func anyRunners(label, value string) metav1.LabelSelector {
-	return metav1.LabelSelector{MatchLabels: ours(label, value),
+	return metav1.LabelSelector{MatchLabels: managedLabels(label, value),
 		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: v1alpha1.LabelAdmits,
 			Operator: metav1.LabelSelectorOpDoesNotExist}}}
 }
@@ -119,13 +119,13 @@ func guard(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{labelManagedBy: "linerate"}}
 }
 
-func ours(label, value string) map[string]string {
+func managedLabels(label, value string) map[string]string {
 	return map[string]string{labelManagedBy: "linerate", label: value}
 }
 
-// keptFromAutoscalers adds annotations that keep autoscalers from moving a pod to save nodes, since a test that loses a
+// withoutAutoscaling adds annotations that keep autoscalers from moving a pod to save nodes, since a test that loses a
 // pod is lost. Annotations of the same name by the test's author win.
-func keptFromAutoscalers(annotations map[string]string) map[string]string {
+func withoutAutoscaling(annotations map[string]string) map[string]string {
 	return merge(map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
 		"karpenter.sh/do-not-disrupt": "true"}, annotations)
 }

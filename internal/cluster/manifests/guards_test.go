@@ -52,9 +52,8 @@ func tenants(t *testing.T) (tenants []tenant) {
 	return tenants
 }
 
-// reaches says whether a pod of the operator's namespace with these labels reaches a port of one of the
-// tenant's pods, as Kubernetes defines it: a pod that no policy selects admits everybody, and the policies that
-// select it add up.
+// reaches says whether a pod of the operator's namespace with these labels reaches a port of one of the tenant's pods,
+// as Kubernetes defines it. A pod that no policy selects admits everybody, and the policies that select it add up.
 func (tn *tenant) reaches(t *testing.T, caller labels.Set, pod *corev1.Pod, port int) bool {
 	t.Helper()
 	selected := false
@@ -110,15 +109,15 @@ func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
 				if !victim.reaches(t, victim.runner, pod, port) {
 					t.Errorf("%s: its own runner doesn't reach %s, port %d", victim.name, pod.Name, port)
 				}
-				for _, other := range tenants {
-					if other.name == victim.name {
+				for _, neighbour := range tenants {
+					if neighbour.name == victim.name {
 						continue
 					}
-					external := other.input.Test.Spec.Generator.Engine == v1alpha1.EngineExternal
+					external := neighbour.input.Test.Spec.Generator.Engine == v1alpha1.EngineExternal
 					trex := pod.Labels[v1alpha1.LabelRole] == "generator" &&
 						victim.input.Test.Spec.Generator.Engine == v1alpha1.EngineTRex
-					if (external || trex) && victim.reaches(t, other.runner, pod, port) {
-						t.Errorf("the runner of %s reaches %s of %s, port %d", other.name, pod.Name, victim.name, port)
+					if (external || trex) && victim.reaches(t, neighbour.runner, pod, port) {
+						t.Errorf("the runner of %s reaches %s of %s, port %d", neighbour.name, pod.Name, victim.name, port)
 					}
 					if external {
 						tried++
@@ -135,7 +134,7 @@ func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
 	}
 }
 
-// A test that is gone takes its own policy with it while its pods still end: nobody is admitted to them then.
+// A test that is gone takes its own policy with it while its pods still end. Then nobody is admitted to the pods.
 func TestATRexWithoutItsTestsPolicyAdmitsNobody(t *testing.T) {
 	for _, tn := range tenants(t) {
 		tn.policies = tn.policies[:len(manifests.NetworkPolicies(tn.input.Test.Namespace, operators))]

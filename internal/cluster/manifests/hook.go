@@ -10,8 +10,8 @@ import (
 
 // Setup is the pod that runs before all others of its attempt. Nil means none.
 func Setup(input Input) *corev1.Pod {
-	pod := hook(input, input.Compiled.Setup, input.Test.Spec.DUT.Setup, SetupPodName(input.Test.Name, input.Attempt),
-		roleSetup)
+	pod := hook(input, input.Compiled.Setup, input.Test.Spec.DUT.Setup,
+		SetupPodName(input.Test.Name, input.Attempt), roleSetup)
 	if pod != nil {
 		pod.Spec.Affinity = avoiding(pod.Spec.Affinity, input.ExcludedNodes)
 	}
@@ -21,8 +21,8 @@ func Setup(input Input) *corev1.Pod {
 // Teardown is the pod that runs after all others of its attempt. Nil means none. It avoids no node, since it needs
 // none of the resources that a node refuses to generators, and must run whatever happened.
 func Teardown(input Input) *corev1.Pod {
-	return hook(input, input.Compiled.Teardown, input.Test.Spec.DUT.Teardown, TeardownPodName(input.Test.Name,
-		input.Attempt), roleTeardown)
+	return hook(input, input.Compiled.Teardown, input.Test.Spec.DUT.Teardown,
+		TeardownPodName(input.Test.Name, input.Attempt), roleTeardown)
 }
 
 // hook is a user's template that runs to its end, with the variables of the test and its links, and a deadline
@@ -32,7 +32,7 @@ func hook(input Input, template *corev1.PodTemplateSpec, spec *v1alpha1.HookSpec
 		return nil
 	}
 	deadline, _ := spec.Deadline.Std() // admission has read it
-	pod := fromTemplate(input, templated(ofThisAttempt(input, name, role), template.ObjectMeta), template.Spec)
+	pod := fromTemplate(input, templated(attemptMeta(input, name, role), template.ObjectMeta), template.Spec)
 	pod.Spec.ActiveDeadlineSeconds = seconds(deadline)
 	addEnvironment(input, &pod.Spec, readOnly(volumeLinks, folderLinerate))
 	checks := checkLinks(input, "")

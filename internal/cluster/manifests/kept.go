@@ -26,7 +26,7 @@ type KeptReport struct {
 func KeptName(test, digest string) string {
 	const digits = 16
 	hex := strings.TrimPrefix(digest, "sha256:")
-	return named(test, hex[:min(digits, len(hex))])
+	return nameWith(test, hex[:min(digits, len(hex))])
 }
 
 // KeptConfigMap is the ConfigMap that keeps a Report. It has no owner, so that it stays when its test is

@@ -35,7 +35,7 @@ func queueInKueue(input Input, pod *corev1.Pod) {
 		return
 	}
 	pod.Labels[v1alpha1.LabelKueueQueue] = queue
-	pod.Labels[labelPodGroup] = ofAttempt(input.Test.Name, input.Attempt, "pods")
+	pod.Labels[labelPodGroup] = attemptName(input.Test.Name, input.Attempt, "pods")
 	if priority := input.Test.Labels[v1alpha1.LabelKueuePriority]; priority != "" {
 		pod.Labels[v1alpha1.LabelKueuePriority] = priority
 	}
@@ -71,7 +71,8 @@ func CheckGroup(input Input) error {
 	if n <= maxKinds {
 		return nil
 	}
-	return fmt.Errorf("metadata.labels[%s]: the test's pods are of %d kinds, and Kueue admits a group of %d at most: each generator of layout %s avoids the machine of its own far end, which makes it a kind of its own; "+
+	return fmt.Errorf("metadata.labels[%s]: the test's pods are of %d kinds, and Kueue admits a group of %d at most: "+
+		"each generator of layout %s avoids the machine of its own far end, which makes it a kind of its own; "+
 		"use fewer links or replicas, or layout %s, or create the test without the label",
 		v1alpha1.LabelKueueQueue, n, maxKinds, v1alpha1.LayoutPerLink, v1alpha1.LayoutPaired)
 }
@@ -80,9 +81,9 @@ func CheckGroup(input Input) error {
 func kinds(input Input) (kinds []corev1.PodSpec) {
 	for _, p := range append(Generators(input), Devices(input)...) {
 		kind := kindOf(p.Spec)
-		if !slices.ContainsFunc(kinds, func(known corev1.PodSpec) bool {
+		if !slices.ContainsFunc(kinds, func(distinct corev1.PodSpec) bool {
 			return equality.Semantic.DeepEqual(kind,
-				known)
+				distinct)
 		}) {
 			kinds = append(kinds, kind)
 		}
@@ -102,7 +103,8 @@ func kindOf(s corev1.PodSpec) corev1.PodSpec {
 
 func wantsOf(containers []corev1.Container) (requests []corev1.Container) {
 	for _, c := range containers {
-		requests = append(requests, corev1.Container{Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}, Ports: c.Ports})
+		resources := corev1.ResourceRequirements{Requests: c.Resources.Requests}
+		requests = append(requests, corev1.Container{Resources: resources, Ports: c.Ports})
 	}
 	return requests
 }

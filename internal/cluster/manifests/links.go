@@ -32,7 +32,7 @@ func Links(input Input) *corev1.ConfigMap {
 	}
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: ofThisAttempt(input, LinksName(input.Test.Name, input.Attempt), roleLinks),
+		ObjectMeta: attemptMeta(input, LinksName(input.Test.Name, input.Attempt), roleLinks),
 		Immutable:  new(true),
 		Data:       data,
 	}

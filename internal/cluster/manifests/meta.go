@@ -45,12 +45,12 @@ const annotationPlanUID = "linerate.dev/plan-uid"
 // labelManagedBy is Kubernetes' recommended label for who made an object.
 const labelManagedBy = "app.kubernetes.io/managed-by"
 
-// ofTest is the metadata of an object of the test, for all its attempts.
+// testMeta is the metadata of an object of the test, for all its attempts.
 //
 // Its owner and controller is the test, with which it is deleted. The reference doesn't block the test's deletion. That
 // would need the right to set finalizers (admission plugin OwnerReferencesPermissionEnforcement), and no object here
 // must be gone before the test is.
-func ofTest(input Input, name, role string) metav1.ObjectMeta {
+func testMeta(input Input, name, role string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name:      name,
 		Namespace: input.Test.Namespace,
@@ -70,18 +70,18 @@ func ofTest(input Input, name, role string) metav1.ObjectMeta {
 	}
 }
 
-// ofThisAttempt is the metadata of an object of this attempt.
-func ofThisAttempt(input Input, name, role string) metav1.ObjectMeta {
-	meta := ofTest(input, name, role)
+// attemptMeta is the metadata of an object of this attempt.
+func attemptMeta(input Input, name, role string) metav1.ObjectMeta {
+	meta := testMeta(input, name, role)
 	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(int(input.Attempt))
 	return meta
 }
 
-// ofThisRun is the metadata of an object of this attempt in the operator's own namespace. The test can't own it, since
+// runMeta is the metadata of an object of this attempt in the operator's own namespace. The test can't own it, since
 // Kubernetes treats an owner in another namespace as missing, and would delete the object. The Plan's ConfigMap owns
 // the others (OwnedByPlan), and the operator deletes that, by its labels.
-func ofThisRun(input Input, name, role string) metav1.ObjectMeta {
-	meta := ofThisAttempt(input, name, role)
+func runMeta(input Input, name, role string) metav1.ObjectMeta {
+	meta := attemptMeta(input, name, role)
 	meta.Namespace, meta.OwnerReferences = input.Settings.Namespace, nil
 	meta.Labels[v1alpha1.LabelNamespace] = input.Test.Namespace
 	return meta
@@ -90,14 +90,14 @@ func ofThisRun(input Input, name, role string) metav1.ObjectMeta {
 // OwnedByPlan makes the Plan's ConfigMap, which exists by then, the owner of an object of its run. It also
 // gives the runner's pods the UID, for the documents that they create.
 func OwnedByPlan(o Object, plan string, uid types.UID) {
-	o.SetOwnerReferences([]metav1.OwnerReference{byPlan(plan, uid)})
+	o.SetOwnerReferences([]metav1.OwnerReference{planOwner(plan, uid)})
 	if job, ok := o.(*batchv1.Job); ok {
 		job.Spec.Template.Annotations = merge(job.Spec.Template.Annotations,
 			map[string]string{annotationPlanUID: string(uid)})
 	}
 }
 
-func byPlan(plan string, uid types.UID) metav1.OwnerReference {
+func planOwner(plan string, uid types.UID) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: plan, UID: uid, Controller: new(true)}
 }
 

@@ -14,60 +14,62 @@ import (
 const longestName = 63
 
 // ReportName is the name of the ConfigMap in the test's namespace that holds a copy of the Report.
-func ReportName(test string) string { return named(test, "report") }
+func ReportName(test string) string { return nameWith(test, "report") }
 
 // SetupPodName is the name of an attempt's setup pod.
-func SetupPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "setup") }
+func SetupPodName(test string, attempt int32) string { return attemptName(test, attempt, "setup") }
 
 // TeardownPodName is the name of an attempt's teardown pod.
-func TeardownPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "teardown") }
+func TeardownPodName(test string, attempt int32) string {
+	return attemptName(test, attempt, "teardown")
+}
 
 // LinksName is the name of the ConfigMap that describes the links to an attempt's pods.
-func LinksName(test string, attempt int32) string { return ofAttempt(test, attempt, "links") }
+func LinksName(test string, attempt int32) string { return attemptName(test, attempt, "links") }
 
 // DUTPodName is the name of an attempt's pod of the device under test.
-func DUTPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "dut") }
+func DUTPodName(test string, attempt int32) string { return attemptName(test, attempt, "dut") }
 
 // FarEndPodName is the name of an attempt's pod of the second gateway of a tunnel.
-func FarEndPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "dut-far") }
+func FarEndPodName(test string, attempt int32) string { return attemptName(test, attempt, "dut-far") }
 
 // VitalsPodName is the name of an attempt's pod that reports the vital signs of the node of a user's device.
-func VitalsPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "vitals") }
+func VitalsPodName(test string, attempt int32) string { return attemptName(test, attempt, "vitals") }
 
 // CollectorPodName is the name of an attempt's pod that asks sources over the network for observers.
 func CollectorPodName(test string, attempt int32) string {
-	return ofAttempt(test, attempt, "collector")
+	return attemptName(test, attempt, "collector")
 }
 
 // OwnRunnerPolicyName is the name of the NetworkPolicy of a test whose pods admit their own runner alone.
 func OwnRunnerPolicyName(test *v1alpha1.LoadTest) string {
-	return named(test.Name, shortUID(test)+"-runner")
+	return nameWith(test.Name, shortUID(test)+"-runner")
 }
 
 // GeneratorPodName is the name of an attempt's generator pod, and generator is its name in the Plan.
 func GeneratorPodName(test string, attempt int32, generator string) string {
-	return ofAttempt(test, attempt, generator)
+	return attemptName(test, attempt, generator)
 }
 
 // The following objects are in the operator's own namespace, together with those of all other namespaces' tests. A
 // digest of the test's UID separates tests of the same name.
 
 // PlanName is the name of the ConfigMap that holds an attempt's Plan and sites.
-func PlanName(test *v1alpha1.LoadTest, attempt int32) string { return ofRun(test, attempt) + "-plan" }
+func PlanName(test *v1alpha1.LoadTest, attempt int32) string { return runName(test, attempt) + "-plan" }
 
 // ProgressName is the name of the ConfigMap in which an attempt's runner reports its progress.
 func ProgressName(test *v1alpha1.LoadTest, attempt int32) string {
-	return ofRun(test, attempt) + "-progress"
+	return runName(test, attempt) + "-progress"
 }
 
 // OriginalName is the name of the ConfigMap that an attempt's runner writes its Report to.
 func OriginalName(test *v1alpha1.LoadTest, attempt int32) string {
-	return ofRun(test, attempt) + "-report"
+	return runName(test, attempt) + "-report"
 }
 
 // RunnerJobName is the name of an attempt's runner Job.
 func RunnerJobName(test *v1alpha1.LoadTest, attempt int32) string {
-	return ofRun(test, attempt) + "-runner"
+	return runName(test, attempt) + "-runner"
 }
 
 // longestRun leaves room for "-runner-" in the 58 characters of a Job's name that Kubernetes keeps in the names of its
@@ -75,8 +77,8 @@ func RunnerJobName(test *v1alpha1.LoadTest, attempt int32) string {
 // are the pod's.
 const longestRun = 50
 
-// ofRun is what the names of an attempt's run begin with.
-func ofRun(test *v1alpha1.LoadTest, attempt int32) string {
+// runName is what the names of an attempt's run begin with.
+func runName(test *v1alpha1.LoadTest, attempt int32) string {
 	suffix := fmt.Sprintf("-%s-%d", shortUID(test), attempt)
 	first := test.Name[:min(len(test.Name), longestRun-len(suffix))]
 	return strings.TrimRight(first, "-.") + suffix
@@ -95,13 +97,13 @@ func DigestOfUID(uid string) string {
 	return hex.EncodeToString(sum[:])[:digits]
 }
 
-func ofAttempt(test string, attempt int32, suffix string) string {
-	return named(test, strconv.Itoa(int(attempt))+"-"+suffix)
+func attemptName(test string, attempt int32, suffix string) string {
+	return nameWith(test, strconv.Itoa(int(attempt))+"-"+suffix)
 }
 
-// named joins a test's name and a suffix. If that is too long, it cuts the test's name, and adds a digest that
+// nameWith joins a test's name and a suffix. If that is too long, it cuts the test's name, and adds a digest that
 // separates tests whose names begin alike. This happens only for generators of layout PerLink.
-func named(test, suffix string) string {
+func nameWith(test, suffix string) string {
 	name := test + "-" + suffix
 	if len(name) <= longestName {
 		return name

@@ -37,7 +37,8 @@ func ReadNetwork(key compile.NetworkKey, annotations map[string]string, specConf
 	if n.Resource != "" {
 		if faults := validation.IsQualifiedName(string(n.Resource)); len(faults) > 0 ||
 			!strings.Contains(string(n.Resource), "/") {
-			return Network{}, fmt.Errorf("network %s: its annotation %s is %q: write a device resource of the nodes, such as vendor.io/sriov_west", key, annotationResource, n.Resource)
+			return Network{}, fmt.Errorf("network %s: its annotation %s is %q: write a device resource of the nodes, "+
+				"such as vendor.io/sriov_west", key, annotationResource, n.Resource)
 		}
 	}
 	if strings.TrimSpace(specConfig) == "" {
@@ -49,7 +50,8 @@ func ReadNetwork(key compile.NetworkKey, annotations map[string]string, specConf
 	}
 	n.Plugin = plugins[0].Type
 	if n.Resource == "" && plugins[0].wantsDevice() {
-		return Network{}, fmt.Errorf("network %s: its plugin %s attaches devices, and nothing says which: add the annotation %s with the nodes' device resource", key, n.Plugin, annotationResource)
+		return Network{}, fmt.Errorf("network %s: its plugin %s attaches devices, and nothing says which: add the "+
+			"annotation %s with the nodes' device resource", key, n.Plugin, annotationResource)
 	}
 	for _, p := range plugins {
 		n.MAC = n.MAC || p.Capabilities["mac"]

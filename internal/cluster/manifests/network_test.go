@@ -74,7 +74,7 @@ func TestReadNetworkRefuses(t *testing.T) {
 	}
 }
 
-// FuzzReadNetwork: whatever a lab's administrator writes is either read or refused by the network's name.
+// FuzzReadNetwork writes as a lab's administrator. Each text is either read or refused by the network's name.
 func FuzzReadNetwork(f *testing.F) {
 	for _, config := range []string{`{"type": "sriov"}`, `{"plugins": [{"type": "a"}]}`, `{"plugins": []}`, `null`,
 		`{"ipam": null, "type": "x", "capabilities": null}`} {

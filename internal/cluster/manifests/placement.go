@@ -51,8 +51,8 @@ func avoidingPods(a *corev1.Affinity, pods *metav1.LabelSelector) *corev1.Affini
 	if a.PodAntiAffinity == nil {
 		a.PodAntiAffinity = &corev1.PodAntiAffinity{}
 	}
-	a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution = append(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
-		corev1.PodAffinityTerm{LabelSelector: pods, TopologyKey: corev1.LabelHostname})
+	required := &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	*required = append(*required, corev1.PodAffinityTerm{LabelSelector: pods, TopologyKey: corev1.LabelHostname})
 	return a
 }
 

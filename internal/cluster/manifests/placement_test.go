@@ -144,8 +144,8 @@ func TestReplicasMayShareANode(t *testing.T) {
 	}
 }
 
-// TestRunnersGoByTheOperatorsQueue: Kueue takes Jobs by their label, and leaves their pods alone, which have no
-// label of a queue.
+// TestRunnersGoByTheOperatorsQueue holds for Jobs. Kueue takes Jobs by their label, and leaves their pods alone, which
+// have no label of a queue.
 func TestRunnersGoByTheOperatorsQueue(t *testing.T) {
 	input := sample(t, "loadtest_software_reference")
 	for queue, want := range map[string]string{"": "", "runners": "runners"} {
@@ -168,9 +168,9 @@ func TestRunnersGoByTheOperatorsQueue(t *testing.T) {
 	}
 }
 
-// TestSmallPodsMayBeWhereGeneratorsAre: in a lab whose nodes are all kept for tests, the forwarder and the
-// runner have no other place. The runner is in the operator's own namespace, where no quota of the test's holds
-// it: its priority is the operator's to say.
+// TestSmallPodsMayBeWhereGeneratorsAre is for a lab like this. In a lab whose nodes are all kept for tests, the
+// forwarder and the runner have no other place. The runner is in the operator's own namespace, where no quota of the
+// test's holds it: its priority is the operator's to say.
 func TestSmallPodsMayBeWhereGeneratorsAre(t *testing.T) {
 	input := sample(t, "loadtest_software_reference")
 	input.Test.Spec.Generator.Pod = sample(t, "loadtest_generator_pod").Test.Spec.Generator.Pod

@@ -14,7 +14,7 @@ import (
 // operator is gone.
 const podMargin = 24 * time.Hour
 
-// Where our program is in its own image, and in an image that it is copied into.
+// The paths of our program in its own image, and of its folder in an image that it is copied into.
 const (
 	program       = "/linerate"
 	programFolder = "/opt/linerate"
@@ -39,13 +39,13 @@ const (
 func newPod(input Input, meta metav1.ObjectMeta) *corev1.Pod {
 	return &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: podMeta(input, meta),
+		ObjectMeta: withSettings(input, meta),
 		Spec: corev1.PodSpec{
 			RestartPolicy:                corev1.RestartPolicyNever,
 			ActiveDeadlineSeconds:        seconds(lifetime(input)),
 			AutomountServiceAccountToken: new(false),
 			EnableServiceLinks:           new(false),
-			SecurityContext:              &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+			SecurityContext:              &corev1.PodSecurityContext{SeccompProfile: runtimeSeccomp()},
 			ImagePullSecrets:             slices.Clone(input.Settings.PullSecrets),
 		},
 	}
@@ -121,7 +121,8 @@ func readOnly(volume, path string) corev1.VolumeMount {
 }
 
 func fieldVariable(name, path string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
+	field := &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: field}}
 }
 
 // podIdentity are the variables with a pod's own name, namespace and node.

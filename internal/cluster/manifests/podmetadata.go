@@ -32,8 +32,8 @@ func (m PodMetadata) Check() error {
 	for kind, keys := range map[string]map[string]string{"label": m.Labels, "annotation": m.Annotations} {
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			if reader := readerOf(key); reader != "" {
-				errs = append(errs, fmt.Errorf("%s %s: %s reads it on the pods of tests: leave it out", kind, key,
-					reader))
+				errs = append(errs, fmt.Errorf("%s %s: %s reads it on the pods of tests: leave it out",
+					kind, key, reader))
 			}
 		}
 	}
@@ -53,15 +53,15 @@ func readerOf(key string) string {
 	case domain == "batch.kubernetes.io", key == "controller-uid", key == "job-name":
 		return "Kubernetes' Job controller"
 	}
-	if _, ok := keptFromAutoscalers(nil)[key]; ok {
+	if _, ok := withoutAutoscaling(nil)[key]; ok {
 		return "an autoscaler, which would remove a test's pods,"
 	}
 	return ""
 }
 
-// podMeta is the metadata that every pod has, overridden by a pod's own.
-func podMeta(input Input, meta metav1.ObjectMeta) metav1.ObjectMeta {
+// withSettings is the metadata that every pod has, overridden by a pod's own.
+func withSettings(input Input, meta metav1.ObjectMeta) metav1.ObjectMeta {
 	meta.Labels = merge(input.Settings.Pods.Labels, meta.Labels)
-	meta.Annotations = merge(input.Settings.Pods.Annotations, keptFromAutoscalers(meta.Annotations))
+	meta.Annotations = merge(input.Settings.Pods.Annotations, withoutAutoscaling(meta.Annotations))
 	return meta
 }

@@ -118,7 +118,8 @@ func TestLabelsThatPodsAreKnownByAreRefused(t *testing.T) {
 		"a key that is none": {manifests.PodMetadata{Annotations: map[string]string{"a b": "c"}},
 			`annotations: Invalid value: "a b"`},
 		"two, and both are told of": {manifests.PodMetadata{Labels: map[string]string{"job-name": "j",
-			"linerate.dev/test": "t"}}, "label job-name: Kubernetes' Job controller reads it on the pods of tests: leave it out\nlabel linerate.dev/test"},
+			"linerate.dev/test": "t"}}, "label job-name: Kubernetes' Job controller reads it on the pods of tests: " +
+			"leave it out\nlabel linerate.dev/test"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.m.Check()

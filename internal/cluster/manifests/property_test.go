@@ -20,14 +20,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// finishReference is what a test has whatever it measures: the copy of what its runner wrote.
+// finishReference is what a test has whatever it measures, which is the copy of its runner's Report.
 func finishReference(input manifests.Input) []manifests.Object {
 	envelope := delivery.Envelope{Digest: "sha256:0f", Ending: "Completed", Attempt: 1, Final: true, Runner: "r",
 		RunnerUID: "u"}
 	return []manifests.Object{manifests.ReportCopy(input.Test, envelope, []byte("packed"))}
 }
 
-// everything is all that a test is made of: standing and of one attempt.
+// everything are all objects of a test, those of one attempt included.
 func everything(t *testing.T, input manifests.Input) []manifests.Object {
 	t.Helper()
 	return append(finishReference(input), ofAttempt(t, input)...)
@@ -133,7 +133,7 @@ func TestEveryObjectIsTheTests(t *testing.T) {
 	})
 }
 
-// TestNamesFit: with the longest name of a test, 64 replicas and a link of 13 characters.
+// TestNamesFit is with the longest name of a test, 64 replicas and a link of 13 characters.
 func TestNamesFit(t *testing.T) {
 	input := sample(t, "loadtest_per_link")
 	input.Test.Name = strings.Repeat("a", 39) + "b"
@@ -306,7 +306,7 @@ func TestEveryPodEnds(t *testing.T) {
 	})
 }
 
-// TestOurContainersAreNotPrivileged: those that linerate starts, in its own image or in TRex's.
+// TestOurContainersAreNotPrivileged looks at those that linerate starts, in its own image or in TRex's.
 func TestOurContainersAreNotPrivileged(t *testing.T) {
 	allowed := map[string][]corev1.Capability{
 		"runner": nil, "copy": nil, "linerate-links": nil,

@@ -97,7 +97,7 @@ func TestTheDevicesEndFitsIntoItsPod(t *testing.T) {
 	}
 }
 
-// TestRequestsAreWithinLimits, and equal where Kubernetes wants them to be: huge pages and devices.
+// TestRequestsAreWithinLimits checks also that requests of huge pages and devices equal their limits.
 func TestRequestsAreWithinLimits(t *testing.T) {
 	ofEverySample(t, func(t *testing.T, input manifests.Input) {
 		for _, o := range everything(t, input) {

@@ -178,7 +178,7 @@ func firstReferencePod(input Input) referencePod {
 // reference is a pod of the built-in forwarder. The spec has no section for it. generator.pod's nodeSelector,
 // tolerations, priority and pull secrets hold for it, too, since it is on the same networks as the generators.
 func reference(input Input, spec referencePod) *corev1.Pod {
-	meta := ofThisAttempt(input, spec.name, roleDUT)
+	meta := attemptMeta(input, spec.name, roleDUT)
 	meta.Annotations = networkAnnotations(input, "", spec.attached)
 	pod := newPod(input, meta)
 	if endsAtDevice(input) {
@@ -190,7 +190,7 @@ func reference(input Input, spec referencePod) *corev1.Pod {
 	c.Env = podIdentity()
 	if spec.servesVitals {
 		pod.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
-		c.Command = append(c.Command, guarded(input, "--vitals", "$("+variablePodIP+")")...)
+		c.Command = append(c.Command, withVerifier(input, "--vitals", "$("+variablePodIP+")")...)
 		c.Env = append(c.Env, fieldVariable(variablePodIP, "status.podIP"))
 		c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	}

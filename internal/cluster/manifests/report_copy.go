@@ -15,7 +15,7 @@ func ReportCopy(test *v1alpha1.LoadTest, e delivery.Envelope, packed []byte) *co
 	e.Runner, e.RunnerUID = "", ""
 	copied := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: ofTest(Input{Test: test}, ReportName(test.Name), roleReport),
+		ObjectMeta: testMeta(Input{Test: test}, ReportName(test.Name), roleReport),
 		Immutable:  new(true),
 		BinaryData: map[string][]byte{delivery.KeyReport: packed},
 	}
@@ -26,5 +26,5 @@ func ReportCopy(test *v1alpha1.LoadTest, e delivery.Envelope, packed []byte) *co
 // EmptyReportCopy is a copy without a Report. With it a dry run finds out in time whether the copy's name is free.
 func EmptyReportCopy(test *v1alpha1.LoadTest) *corev1.ConfigMap {
 	return &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: ofTest(Input{Test: test}, ReportName(test.Name), roleReport)}
+		ObjectMeta: testMeta(Input{Test: test}, ReportName(test.Name), roleReport)}
 }

@@ -21,7 +21,7 @@ func resets(input Input) bool { return input.Compiled.Plan.Procedure.Reset != ni
 // variables and mounts that the author gave the container that forwards, and none of that container's devices.
 //
 //	init  linerate-copy   our program ──▶ /opt/linerate
-//	      linerate-reset  the image of the container that forwards, or reset.image: our program, which runs the command
+//	      linerate-reset  our program, in the image of the container that forwards or reset.image, runs the command
 func addReset(input Input, spec *corev1.PodSpec) {
 	if !resets(input) {
 		return
@@ -30,7 +30,7 @@ func addReset(input Input, spec *corev1.PodSpec) {
 	c := corev1.Container{
 		Name:  containerReset,
 		Image: forwards.Image, ImagePullPolicy: forwards.ImagePullPolicy,
-		Command: append(append(guarded(input, launch, "reset", "--at", "$("+variableResetIP+")", "--links",
+		Command: append(append(withVerifier(input, launch, "reset", "--at", "$("+variableResetIP+")", "--links",
 			strings.Join(linkNames(input), ","),
 			"--timeout", input.Compiled.Plan.Procedure.Reset.Timeout.Std().String()), "--"),
 			literal(input.Compiled.Plan.DUT.ResetCommand)...),
@@ -51,7 +51,7 @@ func addReset(input Input, spec *corev1.PodSpec) {
 	spec.Volumes = append(spec.Volumes, emptyDir("linerate-program"))
 }
 
-// literal escapes words so that the kubelet passes them on unchanged: it turns $$ into $, and expands $(NAME).
+// literal escapes words so that the kubelet passes them on unchanged. The kubelet turns $$ into $, and expands $(NAME).
 func literal(words []string) []string {
 	doubled := make([]string, len(words))
 	for i, word := range words {

@@ -20,10 +20,9 @@ import (
 )
 
 // The bounds of the runner's Job. The runner ends itself at the Plan's deadline, and the operator ends one that
-// doesn't; the Job's deadline is for when both fail. runnerMargin leaves time for pulling the runner's image,
-// for a successor, and for a Report that waits for the API server. A test without a deadline gets
-// longestRunner, so that no abandoned runner runs for ever. Kubernetes deletes an ended Job after runnerLeft,
-// if the operator is gone by then.
+// doesn't. The Job's deadline is for when both fail. runnerMargin leaves time for pulling the runner's image, for a
+// successor, and for a Report that waits for the API server. A test without a deadline gets longestRunner, so that no
+// abandoned runner runs for ever. Kubernetes deletes an ended Job after runnerLeft, if the operator is gone by then.
 const (
 	runnerMargin       = time.Hour
 	longestRunner      = 365 * 24 * time.Hour
@@ -59,7 +58,7 @@ func (r OfRun) Successor(progress string, run int) metav1.ObjectMeta {
 func (r OfRun) document(name, role string) metav1.ObjectMeta {
 	meta := metav1.ObjectMeta{Name: name, Labels: merge(r.Labels, map[string]string{v1alpha1.LabelRole: role})}
 	if r.Plan != "" {
-		meta.OwnerReferences = []metav1.OwnerReference{byPlan(r.Plan, r.PlanUID)}
+		meta.OwnerReferences = []metav1.OwnerReference{planOwner(r.Plan, r.PlanUID)}
 	}
 	return meta
 }
@@ -83,7 +82,7 @@ func Run(input Input, sites plan.Sites) ([]Object, error) {
 	}
 	document := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: ofThisRun(input, PlanName(input.Test, input.Attempt), rolePlan),
+		ObjectMeta: runMeta(input, PlanName(input.Test, input.Attempt), rolePlan),
 		Immutable:  new(true),
 		BinaryData: data,
 	}
@@ -94,8 +93,8 @@ func Run(input Input, sites plan.Sites) ([]Object, error) {
 // runnerJob starts a runner and, if it is lost, another one, but only once the lost one is surely gone
 // (podReplacementPolicy Failed).
 func runnerJob(input Input) *batchv1.Job {
-	meta := ofThisRun(input, RunnerJobName(input.Test, input.Attempt), runnerRole(input))
-	template := podMeta(input, metav1.ObjectMeta{Labels: maps.Clone(meta.Labels)})
+	meta := runMeta(input, RunnerJobName(input.Test, input.Attempt), runnerRole(input))
+	template := withSettings(input, metav1.ObjectMeta{Labels: maps.Clone(meta.Labels)})
 	if queue := input.Settings.RunnerQueue; queue != "" { // Kueue manages the Job, and not its pods
 		meta.Labels[v1alpha1.LabelKueueQueue] = queue
 	}
@@ -116,15 +115,15 @@ func runnerJob(input Input) *batchv1.Job {
 	return job
 }
 
-// runnerPod needs little: it reads generators' counters, TRex's 50 times a second, 200 times a second in all at
-// most. It has no CPU limit, since a runner that the kernel stops for the rest of a scheduling period would
-// void the window that it measures.
+// runnerPod needs little. It reads generators' counters, TRex's 50 times a second, 200 times a second in all at most.
+// It has no CPU limit, since a runner that the kernel stops for the rest of a scheduling period would void the window
+// that it measures.
 func runnerPod(input Input) corev1.PodSpec {
 	spec := newPod(input, metav1.ObjectMeta{}).Spec
 	c := ourContainer(input, "runner", "runner", "--plan", folderPlan, "--earlier", folderEarlier, "--namespace",
 		input.Settings.Namespace,
 		"--progress", ProgressName(input.Test, input.Attempt), "--report", OriginalName(input.Test, input.Attempt),
-		"--labels", labels.Set(ofThisRun(input, "", runnerRole(input)).Labels).String(), "--owner",
+		"--labels", labels.Set(runMeta(input, "", runnerRole(input)).Labels).String(), "--owner",
 		PlanName(input.Test, input.Attempt)+"/$(PLAN_UID)")
 	c.Env = []corev1.EnvVar{
 		fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_UID", "metadata.uid"), fieldVariable("NODE_NAME",
@@ -142,8 +141,8 @@ func runnerPod(input Input) corev1.PodSpec {
 		{Name: "plan", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: PlanName(input.Test, input.Attempt)},
 		}}},
-		// A runner's account reads no ConfigMaps. What an earlier runner had told by the time that this pod began,
-		// the kubelet reads.
+		// A runner's account reads no ConfigMaps. The kubelet reads the Progress of an earlier runner when this pod
+		// begins.
 		{Name: "earlier", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: ProgressName(input.Test, input.Attempt)},
 			Optional:             new(true),
@@ -154,10 +153,10 @@ func runnerPod(input Input) corev1.PodSpec {
 	spec.ServiceAccountName = cmp.Or(input.Settings.RunnerAccount, DefaultRunnerAccount)
 	spec.AutomountServiceAccountToken = new(true)
 	spec.SecurityContext.RunAsNonRoot = new(true)
-	// The tolerations of generator.pod hold for the runner, too: in a lab whose nodes are all tainted for tests it
-	// has no other place, and whoever may create pods may let them tolerate anything. The priority doesn't: it
-	// would evict other people's pods beyond the quotas of the test's namespace. Nor do the pull secrets: they are
-	// in the test's namespace, and would be looked up in the operator's.
+	// The tolerations of generator.pod hold for the runner, too. In a lab whose nodes are all tainted for tests it has
+	// no other place, and whoever may create pods may let them tolerate anything. The priority doesn't, since it would
+	// evict other people's pods beyond the quotas of the test's namespace. Nor do the pull secrets, which are in the
+	// test's namespace, and would be looked up in the operator's.
 	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil {
 		spec.Tolerations = podSpec.Tolerations
 	}

@@ -9,22 +9,23 @@ import (
 // Our pods have the least rights that their work needs. Setup, teardown and DUT have what their user's template
 // gives them.
 //
-//	pod                    user    capabilities                       why
-//	runner                 any     none                               talks to the API server and to generators, over TCP
-//	vitals                 any     none                               looks at /proc/stat, answers over TCP
-//	collector              any     none                               asks others over the network, with Secrets of the
-//	                                                                  author's; answers over TCP
-//	init containers        any     none                               copy a program, write a file, look at sysfs
-//	generator, Software    0       BPF, IPC_LOCK, NET_ADMIN,          see softwareRights
-//	                               NET_RAW, SYS_NICE
-//	end of sessions        0       NET_ADMIN, NET_RAW                 see sessionsRights; also in the DUT's pod, where the
-//	                                                                  device is an end
-//	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights
-//	DUT, Reference         0       NET_ADMIN; mode xdp: BPF;          see forwarderRights
-//	                               mode userspace: NET_RAW;
-//	                               mode tunnel: MKNOD
+//	pod                   user  capabilities                    why
+//	runner                any   none                            talks to the API server and to generators, over TCP
+//	vitals                any   none                            looks at /proc/stat, answers over TCP
+//	collector             any   none                            asks others over the network, with Secrets of the
+//	                                                            author's; answers over TCP
+//	init containers       any   none                            copy a program, write a file, look at sysfs
+//	generator, Software   0     BPF, IPC_LOCK, NET_ADMIN,       see softwareRights
+//	                            NET_RAW, SYS_NICE
+//	end of sessions       0     NET_ADMIN, NET_RAW              see sessionsRights; also in the DUT's pod, where the
+//	                                                            device is an end
+//	generator, TRex       0     IPC_LOCK, NET_ADMIN, NET_RAW    see trexRights
+//	DUT, Reference        0     NET_ADMIN; mode xdp: BPF;       see forwarderRights
+//	                            mode userspace: NET_RAW;
+//	                            mode tunnel: MKNOD
 //
-// "Any" is any user but root: 65532 by the image, and where a namespace has a range of users (OpenShift), one of these.
+// "Any" is any user but root. It is 65532 by the image, and where a namespace has a range of users (OpenShift), one of
+// these.
 //
 // No container is privileged, may gain rights (allowPrivilegeEscalation), sees the node's namespaces or mounts
 // its file system. But Pod Security's level baseline refuses the added capabilities, so the namespace's level
@@ -41,8 +42,13 @@ func restricted() *corev1.SecurityContext {
 		AllowPrivilegeEscalation: new(false),
 		ReadOnlyRootFilesystem:   new(true),
 		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-		SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		SeccompProfile:           runtimeSeccomp(),
 	}
+}
+
+// runtimeSeccomp is the seccomp profile of the container runtime.
+func runtimeSeccomp() *corev1.SeccompProfile {
+	return &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}
 }
 
 // restrictedBeside is the same for our container in a pod of a user's template. If the template makes the whole
@@ -56,7 +62,7 @@ func restrictedBeside(pod *corev1.PodSecurityContext) *corev1.SecurityContext {
 	return c
 }
 
-// root is user 0 with only these capabilities. It has to be user 0: for other users added capabilities aren't
+// root is user 0 with only these capabilities. It has to be user 0, since for other users added capabilities aren't
 // effective, since Kubernetes has no ambient capabilities.
 func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 	return &corev1.SecurityContext{
@@ -69,7 +75,8 @@ func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 
 // forwarderRights are the Reference's.
 //
-//	NET_ADMIN  addresses, routes, forwarding, bridges, nftables and tracked connections in its own network namespace (rtnetlink(7))
+//	NET_ADMIN  addresses, routes, forwarding, bridges, nftables and tracked connections in its own network namespace
+//	           (rtnetlink(7))
 //	BPF        mode xdp only: its program (bpf(2))
 //	NET_RAW    mode userspace only: testpmd's AF_PACKET sockets (packet(7))
 //	MKNOD      mode tunnel only: /dev/net/tun, which a container's runtime allows and doesn't bring (mknod(2))

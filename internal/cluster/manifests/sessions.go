@@ -18,12 +18,12 @@ func (e sessions) fill(input Input, g plan.Generator, pod *corev1.Pod) {
 	e.software.fill(input, g, pod)
 	c := &pod.Spec.Containers[0]
 	link := linksOf(g)[0]
-	c.Command = guarded(input, program, "sessions", "--link", link, "--interface", link, "--listen", ":"+
-		strconv.Itoa(rpcPort))
+	c.Command = withVerifier(input, program, "sessions", "--link", link, "--interface", link,
+		"--listen", ":"+strconv.Itoa(rpcPort))
 	c.SecurityContext = sessionsRights()
 	c.Resources = request(input, e, g)
-	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"), liveness(program, "sessions",
-		"probe")
+	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"),
+		liveness(program, "sessions", "probe")
 }
 
 // busyCPUs is half a CPU for each port. An end is half of what sends and receives on a pair of ports. Its frames are
@@ -32,7 +32,8 @@ func (sessions) busyCPUs(ports, cores int64) resource.Quantity { return milli(50
 
 // sessionsRights are those of an end of sessions.
 //
-//	NET_ADMIN  address and routes of its interface, buffers larger than the node's limits, offloads off (rtnetlink(7), socket(7), netdevice(7))
+//	NET_ADMIN  address and routes of its interface, buffers larger than the node's limits, offloads off
+//	           (rtnetlink(7), socket(7), netdevice(7))
 //	NET_RAW    sockets bound to their interface, on kernels before 5.7 (socket(7), SO_BINDTODEVICE)
 func sessionsRights() *corev1.SecurityContext {
 	c := root("NET_ADMIN", "NET_RAW")

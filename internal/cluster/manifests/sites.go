@@ -75,8 +75,8 @@ func ContainersOf(pod *corev1.Pod) []plan.Container {
 	var containers []plan.Container
 	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
 		besideIt := c.Name == containerEnd && len(pod.Spec.Containers) > 1 // as the only container it is the device
-		if !besideIt && !slices.Contains([]string{containerLinks, containerPorts, containerReset, containerCopy},
-			c.Name) {
+		if !besideIt &&
+			!slices.Contains([]string{containerLinks, containerPorts, containerReset, containerCopy}, c.Name) {
 			containers = append(containers, plan.Container{Name: c.Name, Image: c.Image, ImageID: imageIDs[c.Name]})
 		}
 	}

@@ -154,7 +154,7 @@ func TestSitesOf(t *testing.T) {
 	})
 }
 
-// TestNextHops: frames are addressed to the DUT's MAC where it is surely known; else it is asked for.
+// TestNextHops finds the DUT's MAC where it is surely known. Elsewhere the generator asks for it.
 func TestNextHops(t *testing.T) {
 	want := map[string]string{"west": "ae:00:00:00:07:00", "east": "ae:00:00:00:07:01"}
 	for name, c := range map[string]struct {
@@ -215,7 +215,8 @@ func TestLinksOfPod(t *testing.T) {
 			`[{"name": "sriov", "namespace": "lab", "interface": "west"}, {"name": "sriov", "namespace": "lab", "interface": "east"}]`,
 			`[{"name": "lab/sriov", "mac": "ae:00:00:00:00:01"}, {"name": "lab/sriov", "interface": "east", "mac": "ae:00:00:00:00:02"}]`,
 			[]v1alpha1.PodLink{{Link: "east", MACAddress: "ae:00:00:00:00:02"}}},
-		"what an annotation says of a physical port counts for nothing": {`[{"name": "sriov", "namespace": "lab", "interface": "west"}]`,
+		"what an annotation says of a physical port counts for " +
+			"nothing": {`[{"name": "sriov", "namespace": "lab", "interface": "west"}]`,
 			`[{"name": "lab/sriov", "interface": "west", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.1", "pf-pci-address": "0000:03:00.0"}}}]`,
 			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1"}}},
 		"a port that nobody shares": {`[{"name": "sriov", "namespace": "lab", "interface": "west"}]`,
@@ -237,7 +238,7 @@ func TestLinksOfPod(t *testing.T) {
 	}
 }
 
-// FuzzLinksOfPod: whatever a pod's annotations say, at most its links are told, each once.
+// FuzzLinksOfPod writes annotations. Whatever they say, the pod's links are reported at most once each.
 func FuzzLinksOfPod(f *testing.F) {
 	f.Add(`[{"name": "a", "namespace": "b", "interface": "west"}]`, `[{"name": "b/a", "interface": "west"}]`,
 		"west,east")

@@ -19,8 +19,8 @@ const softwareGraceSeconds = 5
 
 // fill makes the pod one of the engine's.
 func (e software) fill(input Input, g plan.Generator, pod *corev1.Pod) {
-	arguments := guarded(input, "generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":"+
-		strconv.Itoa(rpcPort),
+	arguments := withVerifier(input, "generator", "--ports", strings.Join(linksOf(g), ","),
+		"--listen", ":"+strconv.Itoa(rpcPort),
 		"--cores", strconv.Itoa(resourcesOf(input, g).Cores), "--speed", speeds(input, g), "--heartbeat", "10s")
 	if s := input.Compiled.Plan.Sending; s != nil && s.Path != "" {
 		arguments = append(arguments, "--path", s.Path)
@@ -30,8 +30,8 @@ func (e software) fill(input Input, g plan.Generator, pod *corev1.Pod) {
 	c.Ports = []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}}
 	c.SecurityContext = softwareRights()
 	c.Resources = request(input, e, g)
-	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "generator", "probe"), liveness(program, "generator",
-		"probe")
+	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "generator", "probe"),
+		liveness(program, "generator", "probe")
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(softwareGraceSeconds))
 }
@@ -80,13 +80,15 @@ func (software) heartbeatPort() uint16 { return 0 }
 
 // softwareRights are the software engine's.
 //
-//	NET_RAW    AF_PACKET and AF_XDP sockets: frames as they are, past the kernel's protocols (packet(7))
-//	NET_ADMIN  sets its interfaces up, and binds AF_XDP sockets to them (netdevice(7); kernel: Documentation/networking/af_xdp.rst)
-//	BPF        frames that come back are counted in the kernel, by a program on its own interfaces: what is copied out instead is lost
-//	           whenever the node is busy, and the generator would be the bottleneck (capabilities(7))
+//	NET_RAW    AF_PACKET and AF_XDP sockets, for frames past the kernel's protocols (packet(7))
+//	NET_ADMIN  sets its interfaces up, and binds AF_XDP sockets to them (netdevice(7); kernel:
+//	           Documentation/networking/af_xdp.rst)
+//	BPF        frames that come back are counted in the kernel, by a program on its own interfaces. Frames that are
+//	           copied out instead are lost whenever the node is busy, and the generator would be the bottleneck
+//	           (capabilities(7))
 //	IPC_LOCK   the frames that AF_XDP sends from are locked in memory, more of it than a container may otherwise
-//	SYS_NICE   sends from real-time threads, as long as these have time to spare: else whatever runs on the node stretches gaps into
-//	           bursts, which a device at its limit drops (sched(7))
+//	SYS_NICE   sends from real-time threads, as long as these have time to spare. Otherwise whatever runs on the node
+//	           stretches gaps into bursts, which a device at its limit drops (sched(7))
 //
 // Where the node's kernel forbids the last three, the engine does without them, and says so in its log and in
 // the Report.

@@ -66,7 +66,8 @@ func attachedLinks(pod *corev1.Pod, ports []plan.LinkPort) []v1alpha1.PodLink {
 		}
 		mac := strings.ToLower(s.MAC)
 		if mac == "" {
-			mac = a.MAC // a device that left the kernel: its plugin reports no address, and set the one that was asked for
+			// The plugin of a device that left the kernel reports no address, and set the one that was asked for.
+			mac = a.MAC
 		}
 		port := reportedPort(ports, a.Interface)
 		links = append(links, v1alpha1.PodLink{

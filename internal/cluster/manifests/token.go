@@ -14,9 +14,9 @@ func key(input Input) credential.Key {
 	return input.Settings.Key.Derive(fmt.Sprintf("attempt %d of test %s", input.Attempt, input.Test.UID))
 }
 
-// guarded adds to a server's arguments that it answers only who has the attempt's key. Who reads the arguments
+// withVerifier adds to a server's arguments that it answers only who has the attempt's key. Who reads the arguments
 // learns nothing that would be of use.
-func guarded(input Input, arguments ...string) []string {
+func withVerifier(input Input, arguments ...string) []string {
 	return append(arguments, "--verifier="+key(input).Verifier().String())
 }
 

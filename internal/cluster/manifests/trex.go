@@ -77,7 +77,7 @@ func trexArguments(input Input, g plan.Generator) []string {
 	arguments := append(fileArguments("--links", folderTRex+"/"+fileTRexLinks, document(trexLinks(input, g))),
 		"--network-status", folderPodInfo+"/"+fileStatus,
 		"--cores", strconv.Itoa(resourcesOf(input, g).Cores))
-	arguments = guarded(input, arguments...)
+	arguments = withVerifier(input, arguments...)
 	if !onDevices(input, g) {
 		arguments = append(arguments, "--kernel")
 	}
@@ -88,8 +88,8 @@ func trexArguments(input Input, g plan.Generator) []string {
 		arguments = append(arguments, "--directory", spec.Directory)
 	}
 	if len(spec.Config) > 0 {
-		arguments = append(arguments, fileArguments("--extra-config", folderTRex+"/"+fileTRexConfig,
-			compact(spec.Config))...)
+		arguments = append(arguments,
+			fileArguments("--extra-config", folderTRex+"/"+fileTRexConfig, compact(spec.Config))...)
 	}
 	userArguments := slices.Clone(spec.Args)
 	if input.Compiled.Plan.Procedure.Latency != nil && !slices.Contains(userArguments, histograms) {
@@ -171,7 +171,8 @@ func (trex) check(input Input) []error {
 	if len(devices) == 0 || len(kernel) == 0 {
 		return nil
 	}
-	return []error{fmt.Errorf("the networks of links %s have a device resource (annotation %s), those of links %s have none: TRex drives all its ports alike, so give all links networks of one kind",
+	return []error{fmt.Errorf("the networks of links %s have a device resource (annotation %s), those of links %s "+
+		"have none: TRex drives all its ports alike, so give all links networks of one kind",
 		strings.Join(devices, ", "), annotationResource, strings.Join(kernel, ", "))}
 }
 

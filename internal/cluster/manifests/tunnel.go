@@ -90,12 +90,14 @@ func gatewayOf(input Input, gateway int) forwarderSpec {
 // the cable.
 func checkTunnel(input Input) (errs []error) {
 	cable, ok := dutNetwork(input, plan.TunnelCable)
-	if !ok || cable.Resource != "" { // devices of one resource may be on one wire, which the wires' own rules look after
+	// Devices of one resource may be on one physical port, for which the lifecycle has rules.
+	if !ok || cable.Resource != "" {
 		return nil
 	}
 	for _, l := range input.Compiled.Networks {
 		if l.Link != plan.TunnelCable && slices.Contains([]compile.NetworkKey{l.Generator, l.DUT}, cable.Key) {
-			errs = append(errs, fmt.Errorf("dut.reference.mode.tunnel.network: %s is link %s's network, too, and the cable between the gateways must not be a link: give it a network of its own", cable.Key, l.Link))
+			errs = append(errs, fmt.Errorf("dut.reference.mode.tunnel.network: %s is link %s's network, too, and the "+
+				"cable between the gateways must not be a link: give it a network of its own", cable.Key, l.Link))
 		}
 	}
 	return errs

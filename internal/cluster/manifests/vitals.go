@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
@@ -16,9 +17,6 @@ const vitalsPort = 4504
 // variablePodIP is a pod's own address on the pods' network.
 const variablePodIP = "POD_IP"
 
-// fieldNodeName is the only field of a node that affinity knows (metav1.ObjectNameField).
-const fieldNodeName = "metadata.name"
-
 // vitalsGraceSeconds is short, since the pod only answers requests.
 const vitalsGraceSeconds = 1
 
@@ -29,17 +27,17 @@ func hasVitalsPod(input Input) bool {
 	return (input.Test.Spec.DUT.Type == v1alpha1.DUTPod || endsAtDevice(input)) && input.Compiled.Plan.ObservesDevice()
 }
 
-// Vitals is the pod that reports the vital signs of the device's node. Nil means that none is needed. It hardly loads
-// the node. It reads /proc/stat when it is asked, without any rights or links, and with a CPU limit. It is made once
-// the device's pod has its node, and isn't in Kueue's queue, since it holds nothing that others wait for.
+// Vitals is the pod that reports the vital signs of the device's node. Nil means that no vitals pod is needed. It
+// hardly loads the node. It reads /proc/stat when it is asked, without any rights or links, and with a CPU limit. It is
+// made once the device's pod has its node, and isn't in Kueue's queue, since it holds nothing that others wait for.
 func Vitals(input Input, node string) *corev1.Pod {
 	if !hasVitalsPod(input) {
 		return nil
 	}
-	meta := ofThisAttempt(input, VitalsPodName(input.Test.Name, input.Attempt), roleVitals)
+	meta := attemptMeta(input, VitalsPodName(input.Test.Name, input.Attempt), roleVitals)
 	serveReadings(input, meta.Labels)
 	pod := newPod(input, meta)
-	c := ourContainer(input, "vitals", guarded(input, "vitals", "--vitals", "$("+variablePodIP+")")...)
+	c := ourContainer(input, "vitals", withVerifier(input, "vitals", "--vitals", "$("+variablePodIP+")")...)
 	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP")}
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = restricted()
@@ -48,7 +46,7 @@ func Vitals(input Input, node string) *corev1.Pod {
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(vitalsGraceSeconds))
 	pod.Spec.Affinity = onlyOn(node)
-	// it tolerates the taints that the device tolerates, but hasn't the device's priority: it may evict nobody
+	// The pod tolerates the taints that the device tolerates, but lacks the device's priority, so it may evict nobody.
 	if dut := input.Compiled.DUT; dut != nil {
 		pod.Spec.Tolerations = dut.Spec.Tolerations
 		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, dut.Spec.ImagePullSecrets)
@@ -67,10 +65,11 @@ func serveReadings(input Input, labels map[string]string) {
 // onlyOn demands a node by its name, since other pods or nodes may have the same labels. The scheduler still places the
 // pod, as it does a DaemonSet's, since spec.nodeName would put it on a node without room for it.
 func onlyOn(node string) *corev1.Affinity {
-	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
-		{MatchFields: []corev1.NodeSelectorRequirement{{Key: fieldNodeName, Operator: corev1.NodeSelectorOpIn,
-			Values: []string{node}}}},
-	}}}}
+	named := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}
+	terms := []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{named}}}
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms},
+	}}
 }
 
 // vitalsOf is the address at which the vital signs of the device's node are served, or why there is none.
@@ -89,7 +88,8 @@ func vitalsOf(input Input, pods []corev1.Pod) (address, reason string) {
 	}
 	node, device := podNamed(pods, name).Spec.NodeName, podNamed(pods, DUTPodName(input.Test.Name, input.Attempt))
 	if device == nil || device.Spec.NodeName != node {
-		return "", fmt.Sprintf("pod %s, which %s, is on node %s, and the device isn't: something changed the node that "+
+		return "", fmt.Sprintf("pod %s, which %s, is on node %s, and the device isn't: something changed the node "+
+			"that "+
 			"the pod asks for, such as an admission webhook", name, task, node)
 	}
 	return address, ""

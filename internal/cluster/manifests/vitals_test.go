@@ -31,7 +31,7 @@ func TestSomebodyIsPutBesideAUsersDeviceWhereItIsObserved(t *testing.T) {
 			[]plan.Observer{{Name: "d", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, false},
 		"a device outside, which has no node": {"loadtest_software_device",
 			[]plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, false},
-		"two ports of a wire: there's no device": {"loadtest_software_loopback",
+		"two ports of a cable: there's no device": {"loadtest_software_loopback",
 			[]plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,8 @@ func TestSitesSayWhereVitalSignsAreTold(t *testing.T) {
 		"by nobody yet": {vitalsInput, homeless, "",
 			"pod observed-1-vitals, which reports the vital signs of the device's node, has no address"},
 		"on another node": {vitalsInput, astray, "",
-			"pod observed-1-vitals, which reports the vital signs of the device's node, is on node node-9, and the device isn't: something changed the node that the pod asks for, such as an admission webhook"},
+			"pod observed-1-vitals, which reports the vital signs of the device's node, is on node node-9, and the " +
+				"device isn't: something changed the node that the pod asks for, such as an admission webhook"},
 		"by nobody": {vitalsInput, running(vitalsInput), "",
 			"pod observed-1-vitals, which reports the vital signs of the device's node, doesn't exist"},
 		"nowhere, for a device": {sample(t, "loadtest_software_device"), running(sample(t, "loadtest_software_device")),

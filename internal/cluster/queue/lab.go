@@ -102,7 +102,7 @@ type Claim struct {
 	// ID is unique. Test is its name for people, namespace/name.
 	ID, Test string
 	Created  time.Time
-	// Began is when the first of its pods with devices was made. Zero means that it has none.
+	// Began is when the first of its pods with devices was made. Zero means no such pod.
 	Began time.Time
 	// Takes is how long it measures if nothing ends it sooner, by its spec. 0 means unknown.
 	Takes time.Duration

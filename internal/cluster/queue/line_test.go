@@ -106,7 +106,7 @@ func (s *sim) wantOneOf(a, b string) {
 	}
 }
 
-// As long as several namespaces wait for the same, none has two turns more than another: of any part of the line from
+// As long as several namespaces wait for the same, none has two turns more than another. Of any part of the line from
 // its beginning.
 func TestNoNamespaceIsTwoTurnsAhead(t *testing.T) {
 	for seed := range uint64(12) {

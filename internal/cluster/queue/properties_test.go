@@ -73,7 +73,7 @@ func TestTheLineDoesNotDependOnTheOrderOfWhatIsSeen(t *testing.T) {
 	})
 }
 
-// This is why nobody starves: all that a test further back may take is what is left over.
+// This is why no test starves. A test further back may take only what is left over.
 func TestWhoStandsBehindChangesNothing(t *testing.T) {
 	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Snapshot) {
 		t.Helper()

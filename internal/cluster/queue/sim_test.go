@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// sim is a lab played in ticks: tests come, get their turn, are placed by a scheduler that knows nothing of the line,
+// sim is a lab played in ticks. Tests come, get their turn, are placed by a scheduler that knows nothing of the line,
 // measure and end. Other people's pods come and go unseen by the line.
 type sim struct {
 	t       *testing.T
@@ -120,9 +120,9 @@ func (s *sim) scheduled(p *queue.Pod) bool {
 // room says whether a pod fits on a node beside all that are there.
 func (s *sim) room(n queue.Node, p *queue.Pod) bool {
 	free := maps.Clone(n.Devices)
-	for _, other := range s.tests {
-		for _, inLine := range other.claim.Pods {
-			if inLine.Node == n.Name && !other.ended {
+	for _, rival := range s.tests {
+		for _, inLine := range rival.claim.Pods {
+			if inLine.Node == n.Name && !rival.ended {
 				subtract(free, inLine.Devices)
 			}
 		}
@@ -289,7 +289,7 @@ func TestTestsThatWantTheSameStartOldestFirst(t *testing.T) {
 	}
 }
 
-// A stream of small tests never leaves a whole node empty by itself; a large one among them that needs one gets it.
+// A stream of small tests never leaves a whole node empty by itself. A large one among them that needs one gets it.
 func TestALargeTestIsNotKeptOutByAStreamOfSmallOnes(t *testing.T) {
 	s := &sim{t: t, chance: rand.New(rand.NewPCG(1, 1)), clock: noon, nodes: []queue.Node{node("n1", 4), node("n2", 4),
 		node("n3", 4)}}

@@ -19,7 +19,7 @@ func node(name string, n int64) queue.Node {
 	return queue.Node{Name: name, Devices: queue.Devices{west: n}}
 }
 
-// claim is a test that waits for pods, each with so many devices of west; its age follows from the letter that its name
+// claim is a test that waits for pods, each with so many devices of west. Its age follows from the letter that its name
 // begins with.
 func claim(name string, counts ...int64) queue.Claim {
 	c := queue.Claim{ID: name, Test: "lab/" + name, Created: noon.Add(time.Duration(name[0]) * time.Minute)}
@@ -29,7 +29,7 @@ func claim(name string, counts ...int64) queue.Claim {
 	return c
 }
 
-// onNodes puts a claim's pods on nodes; it is settled if all have one.
+// onNodes puts a claim's pods on nodes. The claim is settled if all have one.
 func onNodes(c queue.Claim, nodes ...string) queue.Claim {
 	c.Stage = queue.Settled
 	for i := range c.Pods {
@@ -96,7 +96,8 @@ func TestTurns(t *testing.T) {
 		"an older one that could never be placed blocks nobody": {
 			queue.Snapshot{Nodes: []queue.Node{node("n1", 3), node("n2", 3)}, Claims: []queue.Claim{claim("a", 2, 2, 2),
 				claim("b", 2, 2)}}, "b",
-			[]string{"the nodes that are ready and take pods don't have its pods' devices of intel.com/west, those of each pod on one node"},
+			[]string{"the nodes that are ready and take pods don't have its pods' devices of intel.com/west, those " +
+				"of each pod on one node"},
 		},
 		"a test that something else keeps stands in nobody's way": {
 			queue.Snapshot{Nodes: four, Claims: []queue.Claim{stage(claim("a", 4), queue.Stuck), claim("b", 4)}}, "b",
@@ -111,7 +112,8 @@ func TestTurns(t *testing.T) {
 			queue.Snapshot{Nodes: []queue.Node{node("n1", 2), node("n2", 2)},
 				Claims: []queue.Claim{onNodes(claim("a", 1), "n1"), onNodes(claim("b", 1), "n2"), claim("c", 2),
 					claim("d", 1)}}, "a b",
-			[]string{"1st in line for intel.com/west: 2 of 4 are free, and not on the nodes where its pods need them together; lab/a holds 1 of 4, lab/b holds 1", "2nd in line"},
+			[]string{"1st in line for intel.com/west: 2 of 4 are free, and not on the nodes where its pods need them " +
+				"together; lab/a holds 1 of 4, lab/b holds 1", "2nd in line"},
 		},
 		"what is left over goes to nobody while an older one needs nodes to grow empty": {
 			queue.Snapshot{Nodes: []queue.Node{node("n1", 4), node("n2", 4), node("n3", 4)},
@@ -131,7 +133,8 @@ func TestTurns(t *testing.T) {
 		"who gave its pods back lets others go first": {
 			queue.Snapshot{Nodes: four, Time: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute,
 				time.Minute), claim("b", 4)}}, "b",
-			[]string{"its pods were given back at 11:59:00, as not all of them could be placed or started: it tries again at 12:01:00; until then others may use what is free"},
+			[]string{"its pods were given back at 11:59:00, as not all of them could be placed or started: it tries " +
+				"again at 12:01:00; until then others may use what is free"},
 		},
 		"who gave its pods back is first again in time": {
 			queue.Snapshot{Nodes: four, Time: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, 0),
@@ -145,7 +148,8 @@ func TestTurns(t *testing.T) {
 			queue.Snapshot{Nodes: four, Claims: []queue.Claim{
 				onNodes(renamed(claim("a", 1), "secret/x"), "n1"), onNodes(renamed(claim("b", 1), "secret/y"), "n1"),
 				onNodes(claim("c", 1), "n1"), claim("d", 4),
-			}}, "a b c", []string{"1st in line for intel.com/west: lab/c holds 1 of 4, tests of other namespaces hold 2"},
+			}}, "a b c", []string{"1st in line for intel.com/west: lab/c holds 1 of 4, tests of other namespaces " +
+				"hold 2"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +215,7 @@ func TestTheLineSaysWhenTimeAloneChangesIt(t *testing.T) {
 	}
 }
 
-// One waits for devices of west, and those of east that it wants are there: they are kept for it, and no more than
+// One waits for devices of west, and those of east that it wants are there. They are kept for it, and no more than
 // these.
 func TestAsManyDevicesAsAWaitingTestWantsAreKeptForIt(t *testing.T) {
 	mixed := claim("b", 0)
@@ -229,7 +233,7 @@ func TestAsManyDevicesAsAWaitingTestWantsAreKeptForIt(t *testing.T) {
 	}
 }
 
-// A device plugin tells of fewer devices than pods have: they are sick, or their card is gone. The other nodes have no
+// A device plugin tells of fewer devices than pods have. They are sick, or their card is gone. The other nodes have no
 // fewer for it.
 func TestANodeThatLostDevicesTakesNoneFromOthers(t *testing.T) {
 	lab := queue.Snapshot{Nodes: []queue.Node{node("a", 1), node("b", 2)},
@@ -265,7 +269,7 @@ func distinctLab(tests int) queue.Snapshot {
 	return lab
 }
 
-// workOf is how many bytes arranging a line allocates: unlike time, that doesn't depend on what else the machine does.
+// workOf is how many bytes arranging a line allocates. Unlike time, that doesn't depend on what else the machine does.
 func workOf(lab queue.Snapshot) uint64 {
 	var start, end runtime.MemStats
 	runtime.ReadMemStats(&start)

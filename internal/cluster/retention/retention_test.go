@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// aged are things that are so many hours old, named by it; with a "!" they are pinned.
+// aged are things that are so many hours old, named by their age. With a "!" they are pinned.
 func aged(hours ...string) (objects []retention.Object) {
 	for _, text := range hours {
 		number, pinned := strings.CutSuffix(text, "!")
@@ -66,8 +66,8 @@ func TestWhatIsTooManyOrTooOldGoes(t *testing.T) {
 	}
 }
 
-// Whatever is there: nothing pinned goes, what stays is within the limits and no older than what goes, and
-// looking again at once changes nothing.
+// Whatever exists, nothing pinned goes, what stays is within the limits and no older than what goes, and looking again
+// at once changes nothing.
 func TestPruneProperties(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {

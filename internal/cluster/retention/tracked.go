@@ -8,7 +8,7 @@ type tracker struct {
 
 // trackers are the known tools, by the labels and annotations that they put on objects.
 //
-//	Argo CD  its tracking-id, or the label that it tracks by, of which app.kubernetes.io/instance was the default before version 3
+//	Argo CD  its tracking-id, or the label that it tracks by (app.kubernetes.io/instance by default before version 3)
 //	Flux     kustomize-controller's and helm-controller's labels
 //	Fleet    the hash of the bundle
 //	kpt, Config Sync  the inventory that owns the object

@@ -48,8 +48,8 @@ func TestAPodsWordForItsPhysicalPorts(t *testing.T) {
 	}
 }
 
-// Who may change pods may write their annotations: whatever those say, what the pod's init container found is
-// on the node's port where it is.
+// Who may change pods may write their annotations. Whatever those say, what the pod's init container found is on the
+// node's port where it is.
 func TestAnnotationsNameNoPhysicalPort(t *testing.T) {
 	const asked, links = "k8s.v1.cni.cncf.io/networks", `[{"name": "sriov", "namespace": "lab", "interface": "west"}]`
 	const status = "k8s.v1.cni.cncf.io/network-status"
@@ -114,7 +114,8 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 			sentences := manifests.SpoofedPorts(input, pod)
 			if (len(sentences) == 1) != c.spoofed || c.spoofed &&
 				!strings.Contains(sentences[0],
-					"link west is device 0000:3b:02.0, and its node's kubelet gave it 0000:3b:02.1, 0000:3b:02.2 of intel.com/west") {
+					"link west is device 0000:3b:02.0, and its node's kubelet gave it 0000:3b:02.1, 0000:3b:02.2 of "+
+						"intel.com/west") {
 				t.Errorf("said is %q", sentences)
 			}
 			message := &pod.Status.InitContainerStatuses[0].State.Terminated.Message
@@ -134,7 +135,7 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 	}
 }
 
-// Pods look for physical ports only where there may be shared ones: the others start as fast as ever.
+// Pods look for physical ports only where there may be shared ones. The others start as fast as ever.
 func TestPodsLookForPhysicalPortsOnDevicesOnly(t *testing.T) {
 	hasPorts := func(pod *corev1.Pod) bool {
 		return slices.ContainsFunc(pod.Spec.InitContainers,

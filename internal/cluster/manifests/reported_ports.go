@@ -21,10 +21,12 @@ const (
 // MayShare says whether this network's interface may be one of several on a physical port. Then the network has a
 // device resource, or moves an interface of the node into the pod. Bridges, veths and the like are no virtual
 // functions, so their pods start without looking up ports.
-func (n Network) MayShare() bool { return n.Resource != "" || slices.Contains(ownDevices(), n.Plugin) }
+func (n Network) MayShare() bool {
+	return n.Resource != "" || slices.Contains(devicePlugins(), n.Plugin)
+}
 
-// ownDevices are the plugins that pass on a device of the node, which their configuration may name.
-func ownDevices() []string { return []string{"host-device", "sriov", "ib-sriov"} }
+// devicePlugins are the plugins that pass on a device of the node, which their configuration may name.
+func devicePlugins() []string { return []string{"host-device", "sriov", "ib-sriov"} }
 
 // addPortsContainer adds an init container that reports the pod's physical ports, if any of them may be shared.
 func addPortsContainer(input Input, pod *corev1.Pod, links []string, end func(Input, string) (Network, bool)) {
@@ -42,8 +44,8 @@ func addPortsContainer(input Input, pod *corev1.Pod, links []string, end func(In
 			named = append(named, link+"="+n.Key.String())
 		}
 	}
-	c := ourContainer(input, containerPorts, "ports", "--links", strings.Join(named, ","), "--network-status",
-		folderPodInfo+"/"+fileStatus)
+	c := ourContainer(input, containerPorts, "ports", "--links", strings.Join(named, ","),
+		"--network-status", folderPodInfo+"/"+fileStatus)
 	c.Resources, c.SecurityContext = smallInit(), restricted()
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumePodInfo, folderPodInfo)}
 	pod.Spec.InitContainers = append(pod.Spec.InitContainers, c)
@@ -92,17 +94,19 @@ func SpoofedPorts(input Input, pod *corev1.Pod) (sentences []string) {
 			continue
 		}
 		if !requests(pod, n.Resource) {
-			sentences = append(sentences, fmt.Sprintf("pod %s reports a device at its end of link %s, and requests none of %s: it isn't as the operator makes it", pod.Name, port.Link, n.Resource))
+			sentences = append(sentences, fmt.Sprintf("pod %s reports a device at its end of link %s, and requests "+
+				"none of %s: it isn't as the operator makes it", pod.Name, port.Link, n.Resource))
 			continue
 		}
 		allocated := allocatedDevices(pod, n.Resource)
 		matches := func(device string) bool { return strings.EqualFold(device, port.Device) }
-		if len(allocated) > 0 && !slices.ContainsFunc(allocated, notPCI) && !slices.ContainsFunc(allocated, matches) {
+		if len(allocated) > 0 && !slices.ContainsFunc(allocated, isNotPCI) && !slices.ContainsFunc(allocated, matches) {
 			subject := "device " + port.Device
 			if port.Device == "" {
 				subject = "on port " + port.Port
 			}
-			sentences = append(sentences, fmt.Sprintf("pod %s reports that its end of link %s is %s, and its node's kubelet gave it %s of %s", pod.Name, port.Link, subject, strings.Join(allocated, ", "), n.Resource))
+			sentences = append(sentences, fmt.Sprintf("pod %s reports that its end of link %s is %s, and its node's "+
+				"kubelet gave it %s of %s", pod.Name, port.Link, subject, strings.Join(allocated, ", "), n.Resource))
 		}
 	}
 	return sentences
@@ -134,7 +138,7 @@ func allocatedDevices(pod *corev1.Pod, resource corev1.ResourceName) (devices []
 
 var pciAddress = regexp.MustCompile(`^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$`)
 
-func notPCI(device string) bool { return !pciAddress.MatchString(device) }
+func isNotPCI(device string) bool { return !pciAddress.MatchString(device) }
 
 // reportedMachine is the init container's report on the pod's node. Nil means none.
 func reportedMachine(pod *corev1.Pod) *plan.Machine {
