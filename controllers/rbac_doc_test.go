@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// docs/security.md lists what the manager may do, each with its reason: nothing more, and nothing less.
+// docs/security.md lists exactly what the manager may do, each right with its reason.
 func TestTheManagersRightsAreThoseThatAreListed(t *testing.T) {
 	rights, listed := granted(t, "role.yaml"), listedRights(t, false)
 	compareRights(t, rights, listed)
@@ -49,7 +49,7 @@ func compareRights(t *testing.T, rights, listed map[string]bool) {
 	}
 }
 
-// granted are the rights of some roles' files: "pods: get".
+// granted are the rights of some roles' files, such as "pods: get".
 func granted(t *testing.T, files ...string) map[string]bool {
 	t.Helper()
 	rights := map[string]bool{}

@@ -32,12 +32,12 @@ import (
 
 var megabyte = strings.Repeat("x", 1<<20)
 
-// swelling fills objects: each text is so long, and each list and map has so many entries, those within each
-// other, too. Most of it is more than an API server takes.
+// swelling fills objects with texts of this length, and lists and maps with this many entries, also within each
+// other. Most of the result is more than an API server accepts.
 type swelling struct{ text, entries int }
 
-// fill fills all that is in v, of keys of linerate's own. Texts that have a type of their own are short, as the
-// API server holds them to their form; who owns an object may be called anything.
+// fill fills everything in v, with keys of linerate's own. Texts that have a type of their own are short, as
+// the API server bounds them. An owner's name isn't bounded.
 func (s swelling) fill(v reflect.Value) {
 	switch v.Kind() { //nolint:exhaustive // numbers stay as they are, and objects have nothing else
 	case reflect.Bool:
@@ -89,8 +89,8 @@ func named(m *metav1.ObjectMeta) {
 	}
 }
 
-// weigh is how many bytes of memory v takes beside itself. What is shared counts each time, and a map has
-// groups of eight entries that are at most half empty.
+// weigh is how many bytes of memory v takes beside itself. Shared memory counts each time, and a map has groups
+// of eight entries that are at most half empty.
 func weigh(v reflect.Value) (bytes int) {
 	switch v.Kind() { //nolint:exhaustive // all else takes what it takes where it is
 	case reflect.String:
@@ -120,8 +120,8 @@ func weigh(v reflect.Value) (bytes int) {
 	return bytes
 }
 
-// Whatever a tenant writes, an object in a cache takes no more than its kind's bound: this is all that quotas
-// have to multiply by.
+// An object in a cache takes no more than its kind's bound, whatever a tenant writes. Quotas need to multiply
+// by nothing else.
 func TestNoObjectTakesMuchMemory(t *testing.T) {
 	kinds := map[string]struct {
 		make     func(swelling) any
@@ -204,7 +204,7 @@ func TestNoObjectTakesMuchMemory(t *testing.T) {
 	}
 }
 
-// What of a LoadTest no schema bounds is bounded here.
+// The parts of a LoadTest that no schema bounds are bounded here.
 func TestNoLoadTestTakesMuchMemory(t *testing.T) {
 	large := v1alpha1.Freeform{"spec": apiextensionsv1.JSON{Raw: []byte(`"` + megabyte + `"`)}}
 	for name, object := range map[string]any{
@@ -224,8 +224,8 @@ func TestNoLoadTestTakesMuchMemory(t *testing.T) {
 	}
 }
 
-// Whoever may change labels and annotations adds what comes before linerate's by name, and as much as there is
-// room for.
+// A user who may change labels and annotations adds as many as there is room for, with names that sort before
+// linerate's.
 func TestNobodyCrowdsOutWhatIsLinerates(t *testing.T) {
 	m := metav1.ObjectMeta{Labels: map[string]string{}, Annotations: map[string]string{}}
 	ours := map[string]string{
@@ -264,7 +264,7 @@ func TestNobodyCrowdsOutWhatIsLinerates(t *testing.T) {
 	}
 }
 
-// What the operator reads stays.
+// The cache keeps what the operator reads of a pod.
 func TestWhatIsReadOfAPodIsKept(t *testing.T) {
 	limits := corev1.ResourceRequirements{Limits: corev1.ResourceList{"lab.example/west": resource.MustParse("1")}}
 	status := corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1",
@@ -295,7 +295,7 @@ func TestWhatIsReadOfAPodIsKept(t *testing.T) {
 	}
 }
 
-// Of a node that is kept by which it takes pods, and what it has for them.
+// The cache keeps of a node whether it takes pods, and what it has for them.
 func TestWhatIsReadOfANodeIsKept(t *testing.T) {
 	want := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "1"}, Spec: corev1.NodeSpec{Unschedulable: true},
 		Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"intel.com/west": resource.MustParse("4")},
@@ -313,7 +313,7 @@ func TestWhatIsReadOfANodeIsKept(t *testing.T) {
 	}
 }
 
-// Of a test's finalizers and owners those are kept that are read: linerate's own, and the suite.
+// The cache keeps of a test's finalizers and owners linerate's own, and the suite.
 func TestWhatIsReadOfATestIsKept(t *testing.T) {
 	suite := metav1.OwnerReference{Kind: "LoadTestSuite", Name: "b", UID: "2", Controller: new(true)}
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{
@@ -333,7 +333,7 @@ func TestWhatIsReadOfATestIsKept(t *testing.T) {
 	}
 }
 
-// What became of a pod's containers is kept, as far as somebody says why.
+// The cache keeps how a pod's containers ended, and why.
 func TestWhatIsReadOfAPodsEndIsKept(t *testing.T) {
 	device := []corev1.ResourceStatus{{Name: "intel.com/west",
 		Resources: []corev1.ResourceHealth{{ResourceID: "0000:3b:02.0"}}}}
@@ -360,7 +360,7 @@ func TestWhatIsReadOfAPodsEndIsKept(t *testing.T) {
 	}
 }
 
-// What a Job says of itself is read as far as its end.
+// The cache keeps a Job's conditions.
 func TestWhatIsReadOfAJobIsKept(t *testing.T) {
 	conditions := []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue,
 		Reason: "BackoffLimitExceeded", Message: "Job has reached the specified backoff limit"}}
@@ -376,7 +376,7 @@ func TestWhatIsReadOfAJobIsKept(t *testing.T) {
 	}
 }
 
-// A pass is due where something changed that is kept, and not for what others write beside it.
+// A pass is due if something changed that the cache keeps, and not for what others write beside it.
 func TestWhichChangesOfATestAreLookedAt(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*v1alpha1.LoadTest)
@@ -443,7 +443,7 @@ func TestPagesOfEveryKindOfList(t *testing.T) {
 	}
 }
 
-// paged is an API server that has so many ConfigMaps, and counts what it is asked for.
+// paged is an API server that has so many ConfigMaps, and counts its requests.
 type paged struct {
 	toolscache.ListerWatcher
 	objects, largestPage, lists int
@@ -473,7 +473,7 @@ func (p *paged) WatchWithContext(context.Context, metav1.ListOptions) (watch.Int
 	return watch.NewFake(), nil
 }
 
-// An API server that doesn't stream lists is asked for a page at a time.
+// An API server that doesn't stream lists answers one page at a time.
 func TestListsComeInPages(t *testing.T) {
 	for _, objects := range []int{0, 1, pageSize, 5*pageSize + 1} {
 		server := &paged{objects: objects}

@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 )
 
-// However many passes read documents, and however large these are, they take no more together than there is.
+// However many passes read documents, and however large these are, they take no more memory together than there
+// is.
 func TestDocumentsWaitUntilThereIsRoomForThem(t *testing.T) {
 	const large, readers = MaxDecoded/2 + 1, 8
 	d, current, highest := NewDecoded(), atomic.Int64{}, atomic.Int64{}

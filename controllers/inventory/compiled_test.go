@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-// stored is a test as an API server has it.
+// stored is a test as an API server stores it.
 func stored(uid string, generation int64) *v1alpha1.LoadTest {
 	test := &v1alpha1.LoadTest{}
 	test.Namespace, test.Name, test.UID, test.Generation = "lab", uid, types.UID(uid), generation
@@ -23,7 +23,7 @@ func stored(uid string, generation int64) *v1alpha1.LoadTest {
 }
 
 // A test is compiled once for each generation of its spec, whether that succeeds or fails, however often and
-// from wherever it is asked for.
+// from wherever it is requested.
 func TestATestIsCompiledOnceForEachGeneration(t *testing.T) {
 	for name, compiled := range map[string]compile.Compiled{"it compiles": {Cluster: &compile.Cluster{}},
 		"it is refused": {Errs: field.ErrorList{field.Required(nil, "")}}} {
@@ -55,7 +55,7 @@ func TestATestIsCompiledOnceForEachGeneration(t *testing.T) {
 	}
 }
 
-// While one test is compiled, nobody who asks for another one waits.
+// While one test is compiled, no request for another one waits.
 func TestNobodyWaitsWhileAnotherTestIsCompiled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tests, release := newCompiledTests(compile.Bounds{}), make(chan struct{})
@@ -77,7 +77,7 @@ func TestNobodyWaitsWhileAnotherTestIsCompiled(t *testing.T) {
 	})
 }
 
-// However many and large the tests are, what is kept of them is bounded, and what was asked for last is kept.
+// However many and large the tests are, compiled tests take bounded memory, and the most recent are kept.
 func TestCompiledTestsTakeNoMoreMemoryThanTheyMay(t *testing.T) {
 	tests := newCompiledTests(compile.Bounds{})
 	tests.compile = func(*v1alpha1.LoadTest) (c compile.Compiled) { return c }
@@ -107,7 +107,7 @@ func TestCompiledTestsTakeNoMoreMemoryThanTheyMay(t *testing.T) {
 	}
 }
 
-// A changed network wakes the tests that name it, and a change of all networks all tests.
+// A changed network wakes the tests that name it, and a change of all networks wakes all tests.
 func TestTheTestsThatNameANetworkAreKnown(t *testing.T) {
 	inventory := New(networks{"bridge", ""}, Bounds{})
 	for _, network := range []string{"north", "south"} {

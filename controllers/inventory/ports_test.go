@@ -30,7 +30,7 @@ func (n networks) Get(_ context.Context, key client.ObjectKey, object client.Obj
 		"config")
 }
 
-// A test that was made anew under the name of another has networks of its own, although both are of the first
+// A test that is made again under the name of another has networks of its own, although both are of the first
 // generation.
 func TestATestOfTheSameNameHasNetworksOfItsOwn(t *testing.T) {
 	inventory := New(networks{"bridge", ""}, Bounds{})
@@ -64,7 +64,7 @@ spec: {dut: {type: Reference}, links: [{name: west, network: `+network+`, lineRa
 }
 
 // An operator that doesn't know where others keep the Leases of physical ports gives its tests no devices that
-// may share one, and says what is to be done. What can't share one it gives.
+// may share one, and says the fix. It gives devices that can't share one.
 func TestDevicesThatNobodyKeepsOthersOffAreRefused(t *testing.T) {
 	test := aTest(t, "west")
 	for name, c := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/credential"
 )
 
-// podOf is a pod of a test as the manifests make one: its names, labels and verifier are the test's.
+// podOf is a pod of a test as the manifests make one. Its names, labels and verifier are the test's.
 func podOf(test *v1alpha1.LoadTest, image string) manifests.Object {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: test.Name + "-1-dut",

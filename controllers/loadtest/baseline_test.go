@@ -22,8 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// swollen is a Report that says so much in a note, and which nobody compares anything of. It takes a
-// thousandth, packed.
+// swollen is a Report with a long note, which no comparison needs. Compressed, it takes a thousandth.
 func swollen(t *testing.T, name string, bytes int) (*corev1.ConfigMap, v1alpha1.ReportRef) {
 	t.Helper()
 	r := reporttest.Measured()
@@ -37,7 +36,7 @@ func swollen(t *testing.T, name string, bytes int) (*corev1.ConfigMap, v1alpha1.
 	return configMap, v1alpha1.ReportRef{ConfigMap: name, Digest: annotations[delivery.AnnotationDigest]}
 }
 
-// readsOf counts which objects are read of those that are stored.
+// readsOf counts how many of the stored objects are read.
 func readsOf(t *testing.T, reads *int, stored ...client.Object) *Reconciler {
 	t.Helper()
 	scheme, err := caches.NewScheme()
@@ -53,8 +52,8 @@ func readsOf(t *testing.T, reads *int, stored ...client.Object) *Reconciler {
 	return NewReconciler(c, nil, Options{Namespace: operatorNamespace})
 }
 
-// A hundred Reports that unpack to as much as one may would take minutes: those are read that unpack to no more
-// than the bound, and of the others it is told.
+// A hundred Reports of the largest size would take minutes to unpack. The reader reads those up to the bound,
+// and reports the others.
 func TestABaselineIsReadAsFarAsItsBound(t *testing.T) {
 	tier.Plain(t)
 	const reportBytes = 20 << 20
@@ -87,8 +86,8 @@ func TestABaselineIsReadAsFarAsItsBound(t *testing.T) {
 	}
 }
 
-// A Report is a baseline only where its run counts, and somebody vouches for it: the LoadTest that was judged
-// by it, or the digest that is asked for.
+// A Report is a baseline only if its run counts, and if the LoadTest that was judged by it, or the requested
+// digest, proves its origin.
 func TestWhichReportsAreNoBaseline(t *testing.T) {
 	judgedBy := func(digest, reason string) *v1alpha1.LoadTest {
 		test := lonely("uid-of-main")
@@ -168,8 +167,8 @@ func TestWhatOneReportMayTake(t *testing.T) {
 	}
 }
 
-// While others' Reports take the room a baseline isn't read, and no worker waits for it; while a baseline is,
-// there is room for others' Reports.
+// While other Reports take the memory, a baseline isn't read, and no worker waits for it. While a baseline is
+// read, there is memory for other Reports.
 func TestABaselineWaitsWithoutAWorker(t *testing.T) {
 	test, reads := lonely("uid"), 0
 	configMap, ref := swollen(t, "kept", 1)

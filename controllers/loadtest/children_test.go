@@ -23,12 +23,13 @@ const (
 	pod               = "t-x-1-runner-x7k2p"
 )
 
-// lonely is one of namespace lab.
+// lonely is a test of namespace lab.
 func lonely(uid types.UID) *v1alpha1.LoadTest {
 	return &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "t", UID: uid}}
 }
 
-// document is a ConfigMap that says all that one of a run's would: a Progress, an envelope, an order, and whose it is.
+// document is a ConfigMap with the content of each document of a run, which is a Progress, an envelope, an
+// order, and labels.
 func document(t *testing.T, namespace, name string, uid types.UID) *corev1.ConfigMap {
 	t.Helper()
 	progress, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Phase: "Ramping", Runner: pod,
@@ -47,7 +48,7 @@ func document(t *testing.T, namespace, name string, uid types.UID) *corev1.Confi
 	}}
 }
 
-// looking is an operator in its own namespace that looks at what is stored.
+// looking is an operator in its own namespace that reads what is stored.
 func looking(t *testing.T, stored ...client.Object) *Reconciler {
 	t.Helper()
 	scheme, err := caches.NewScheme()
@@ -58,8 +59,8 @@ func looking(t *testing.T, stored ...client.Object) *Reconciler {
 		Options{Namespace: operatorNamespace})
 }
 
-// What counts of a run is in the operator's own namespace, by its names there. The same in the test's
-// namespace, which its editors may make, is nothing.
+// Documents of a run count in the operator's own namespace, by their names there. The same documents in the
+// test's namespace, which its editors may make, don't count.
 func TestDocumentsCountInTheOperatorsNamespaceOnly(t *testing.T) {
 	test := lonely("uid")
 	names := []string{manifests.ProgressName(test, 1), manifests.OriginalName(test, 1), manifests.PlanName(test, 1)}
@@ -94,7 +95,7 @@ func TestDocumentsCountInTheOperatorsNamespaceOnly(t *testing.T) {
 	}
 }
 
-// Anybody who may create pods in the test's namespace may give them its labels.
+// Anyone who may create pods in the test's namespace may give them its labels.
 func TestAPodThatOnlyBearsTheLabelsIsNoChild(t *testing.T) {
 	labels := map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: "generator"}
 	forged := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "forged", UID: "forged",
@@ -126,8 +127,8 @@ func TestAProgressThatAnotherPodSignedIsNone(t *testing.T) {
 	}
 }
 
-// What is left of a test in the operator's own namespace is deleted when it is gone, and when another one has
-// its name; nobody else's is.
+// The remains of a test in the operator's own namespace are deleted when the test is gone, and when another
+// test has its name. Other tests' objects stay.
 func TestWhatRunsLeftIsClearedAway(t *testing.T) {
 	leftovers := func(uid types.UID) []client.Object {
 		test := lonely(uid)

@@ -70,8 +70,8 @@ func TestAnInjectorThatCountsDevicesTwiceIsTold(t *testing.T) {
 	})
 }
 
-// A patch replaces the list of finalizers whole, and the cache has linerate's own alone: those of others stay
-// all the same.
+// A patch replaces the whole list of finalizers, and the cache has linerate's own alone. Other people's
+// finalizers stay all the same.
 func TestFinalizersOfOthersStay(t *testing.T) {
 	for name, c := range map[string]struct {
 		stored, cached []string
@@ -122,7 +122,8 @@ func TestFinalizersOfOthersStay(t *testing.T) {
 	})
 }
 
-// Whoever edits the test's namespace may replace the copy of a Report that counted: then nothing is read of it.
+// Anyone who may edit the test's namespace may replace the copy of a Report that counted. A replaced copy isn't
+// read.
 func TestACopyThatWasReplacedIsNotRead(t *testing.T) {
 	configMap, ref := swollen(t, "t-report", 1)
 	for digest, says := range map[string]string{ref.Digest: "", "sha256:other": "somebody replaced it"} {

@@ -18,8 +18,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
-// deletesByUID deletes no object that has another UID than the one that is asked for, as an API server does and
-// the fake client doesn't.
+// deletesByUID deletes no object that has another UID than the requested one, as an API server does and the
+// fake client doesn't.
 var deletesByUID = interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, object client.Object,
 	options ...client.DeleteOption) error {
 	var asked client.DeleteOptions
@@ -34,8 +34,8 @@ var deletesByUID = interceptor.Funcs{Delete: func(ctx context.Context, c client.
 	return c.Delete(ctx, object)
 }}
 
-// Between a look at an object and its deletion it may have gone, and another one been made of its name: that
-// one is somebody else's.
+// Between the observation of an object and its deletion another object of its name may have been made. That one
+// isn't deleted.
 func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 	for name, c := range map[string]struct {
 		stored client.Object
@@ -70,8 +70,7 @@ func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 	}
 }
 
-// A status that was decided from a version which isn't any more isn't written: what changed meanwhile is
-// decided upon first.
+// A status that was decided from an old version isn't written. The change is decided upon first.
 func TestAStatusIsWrittenOverTheVersionThatItWasDecidedFrom(t *testing.T) {
 	scheme, err := caches.NewScheme()
 	if err != nil {

@@ -39,8 +39,7 @@ func TestATestWhoseNameIsTakenIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-// What is due is due as a second begins. If that were so of all tests to the nanosecond, they would all be
-// looked at in one moment.
+// Decisions are due at whole seconds. Without fractions all tests would be reconciled in one moment.
 func TestManyTestsAreNotDueInOneMoment(t *testing.T) {
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	r := NewReconciler(nil, nil, Options{Clock: func() time.Time { return now }})

@@ -18,7 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile/admission"
 )
 
-// listsNoNetworks has the networks never listed.
+// listsNoNetworks never lists the networks.
 var listsNoNetworks = interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList,
 	options ...client.ListOption) error {
 	if _, networks := list.(*unstructured.UnstructuredList); networks {
@@ -27,7 +27,7 @@ var listsNoNetworks = interceptor.Funcs{List: func(ctx context.Context, c client
 	return c.List(ctx, list, options...)
 }}
 
-// Where the networks can't be listed, as for want of a right, a test that holds devices must still be stopped.
+// If networks can't be listed, for example for lack of a right, a test that holds devices can still be stopped.
 func TestWhoMakesNoPodsDoesNotWaitForNetworks(t *testing.T) {
 	scheme, err := caches.NewScheme()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
-// A pod that the API server refused isn't tried again before that is due, whatever wakes its test; others are,
-// and what may pass is.
+// A pod that the API server refused isn't tried again before that is due, whatever wakes its test. Other pods
+// are, and so are pods after a transient refusal.
 func TestARefusedPodIsTriedAgainWhenItIsDue(t *testing.T) {
 	now := time.Now()
 	imix := named("lab", "imix")

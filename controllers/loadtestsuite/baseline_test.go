@@ -79,7 +79,7 @@ func (w *suiteWorld) stores(s *v1alpha1.LoadTestSuite, runs suite.Runs, stored s
 	}
 }
 
-// earlier makes a suite that was measured: 40 cells, of which 5 have a run, each so long that it fills a sheet.
+// earlier makes a measured suite of 40 cells, of which 5 have a run, each so long that it fills a sheet.
 func (w *suiteWorld) earlier(uid types.UID) *v1alpha1.LoadTestSuite {
 	w.t.Helper()
 	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "before", UID: uid}}
@@ -108,8 +108,8 @@ func (w *suiteWorld) earlier(uid types.UID) *v1alpha1.LoadTestSuite {
 	return s
 }
 
-// reads lets some passes read the suite that is compared with, and returns the last one's observation and how
-// many ConfigMaps the greediest read.
+// reads lets some passes read the earlier suite, and returns the last observation and the greatest number of
+// ConfigMaps that a pass read.
 func (w *suiteWorld) reads(passes int) (observed *observation, largest int) {
 	w.t.Helper()
 	for range passes {
@@ -130,8 +130,8 @@ func (w *suiteWorld) reads(passes int) (observed *observation, largest int) {
 	return observed, largest
 }
 
-// However large an earlier suite is, no pass reads more of it than one does; what was found is kept until the
-// suite that asks is over.
+// However large an earlier suite is, no pass reads more than its share. The result is kept until the suite that
+// compares is complete.
 func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
 	compared := cells(20) + "baseline: {suite: before}\ncriteria: [{name: no-slower, metric: PacketsPerSecond, " +
 		"maxRegression: 2%}]\n"
@@ -212,7 +212,7 @@ func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
 	})
 }
 
-// A sheet is read when there is room for it, and no worker waits for that.
+// A sheet is read when there is memory for it, and no worker waits for that.
 func TestASheetWaitsForRoomWithoutAWorker(t *testing.T) {
 	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
 	reading := suite.Expand(w.earlier("before-uid")).NewReading()

@@ -7,8 +7,8 @@ import (
 
 var opened = time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
 
-// paced makes tests for so long, each of which takes as long as said, at most so many at once; it returns how
-// many are under way after each second, and how many were made.
+// paced makes tests of equal duration for a while, and returns how many are under way after each second, and
+// how many were created.
 func paced(takes time.Duration, parallelism int, long time.Duration) (underWay []int, created int) {
 	p, ends := pace{}, []time.Time(nil)
 	for now := opened; now.Before(opened.Add(long)); now = now.Add(10 * time.Millisecond) {
@@ -48,7 +48,7 @@ func TestWhereATestEndsTheNextOneIsMadeAtOnce(t *testing.T) {
 	}
 }
 
-// An operator that begins anew finds tests under way, and may have as many at once as there are.
+// A restarted operator finds tests under way, and may have as many at once as there are.
 func TestWhatIsUnderWayAlreadyMayBeReplacedAtOnce(t *testing.T) {
 	p := pace{}
 	p.mayMake(30, opened)

@@ -28,7 +28,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// suiteWorld has one suite, an API server that takes no object of some kinds, and a clock.
+// suiteWorld has one suite, an API server that refuses some objects, and a clock.
 type suiteWorld struct {
 	t      *testing.T
 	r      *Reconciler
@@ -80,7 +80,7 @@ func newSuiteWorld(t *testing.T, spec string, refuses func(client.Object) bool) 
 	return w
 }
 
-// live lets the operator look at the suite whenever it wants to, for so long.
+// live runs passes when they are due, for a while.
 func (w *suiteWorld) live(span time.Duration) (passes int) {
 	w.t.Helper()
 	for end := w.now.Add(span); w.now.Before(end); passes++ {
@@ -127,7 +127,7 @@ func cells(n int) string {
 	return fmt.Sprintf(manyCells, strings.Join(names, ", "))
 }
 
-// A quota refuses all tests of a suite alike: it is asked a few of them a minute, and not thousands.
+// A quota refuses all tests of a suite alike. The suite tries a few of them a minute, and not thousands.
 func TestAQuotaOnLoadTestsIsNotRunInto(t *testing.T) {
 	tier.Plain(t)
 	w := newSuiteWorld(t, cells(20), func(o client.Object) bool { _, ok := o.(*corev1.ConfigMap); return !ok })
@@ -155,8 +155,7 @@ func TestTestsAreMadeAFewAtATime(t *testing.T) {
 	}
 }
 
-// The Report that a test's own pass read is not read again; one that isn't the one that the test was judged by
-// is no stand-in for it.
+// A Report that the test's own pass has read isn't read again. A Report with another digest doesn't replace it.
 func TestAReportThatWasJustReadIsNotReadAgain(t *testing.T) {
 	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
 	w.r.options.Reports = NewRecentReports()
@@ -194,7 +193,7 @@ func TestAReportThatWasJustReadIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// That some tests are refused keeps none of the others from being made, however many those are and wherever they stand.
+// Refused tests don't keep other tests from being made, however many those are and wherever they stand.
 func TestRefusedTestsKeepNoOthersFromBeingMade(t *testing.T) {
 	tier.Plain(t)
 	good := 0
@@ -226,8 +225,8 @@ func TestAQuotaOnConfigMapsIsTold(t *testing.T) {
 	}
 }
 
-// Suites stay for months after they are over. What they were judged by is read again where it is needed, and
-// not kept in memory.
+// Suites stay for months after their end. What they were judged by is read again when it is needed, and isn't
+// kept in memory.
 func TestASuiteThatIsOverIsLightInMemory(t *testing.T) {
 	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
 	var s v1alpha1.LoadTestSuite

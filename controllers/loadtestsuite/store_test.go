@@ -18,8 +18,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/suite"
 )
 
-// A sheet whose write is done and not answered is read back before anything else is done: else the operator
-// would go on from what was there before.
+// A sheet that was written without an answer is read back before anything else is done. Otherwise the operator
+// would continue from an old version.
 func TestASheetWhoseWriteIsNotAnsweredIsReadBack(t *testing.T) {
 	w := newSuiteWorld(t, strings.Replace(cells(1), "parallelism: 20", "parallelism: 1", 1),
 		func(client.Object) bool { return false })
@@ -64,8 +64,8 @@ func TestASheetWhoseWriteIsNotAnsweredIsReadBack(t *testing.T) {
 	}
 }
 
-// Runs that are stored go with their suite, also where it went while no operator ran, or another one has its
-// name; those of other suites stay.
+// Stored runs are deleted with their suite, also if no operator ran then, or if another suite has its name.
+// Those of other suites stay.
 func TestStoredRunsGoWithTheirSuite(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(w *suiteWorld, s *v1alpha1.LoadTestSuite)

@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/queue"
 )
 
-// filledCache gives what it holds, as a cache does that needn't copy it.
+// filledCache returns what it holds, as a cache that needn't copy.
 type filledCache struct {
 	tests    []v1alpha1.LoadTest
 	pods     []corev1.Pod

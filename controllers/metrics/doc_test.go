@@ -18,7 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 )
 
-// everything is a scene in which each metric there is has a figure.
+// everything is a scene in which each metric has a figure.
 func everything(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	m, run := NewTests(), running("run")

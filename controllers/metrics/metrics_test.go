@@ -132,7 +132,7 @@ func (b brokenReader) List(context.Context, client.ObjectList, ...client.ListOpt
 	return b.err
 }
 
-// gather is what Prometheus would be told, as lines such as `linerate_loadtests{state="running"} 1`, and the families.
+// gather is what Prometheus scrapes, as lines such as `linerate_loadtests{state="running"} 1`, and as families.
 func (s scene) gather(t *testing.T, counters ...prometheus.Collector) (lines []string, families []*dto.MetricFamily) {
 	t.Helper()
 	scheme, err := caches.NewScheme()
@@ -309,7 +309,7 @@ func TestAResultIsToldOf(t *testing.T) {
 	})
 }
 
-// A status has neither a ratio nor a round trip where both may be the ends' own.
+// A status has neither a ratio nor a round trip if both may be the ends' own.
 func TestRetransmitsThatAreNoFigureAreNoGauge(t *testing.T) {
 	test := ofSessions("tcp", "GeneratorLimited")
 	test.Status.Result.Total.Sessions.RetransmitRatio, test.Status.Result.Total.Sessions.RoundTripMicroseconds = "", 0
@@ -424,7 +424,7 @@ func TestWhatAStatusTellsIsCountedOnce(t *testing.T) {
 	}
 }
 
-// Runs are lost to who suspended the test, or to Kueue, and else to what became of the runner.
+// A run is lost to the user who suspended the test, to Kueue, or else to the runner.
 func TestWhoRunsWereLostTo(t *testing.T) {
 	for scheduled, want := range map[string]string{"False Suspended": "Suspended", "False Queued": "Evicted",
 		"True AllScheduled": "RunnerFailed"} {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The manager's node is off by hours, or agrees with the server to the second: tests have the server's times
+// The manager's node is off by hours, or agrees with the server to the second. Tests have the server's times
 // all the same.
 func TestTheClockIsTheServers(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 400e6, time.UTC)

@@ -16,8 +16,8 @@ func requestOf(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// Two thousand tests of one namespace are due, as after a restart or where their tenant changes them again and
-// again: another namespace's test waits for one of them.
+// Two thousand tests of one namespace are due, as after a restart. Another namespace's test waits for one of
+// them.
 func TestANamespaceWithThousandsOfPassesDueKeepsAnotherWaitingForOne(t *testing.T) {
 	options := ControllerOptions(1, nil)
 	queue := options.NewQueue("", options.RateLimiter)
@@ -59,8 +59,7 @@ func TestNamespacesTakeTurnsWithTheirOldestPasses(t *testing.T) {
 	}
 }
 
-// A namespace whose passes take for ever has half of the workers, and the rest wait for those; another
-// namespace's pass begins at once.
+// A namespace whose passes take very long has half of the workers. Another namespace's pass begins at once.
 func TestPassesThatTakeLongLeaveWorkersToOtherNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const workers = 4

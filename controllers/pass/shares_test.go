@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// server answers each request after a second, and counts how many it has at a time, by namespace and for dry
-// runs by themselves.
+// server answers each request after a second, and counts simultaneous requests, by namespace and separately for
+// dry runs.
 type server struct {
 	mu               sync.Mutex
 	current, highest map[string]int

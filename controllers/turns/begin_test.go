@@ -15,8 +15,8 @@ import (
 // opened is when a lab opens.
 var opened = time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
 
-// come has the turns of so many tests that take equally long come in one moment, the youngest first; the tests' numbers
-// tell their age.
+// come has the turns of tests of equal duration come in one moment, the youngest first. The tests' numbers are
+// in the order of their age.
 func come(b *beginning, takes time.Duration, tests ...int) {
 	slices.Reverse(tests)
 	for _, i := range tests {
@@ -25,7 +25,7 @@ func come(b *beginning, takes time.Duration, tests ...int) {
 	}
 }
 
-// starts is who begins when, asked each drawPause for so long.
+// starts is which tests begin when, if due is called each drawPause for a while.
 func starts(b *beginning, start time.Time, long time.Duration) (names []types.NamespacedName, offsets []time.Duration) {
 	for now := start; now.Before(start.Add(long)); now = now.Add(drawPause) {
 		for _, name := range b.due(now) {
@@ -68,7 +68,7 @@ func TestTestsWhoseTurnsComeNowAndThenBeginAtOnce(t *testing.T) {
 	}
 }
 
-// Namespaces take turns: who stands first in line begins first, and that needn't be the oldest.
+// Namespaces take turns, so the first test in line begins first, and needn't be the oldest.
 func TestTestsBeginAsTheyStandInLine(t *testing.T) {
 	b := newBeginning()
 	come(&b, time.Hour, 0, 1, 2, 3, 4, 5, 6)
@@ -95,8 +95,8 @@ func TestWhoHasLeftTheLineOrLostItsTurnDoesNotBegin(t *testing.T) {
 	}
 }
 
-// Devices for fifty are let go in one moment, and each test's again when it has measured, for an hour: those that have
-// their turn must not lie idle for long, also where tests are short.
+// Fifty tests' devices are released in one moment, and each test's again at its end, for an hour. The devices
+// must not be idle for long, also if tests are short.
 func TestHowLongTestsWaitToBeginThoughItIsTheirTurn(t *testing.T) {
 	tier.Plain(t)
 	const places = 50

@@ -80,8 +80,8 @@ func newFullCaches(tests, running int) *fullCaches {
 	return f
 }
 
-// What one drawing of the line costs, while so many tests run and as many are complete. A pass of a test that is about
-// to make pods waits for it. The caches of a manager list what they have a little slower.
+// BenchmarkDrawTheLine measures one drawing of the line, while so many tests run and the rest are complete. A
+// pass of a test that is about to make pods waits for a drawing. A manager's caches list a little slower.
 func BenchmarkDrawTheLine(b *testing.B) {
 	for _, running := range []int{30, 360, 1000} {
 		b.Run(fmt.Sprintf("%d of 1000 run", running), func(b *testing.B) {

@@ -76,7 +76,7 @@ spec: {dut: {type: Reference}, links: [{name: west, network: west, lineRate: 1gb
 	return l
 }
 
-// line is one of its own of this lab. One that is watched lists by an index.
+// line is a new line of this lab. A watched line lists by an index.
 func (l *lineLab) line(watched bool) *Line {
 	line := New(l, inventory.New(l, inventory.Bounds{}), manifests.Settings{},
 		func() time.Time { l.mu.Lock(); defer l.mu.Unlock(); return l.now })
@@ -143,7 +143,7 @@ func (l *lineLab) Get(_ context.Context, key client.ObjectKey, object client.Obj
 	return unstructured.SetNestedField(definition.Object, `{"cniVersion": "1.0.0", "type": "sriov"}`, "spec", "config")
 }
 
-// hold holds up who draws, until the returned function is called.
+// hold delays drawings until the returned function is called.
 func (l *lineLab) hold() (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,7 +157,7 @@ func (l *lineLab) hold() (release func()) {
 	}
 }
 
-// holdNetwork holds up who has read a network, until the returned function is called.
+// holdNetwork delays readers of a network until the returned function is called.
 func (l *lineLab) holdNetwork(name string) (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,7 +198,7 @@ func (l *lineLab) drawn() int {
 	return l.lists
 }
 
-// add adds a test that is so many seconds younger than the first could be.
+// add adds a test of this age.
 func (l *lineLab) add(name string, seconds int) *v1alpha1.LoadTest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,7 +214,7 @@ func (l *lineLab) next() string {
 	return fmt.Sprint(l.version)
 }
 
-// change changes a test, as a new object: those that were listed stay as they are.
+// change changes a test, as a new object. Listed objects aren't changed.
 func (l *lineLab) change(name string, f func(*v1alpha1.LoadTest)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -226,7 +226,7 @@ func (l *lineLab) change(name string, f func(*v1alpha1.LoadTest)) {
 	}
 }
 
-// place gives a test the pods of an attempt, on a node; none: nowhere yet.
+// place gives a test the pods of an attempt, on a node, or without a node.
 func (l *lineLab) place(name string, attempt int, node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

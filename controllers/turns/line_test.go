@@ -23,7 +23,7 @@ import (
 // always has a line drawn, however good the last one is.
 func always() (needless bool) { return false }
 
-// ask is the turn of a test, as its pass would be told.
+// ask is the turn of a test, as its pass reads it.
 func (l *lineLab) ask(line *Line, name string, hasPods bool) queue.Turn {
 	l.mu.Lock()
 	test := l.tests[name]
@@ -35,7 +35,7 @@ func (l *lineLab) ask(line *Line, name string, hasPods bool) queue.Turn {
 	return turn
 }
 
-// What is kept from one drawing to the next is as good as found out anew, whatever changed.
+// A line from remembered findings equals a line from the caches, whatever changed.
 func TestALineFromWhatIsKeptIsTheSame(t *testing.T) {
 	tier.Plain(t)
 	for seed := range uint64(4) {
@@ -122,8 +122,8 @@ func (l *lineLab) happen(random *rand.Rand, step int, line *Line) string {
 	return "networks have devices of " + l.resource
 }
 
-// A namespace whose test was placed has had its turn, also when that test is gone: the next is another namespace's,
-// though its tests are younger.
+// A namespace whose test was placed has had its turn, also when that test is gone. The next turn is another
+// namespace's, though its tests are younger.
 func TestANamespaceWhoseTestIsGoneHasHadItsTurn(t *testing.T) {
 	l := newLineLab(t)
 	line := l.line(true)
@@ -198,7 +198,7 @@ func TestWhoMayBeToldDoesNotWaitForADrawing(t *testing.T) {
 	})
 }
 
-// A line that was begun before a change, and is done after it, is behind.
+// A line that was begun before a change, and is complete after it, is behind.
 func TestATestIsNotToldToGoByALineThatLacksAChange(t *testing.T) {
 	l := newLineLab(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestATestIsNotToldToGoByALineThatLacksAChange(t *testing.T) {
 	})
 }
 
-// What tests want is kept, and a change of networks while it is found out must not be lost.
+// Wants are remembered, and a change of networks during their search must not be lost.
 func TestNetworksThatChangeWhileItIsFoundOutWhatTestsWant(t *testing.T) {
 	for name, changed := range map[string]compile.NetworkKey{"one": {Namespace: "lab", Name: "west"}, "all": {}} {
 		t.Run(name, func(t *testing.T) {
@@ -262,8 +262,8 @@ func TestNetworksThatChangeWhileItIsFoundOutWhatTestsWant(t *testing.T) {
 	}
 }
 
-// It takes long to find out what a large test wants: nobody waits for that but the test itself, and nobody is kept out
-// of the line by it but younger tests of its namespace.
+// Finding out what a large test wants takes long. Only the test itself waits for that, and only younger tests
+// of its namespace are kept out of the line.
 func TestNobodyWaitsWhileItIsFoundOutWhatAHostileTestWants(t *testing.T) {
 	l := newLineLab(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -299,7 +299,7 @@ func TestNobodyWaitsWhileItIsFoundOutWhatAHostileTestWants(t *testing.T) {
 	})
 }
 
-// A namespace with very many tests has what they want found out some at a time: a drawing waits for few of them.
+// The wants of a namespace's many tests are found out a few at a time, so a drawing waits for few of them.
 func TestWhatManyTestsWantIsFoundOutSomeAtATime(t *testing.T) {
 	l := newLineLab(t)
 	line := l.line(true)
@@ -327,7 +327,7 @@ func TestWhatManyTestsWantIsFoundOutSomeAtATime(t *testing.T) {
 	}
 }
 
-// A tenant who changes a network again and again has nothing found out anew but what the tests that name it want.
+// A tenant who changes a network repeatedly has only the wants of the tests that name it found out again.
 func TestAChangedNetworkConcernsOnlyTheTestsThatNameIt(t *testing.T) {
 	l := newLineLab(t)
 	line := l.line(true)
@@ -346,8 +346,8 @@ func TestAChangedNetworkConcernsOnlyTheTestsThatNameIt(t *testing.T) {
 	}
 }
 
-// Who waits for a time is told a new line when it has come; the others are told from the last one, and woken by the new
-// one.
+// A test that waits for a time reads a new line when the time has come. The other tests read the last line, and
+// the new one wakes them.
 func TestATimeThatHasComeDrawsTheLine(t *testing.T) {
 	l := newLineLab(t)
 	line := l.line(true)
@@ -398,8 +398,8 @@ func TestWhoEndsStandsInNoLine(t *testing.T) {
 	}
 }
 
-// Who may make pods may put a test's label on them, and say whose they are: that gives nobody a place in line, nor
-// takes one.
+// Anyone who may make pods may put a test's label on them, and name an owner. That gives no test a place in
+// line, and takes none.
 func TestAPodThatOnlySaysItIsATestsIsNoTests(t *testing.T) {
 	for name, forge := range map[string]func(*corev1.Pod){
 		"its label":                 func(p *corev1.Pod) { p.OwnerReferences = nil },

@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// catchesUp is how much later than in its moment a test is told at most, where many moments are close together.
+// catchesUp is how much later than in its moment a test is woken at most, where many moments are close
+// together.
 const catchesUp = time.Second
 
 // noticeWorld is how notices to 1000 tests go out.
@@ -100,7 +101,7 @@ func TestTestsAreToldOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// wave is who is reworded where so many are at once, each 23 seconds.
+// wave is which tests are reworded if so many are at once, every 23 seconds.
 func wave(now time.Duration, n int, random *rand.Rand) []int {
 	if now%(23*time.Second) != 0 {
 		return nil
@@ -108,7 +109,7 @@ func wave(now time.Duration, n int, random *rand.Rand) []int {
 	return random.Perm(1000)[:n]
 }
 
-// Who draws may take long: the moments that came meanwhile are caught up with, a share at a time.
+// A drawing may take long. The moments that came meanwhile are caught up with, a share at a time.
 func TestTellingCatchesUp(t *testing.T) {
 	l := notices{}
 	for i := range 1000 {
@@ -142,8 +143,8 @@ func TestWhoIsToldOtherwiseIsNotToldAgain(t *testing.T) {
 	}
 }
 
-// Forty stand in line behind two that run. One of those ends: the next one is woken at once, those whose words changed
-// one after the other.
+// Forty tests are in line behind two that run, one of which ends. The next test is woken at once, and those
+// whose place changed one after the other.
 func TestWhoseTurnCameIsWokenAheadOfThoseThatOnlyMoveUp(t *testing.T) {
 	l := newLineLab(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -22,7 +22,7 @@ func (w *world) begin(name string) {
 	w.settle()
 }
 
-// settle lets the operator look until nothing waits for time to pass.
+// settle runs passes until nothing waits for time.
 func (w *world) settle() {
 	w.t.Helper()
 	for range 4 {
@@ -31,7 +31,7 @@ func (w *world) settle() {
 	}
 }
 
-// removed has somebody delete a test, and the suite make another one of its name.
+// removed deletes a test, and has the suite make another one of its name.
 func (w *world) removed(name string) {
 	w.t.Helper()
 	newUID := types.UID(string(w.tests[name].UID) + "-again")
@@ -44,14 +44,14 @@ func (w *world) removed(name string) {
 	w.tests[name].UID = newUID
 }
 
-// passed is the condition Passed: its status and message.
+// passed is the status and the message of the condition Passed.
 func (w *world) passed() (metav1.ConditionStatus, string) {
 	c := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionPassed)
 	return c.Status, c.Message
 }
 
-// Somebody voids each run that shows a fault until one meets the criteria: the suite's own verdict says how
-// many, and isn't Passed once more are void than count.
+// A user voids each run that shows a fault until a run meets the criteria. The suite's verdict says how many
+// are void, and isn't Passed once more runs are void than count.
 func TestASuitePassesNothingOfRunsThatWereChosen(t *testing.T) {
 	for name, c := range map[string]struct {
 		voided  int32 // by suspending the only test
@@ -84,7 +84,7 @@ func TestASuitePassesNothingOfRunsThatWereChosen(t *testing.T) {
 	}
 }
 
-// Cells that are compared with a cell of chosen runs aren't shown to pass, either.
+// A cell passes by no baseline whose runs were chosen.
 func TestASuitePassesNothingByABaselineOfRunsThatWereChosen(t *testing.T) {
 	for voided, want := range map[int32]string{0: "4 of 4 cells passed, 0 failed, 0 undecided",
 		9: "0 of 4 cells passed, 0 failed, 4 undecided; 90 of 110 runs were void"} {
@@ -104,8 +104,8 @@ func TestASuitePassesNothingByABaselineOfRunsThatWereChosen(t *testing.T) {
 	}
 }
 
-// Somebody deletes a LoadTest while it measures, or before its result is stored, and another one of its name is
-// made: its runs count as void, also for an operator that is restarted.
+// A user deletes a LoadTest while it measures, or before its result is stored, and another one of its name is
+// made. The deleted test's runs count as void, also for a restarted operator.
 func TestARunWhoseLoadTestWasDeletedIsCounted(t *testing.T) {
 	for name, c := range map[string]struct {
 		remove  func(w *world, test string)
@@ -159,7 +159,7 @@ func TestARunWhoseLoadTestWasDeletedIsCounted(t *testing.T) {
 	}
 }
 
-// What the status says of begun tests stays small, and goes once their results are stored.
+// The status names few begun tests, and none whose results are stored.
 func TestTheStatusForgetsBegunTestsOnceTheirResultsAreStored(t *testing.T) {
 	w := newWorld(t, twoByTwo+"parallelism: 1\n")
 	w.pass()
@@ -179,7 +179,7 @@ func TestTheStatusForgetsBegunTestsOnceTheirResultsAreStored(t *testing.T) {
 	}
 }
 
-// Somebody deletes a LoadTest that is over, and the operator ends before it stores the run: it counts as void.
+// A user deletes a complete LoadTest, and the operator ends before it stores the run. The run counts as void.
 func TestARunThatWasNotStoredYetIsCounted(t *testing.T) {
 	w := newWorld(t, twoByTwo+"parallelism: 4\n")
 	w.pass()

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// plans are those of a suite's cells, in their order.
+// plans are the Plans of a suite's cells, in their order.
 func plans(t *testing.T, text string) (names []string, compiled []*plan.Plan) {
 	t.Helper()
 	m, err := read(t, "suite.yaml", text)
@@ -55,8 +55,8 @@ func sent(t *testing.T, p *plan.Plan) string {
 	return string(text)
 }
 
-// A generator sends the flows of a million routes more slowly than a few that it has made beforehand: over the
-// cable it sends what the device's test sends.
+// A generator sends the flows of a million routes more slowly than a few flows that it has made beforehand. So
+// it sends over the cable what the device's test sends.
 func TestACalibrationSendsWhatTheDevicesTestSends(t *testing.T) {
 	names, compiled := plans(t, `apiVersion: linerate.dev/v1alpha1
 kind: LoadTestSuite
@@ -88,8 +88,8 @@ spec:
 	}
 }
 
-// Generators on other nodes, of another engine or on other cores are others: each cell is held against the
-// calibration of its own value.
+// Generators on other nodes, of another engine or on other cores have other capacities. So each cell is
+// compared with the calibration of its own value.
 func TestEachValueOfAGeneratorsAxisHasItsOwnCalibration(t *testing.T) {
 	const text = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTestSuite

@@ -36,7 +36,7 @@ func cellNames(m *Matrix) (names []string) {
 	return names
 }
 
-// What only the device's axis varies has one calibration in common, and all calibrations come before all other tests.
+// Cells that differ only in the device share a calibration, and all calibrations come before all other tests.
 func TestGeneratorsAreMeasuredOnceForEachTraffic(t *testing.T) {
 	m := Expand(written(t, calibratedNight))
 	if got, want := cellNames(m), []string{"generator-imix", "generator-64b", "linux-imix", "linux-64b", "half-imix",
@@ -84,8 +84,8 @@ axes: [{name: what, values: [{name: cable, patch: {dut: {type: Loopback}}}, {nam
 	}
 }
 
-// A generator's weakness is never the device's: what comes close to what it does by itself is a lower bound,
-// and says so.
+// A figure close to the generators' capacity is a lower bound, and the cell says so, since a generator's
+// weakness isn't the device's.
 func TestFiguresNearTheGeneratorsOwnAreLowerBounds(t *testing.T) {
 	for name, spec := range map[string]string{"a margin of 10 %": calibratedNight,
 		"the usual margin": strings.Replace(calibratedNight, "margin: 10%, ", "", 1)} {
@@ -116,7 +116,7 @@ func testFiguresNear(t *testing.T, spec string) {
 	}
 }
 
-// What the generators may have cost fails nothing, while a figure far from theirs may.
+// A figure near the generators' capacity fails no criterion, while a figure far from it may.
 func TestNothingFailsNearTheGeneratorsOwn(t *testing.T) {
 	demanding := strings.Replace(calibratedNight, `min: "100"`, `min: "1900"`, 1)
 	s := measuredAlone(t, demanding, map[string]int64{"generator-imix": 1000, "generator-64b": 2000, "linux-imix": 950,
@@ -133,7 +133,7 @@ func TestNothingFailsNearTheGeneratorsOwn(t *testing.T) {
 	}
 }
 
-// inDirections is the Report of a test whose device carries so many packets per second there, and so many back.
+// inDirections is the Report of a test whose device carries these packets per second in each direction.
 func inDirections(name string, forward, backward int64) *report.Report {
 	r := figureOf(name, forward)
 	reverse := report.Flow{PacketsPerSecond: backward, Layer1BitsPerSecond: backward * 672}
@@ -143,7 +143,7 @@ func inDirections(name string, forward, backward int64) *report.Report {
 	return r
 }
 
-// calibratedSuite is a suite of which each cell's runs are such Reports.
+// calibratedSuite is a suite whose runs have the Reports that measure returns.
 func calibratedSuite(t *testing.T, spec string, measure func(cell, test string) *report.Report) *report.Suite {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -160,7 +160,7 @@ func calibratedSuite(t *testing.T, spec string, measure func(cell, test string) 
 	return nil
 }
 
-// outcomes are what became of a cell's criteria: "fast Undecided".
+// outcomes are the outcomes of a cell's criteria, such as "fast Undecided".
 func outcomes(s *report.Suite, cell string) (words []string) {
 	for _, c := range s.Cells {
 		if c.Name == cell {
@@ -184,8 +184,8 @@ criteria:
 - {name: loss, metric: LossRatio, max: "0.0001"}
 `
 
-// The limit of an asymmetric device may be the generators' in one direction alone: what that direction doesn't
-// show is open, and what the other one shows is said.
+// The generators may limit an asymmetric device in one direction alone. A criterion is open for that direction,
+// and decided by the other one.
 func TestACriterionIsOpenInTheDirectionThatTheGeneratorsLimit(t *testing.T) {
 	measured := func(forward, backward int64, lost units.Ratio) *report.Suite {
 		return calibratedSuite(t, asymmetric, func(cell, test string) *report.Report {
@@ -227,7 +227,7 @@ func TestACriterionIsOpenInTheDirectionThatTheGeneratorsLimit(t *testing.T) {
 	}
 }
 
-// Each goal of a search is held against the generators by its own figures.
+// Each goal of a search is compared with the generators by its own figures.
 func TestACriterionIsOpenForTheGoalThatTheGeneratorsLimit(t *testing.T) {
 	spec := `
 calibration: {margin: 10%}
@@ -264,8 +264,8 @@ repetitions: 5
 criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]
 `
 
-// Where both sides are the generators' limit, neither is shown to be as fast as the other, nor to be slower;
-// and a document remembers whose limit its figures are.
+// If the generators limit both sides, neither is shown to be as fast as the other, nor to be slower. A document
+// stores whose limit its figures are.
 func TestTheGeneratorsLimitIsNotCompared(t *testing.T) {
 	measured := func(main, candidate int64, reference *Reference) *report.Suite {
 		return measuredAlone(t, calibratedImages, map[string]int64{"generator": 10_000, "main": main,
@@ -314,8 +314,8 @@ func TestTheGeneratorsLimitIsNotCompared(t *testing.T) {
 	}
 }
 
-// Where several tests are under way at once, a cell may be in before its calibration: it waits for that, and is
-// judged when it is in.
+// If several tests are under way at once, a cell may be complete before its calibration. The cell waits for the
+// calibration, and is judged then.
 func TestACellWaitsForItsCalibration(t *testing.T) {
 	night := strings.Replace(calibratedNight, "repetitions: 2", "repetitions: 1\nparallelism: 8", 1)
 	for name, c := range map[string]struct{ spec, waits, bound string }{

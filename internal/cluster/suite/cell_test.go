@@ -17,7 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// written is a suite as a person writes it.
+// written is a suite as a user writes it.
 func written(tb testing.TB, spec string) *v1alpha1.LoadTestSuite {
 	tb.Helper()
 	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Name: "night", Namespace: "lab", UID: "suite-uid",
@@ -103,7 +103,7 @@ func TestATestSaysWhoseItIs(t *testing.T) {
 	}
 }
 
-// Names are what the API server takes, each cell's and each test's is its own, and the same suite has the same ones.
+// Names are valid and unique for each cell and each test, and the same suite always has the same names.
 func TestNamesCollideNever(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	valid := regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
@@ -133,7 +133,7 @@ func TestNamesCollideNever(t *testing.T) {
 	}
 }
 
-// anySuite has axes whose values are made to be mixed up: a-b and c, a and b-c.
+// anySuite has axes whose joined values are easily confused, such as a-b and c, and a and b-c.
 func anySuite(random *rand.Rand) *v1alpha1.LoadTestSuite {
 	word := func(maxLength int) string {
 		text := "x"
@@ -158,7 +158,7 @@ func anySuite(random *rand.Rand) *v1alpha1.LoadTestSuite {
 	return s
 }
 
-// merged is RFC 7396 as its pseudocode has it.
+// merged is RFC 7396's pseudocode.
 func merged(target, patch any) any {
 	change, isMap := patch.(map[string]any)
 	if !isMap {

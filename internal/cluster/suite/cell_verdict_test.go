@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// releases are two of them and the one that they are compared with, by two kinds of traffic.
+// releases are two releases and the one that they are compared with, with two kinds of traffic.
 const releases = `
 template: {spec: {links: [{name: west}, {name: east}], dut: {type: Reference}}}
 axes:
@@ -65,9 +65,8 @@ func TestCellsAreComparedWithThoseOfTheBaseline(t *testing.T) {
 	}
 }
 
-// A verdict over repetitions speaks of all that were asked for: those that came to nothing are not left out in
-// silence. TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone: what a cell alone shows stands in its row, and
-// status, condition and report say the same of all together.
+// One of many cells fails a suite only as seldom as a single cell does. Its row has the cell's own verdict,
+// while status, condition and report agree on all cells together.
 func TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone(t *testing.T) {
 	spec := func(cells int) string {
 		var frames []string
@@ -176,8 +175,8 @@ func TestRepetitionsWithoutAFigureCountAgainstAVerdict(t *testing.T) {
 	})
 }
 
-// Each further run may change a median, the cell's own or its baseline's: there is no verdict before all are
-// in, and it is said how many are.
+// Each further run may change a median of the cell or of its baseline. So there is no verdict before all runs
+// are complete, and the row says how many are.
 func TestThereIsNoVerdictWhileRepetitionsAreToCome(t *testing.T) {
 	w := newWorld(t, strings.Replace(releases, "{name: slow}", "", 1)+
 		"repetitions: 2\nparallelism: 8\nexclude: [{frames: 64b}]\n")
@@ -215,7 +214,7 @@ func TestThereIsNoVerdictWhileRepetitionsAreToCome(t *testing.T) {
 	}
 }
 
-// A median of figures of which some weren't confirmed says so.
+// A median says how many of its figures aren't confirmed.
 func TestAMedianOfWhatIsNotConfirmedSaysSo(t *testing.T) {
 	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\nparallelism: 3\n")
 	w.pass()
@@ -245,7 +244,7 @@ func TestABaselineWithoutAFigureIsNotPassed(t *testing.T) {
 	}
 }
 
-// A device that lost frames at any load has given its answer: that a second try went better doesn't take it back.
+// A device that lost frames at any load has given its answer. A better second try doesn't withdraw it.
 func TestWhatADeviceAnsweredCountsAlsoWhenItIsTriedAgain(t *testing.T) {
 	w := newWorld(t, "template: {spec: {}}\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"1000\"}]\n")
 	w.ends = func(test string) string {
@@ -262,8 +261,7 @@ func TestWhatADeviceAnsweredCountsAlsoWhenItIsTriedAgain(t *testing.T) {
 	}
 }
 
-// Who reads a suite's report holds it against the digest in the status: that is of what is stored, also where
-// that had to be made smaller.
+// The digest in the status is that of the stored report, also where the report had to be made smaller.
 func TestTheStatusTellsTheDigestOfWhatIsStored(t *testing.T) {
 	const cells = 4000
 	var spec strings.Builder

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile/admission"
 )
 
-// sized is a suite of so many cells, with this template and in each cell a patch.
+// sized is a suite with so many cells, this template, and this patch in each cell.
 func sized(cells int, template v1alpha1.Freeform, patch v1alpha1.Freeform) *v1alpha1.LoadTestSuite {
 	s := &v1alpha1.LoadTestSuite{Spec: v1alpha1.LoadTestSuiteSpec{Template: v1alpha1.LoadTestTemplate{Spec: template},
 		Repetitions: 1, Axes: []v1alpha1.Axis{{Name: "n"}}}}
@@ -27,7 +27,8 @@ func formOf(key, value string) v1alpha1.Freeform {
 	return v1alpha1.Freeform{key: apiextensionsv1.JSON{Raw: []byte(value)}}
 }
 
-// A suite of 4.6 kB took fifteen seconds at each reconcile: each cell was decoded at each of its 2000 levels.
+// A suite of 4.6 kB took fifteen seconds at each reconcile, since each cell was decoded at each of its 2000
+// levels.
 func TestASuiteWhoseTemplateIsTooDeepIsRefusedWithoutMakingACell(t *testing.T) {
 	deep := formOf("dut", strings.Repeat("[", 500)+strings.Repeat("]", 500))
 	for name, s := range map[string]*v1alpha1.LoadTestSuite{"the template": sized(200, deep, nil),
@@ -57,7 +58,7 @@ func TestASuiteWhoseCellsAreTooMuchTextTogetherIsRefused(t *testing.T) {
 	}
 }
 
-// A fault of the template isn't looked for in each of thousands of cells.
+// A fault of the template isn't searched in each of thousands of cells.
 func TestASuiteStopsAtAFaultOfItsTemplate(t *testing.T) {
 	for name, c := range map[string]struct {
 		template, patch v1alpha1.Freeform

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// documentedConditions are those that docs/suites.md tells of, as "Complete=True Measured".
+// documentedConditions are those in docs/suites.md, such as "Complete=True Measured".
 func documentedConditions(t *testing.T) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/suites.md")
@@ -41,14 +41,14 @@ func documentedConditions(t *testing.T) map[string]bool {
 	return documented
 }
 
-// conditionLife is a suite's life, of which the conditions are looked at after each pass.
+// conditionLife is a suite's life, whose conditions are collected after each pass.
 type conditionLife struct {
 	spec    string
 	prepare func(*world)
 	change  func(*world) // the first pass
 }
 
-// conditionLives are lives that together say all that a suite's conditions can say.
+// conditionLives are lives that together have all conditions of a suite.
 func conditionLives() map[string]conditionLife {
 	const single = "template: {spec: {}}\ninvalidRetries: 0\n"
 	const judged = single + "criteria: [{name: a, metric: PacketsPerSecond, min: \"1\"}]\n"
@@ -89,7 +89,7 @@ func conditionLives() map[string]conditionLife {
 	}
 }
 
-// What docs/suites.md says of a suite's conditions is what suites say in their lives, and nothing else.
+// docs/suites.md lists exactly the conditions that suites have in their lives.
 func TestEachConditionOfASuiteIsDocumented(t *testing.T) {
 	conditions := map[string]bool{}
 	for name, l := range conditionLives() {
@@ -105,7 +105,7 @@ func TestEachConditionOfASuiteIsDocumented(t *testing.T) {
 	}
 }
 
-// liveAndTell lets one test end after each pass, and keeps what the conditions say.
+// liveAndTell lets one test end after each pass, and collects the conditions.
 func (w *world) liveAndTell(name string, change func(*world), conditions map[string]bool) {
 	w.t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// manyCells are the axes of a suite of so many cells by so many.
+// manyCells are the axes of a suite with rows times columns cells.
 func manyCells(rows, columns int) string {
 	var axes strings.Builder
 	axes.WriteString("template: {spec: {}}\nparallelism: 200\naxes:\n")
@@ -27,8 +27,9 @@ func (w *world) storeAll() {
 	}
 }
 
-// What one decision costs a suite of 1 000 cells of which half are measured: while nothing is due, when counts
-// and table are, when the report is, and when all is over and judged.
+// BenchmarkDecide measures one decision for a suite of 1 000 cells, half of which are measured. It does so
+// while nothing is due, when counts and table are, when the report is, and when the suite is complete and
+// judged.
 func BenchmarkDecide(b *testing.B) {
 	for name, until := range map[string]struct {
 		measured int

@@ -19,8 +19,9 @@ import (
 
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
 
-// Whatever ends when, and however often the operator is restarted: each repetition of each cell is measured
-// once, never more at once than asked for, and nothing goes before it is stored. (The world says so.)
+// Each repetition of each cell is measured once, whichever test ends first, and however often the operator is
+// restarted. No more tests run at once than requested, and no test is deleted before its run is stored. (The
+// world checks that.)
 func TestSuitesComeToTheirEnd(t *testing.T) {
 	for seed := range uint64(tier.Times(8, 60)) {
 		random := newRandom(seed)
@@ -366,7 +367,7 @@ func TestCellsAreJudged(t *testing.T) {
 	})
 }
 
-// A thousand cells that end one after the other cost few writes, all of which but the last are small.
+// A thousand cells that end one after the other cost few status writes, and all but the last are small.
 func TestAThousandCells(t *testing.T) {
 	var axes strings.Builder
 	axes.WriteString("template: {spec: {}}\nparallelism: 100\naxes:\n")
@@ -405,7 +406,8 @@ func TestAThousandCells(t *testing.T) {
 		passes, w.writes, size, w.bytes, len(w.sheets))
 }
 
-// Who watches a small suite sees each cell within ten seconds; of a large one its report has them within half a minute.
+// A small suite's status shows each cell within ten seconds. A large suite's report shows each cell within half
+// a minute.
 func TestHowSoonACellIsSeen(t *testing.T) {
 	for cells, live := range map[int]bool{liveCells: true, liveCells + 1: false} {
 		t.Run(fmt.Sprint(cells, " cells"), func(t *testing.T) {
@@ -455,8 +457,7 @@ func TestWhatTheAPIServerDoesNotStoreIsTold(t *testing.T) {
 	}
 }
 
-// Whether anything was stored is known by when the suite began: a write of the status that is lost doesn't take
-// that away.
+// A suite that began may have stored runs. A lost write of the status doesn't change when it began.
 func TestASuiteKnowsWhenItBegan(t *testing.T) {
 	w := newWorld(t, "template: {spec: {}}\n")
 	w.pass()

@@ -15,8 +15,9 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// runsOf are Reports, each told by its sign and its figure: ≥ the generator was the limit, ^ the machine was, >
-// all that was asked for came back, ~ not confirmed, - not measured; without one, saturated and confirmed.
+// runsOf are Reports, each described by a sign and its figure. ≥ means that the generator was the limit, ^ the
+// machine, > that all offered load came back, ~ not confirmed, and - not measured. Without a sign the run is
+// saturated and confirmed.
 func runsOf(t *testing.T, figures string) (reports []*report.Report) {
 	t.Helper()
 	for _, text := range strings.Fields(figures) {
@@ -98,8 +99,8 @@ func TestWhichRunWasDisturbed(t *testing.T) {
 	}
 }
 
-// Of all runs whose generators were the limit only the one that says least has to be looked at: if that isn't
-// below what the others say, none is.
+// Of all runs whose generators were the limit, only the lowest must be examined. If it isn't below the others,
+// none is.
 func TestIfAnyWasDisturbedTheLeastWas(t *testing.T) {
 	random, found := newRandom(31), 0
 	for range 5000 {
@@ -124,7 +125,7 @@ func TestIfAnyWasDisturbedTheLeastWas(t *testing.T) {
 	}
 }
 
-// boundTo has some tests bounded by what their generators could send.
+// boundTo bounds some tests by what their generators could send.
 func boundTo(bounds map[string]int64) func(string) int64 {
 	return func(test string) int64 { return bounds[strings.TrimPrefix(test, "night-test-")] }
 }
@@ -219,7 +220,8 @@ func TestDisturbedRunsAreRepeated(t *testing.T) {
 	}
 }
 
-// What is repeated depends on what was measured, and neither on what ended first nor on restarts of the operator.
+// Which runs are repeated depends on what was measured, and neither on which ended first nor on restarts of the
+// operator.
 func TestTheSameRunsAreRepeatedInWhateverOrderTheyEnd(t *testing.T) {
 	const spec = twoByTwo + "repetitions: 5\ninvalidRetries: 2\n"
 	bounds := map[string]int64{"night-apu6-imix-r2": 300_000, "night-apu6-imix-r4": 500_000,
@@ -253,7 +255,7 @@ func TestTheSameRunsAreRepeatedInWhateverOrderTheyEnd(t *testing.T) {
 	}
 }
 
-// While a disturbed run is repeated there is no verdict, and it isn't part of the row.
+// While a disturbed run is repeated the cell has no verdict, and the run isn't part of the row.
 func TestACellIsNotJudgedBeforeItsRepeatsAreIn(t *testing.T) {
 	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\nparallelism: 3\ncriteria: [{name: fast, metric: "+
 		"PacketsPerSecond, min: \"900000\"}]\n")
@@ -329,8 +331,7 @@ func TestWhatIsOverIsNotRepeated(t *testing.T) {
 	}
 }
 
-// The replaced run stands in no way for its repetition: not in a judgement of what is stored, not in a
-// baseline, in notes or in a document.
+// A replaced run stands for its repetition in no judgement of stored runs, baseline, note or document.
 func TestAReplacedRunIsNoPartOfAnything(t *testing.T) {
 	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: "+
 		"\"900000\"}]\n")
@@ -364,7 +365,7 @@ func TestAReplacedRunIsNoPartOfAnything(t *testing.T) {
 	}
 }
 
-// On one machine it is the same, and an unfinished suite is taken up with all of a repetition's tries.
+// One machine repeats the same runs, and resumes an unfinished suite with all of a repetition's tries.
 func TestDisturbedRunsAreRepeatedOnOneMachineToo(t *testing.T) {
 	const spec = "template: {spec: {}}\nrepetitions: 3\n"
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -426,7 +427,7 @@ func TestDisturbedRunsAreRepeatedOnOneMachineToo(t *testing.T) {
 	}
 }
 
-// What others measured is the middle of it, whatever their number.
+// medianOfOthers is the middle of the others' figures, whatever their number.
 func TestTheMiddleOfWhatOthersMeasured(t *testing.T) {
 	runs := []measuredRun{{repetition: 1, figures: &report.Figures{PacketsPerSecond: 1}}}
 	for i, want := range []int64{0, 40, 30, 40, 35} {

@@ -16,7 +16,7 @@ repetitions: 2
 criteria: [{name: fast, metric: PacketsPerSecond, min: "100"}]
 `
 
-// place is where generators are: a machine, and a card.
+// place is the environment of generators on this node, with this card.
 func place(node, nic string) *report.Environment {
 	return &report.Environment{Linerate: "linerate v1", Generators: []report.GeneratorEnvironment{{Name: "generator-0",
 		Product: "TRex", Version: "v3", Cores: 2,
@@ -24,7 +24,7 @@ func place(node, nic string) *report.Environment {
 		Ports:   []report.PortEnvironment{{Link: "west", NIC: nic, Driver: "ice"}}}}}
 }
 
-// nightAt measures a suite from a moment on, whose generators are there, and says which tests it made.
+// nightAt measures a suite from a moment on, in these environments, and returns which tests it made.
 func nightAt(t *testing.T, spec string, start time.Time, environmentOf func(test string) *report.Environment,
 	earlier ...*report.Suite) (s *report.Suite, tests []string) {
 	t.Helper()
@@ -143,7 +143,8 @@ func TestTheNewestCalibrationIsTaken(t *testing.T) {
 	}
 }
 
-// Who takes what another suite took says who measured it, and when: so nothing is kept alive beyond its age.
+// A suite that reuses what another suite reused says which suite measured it, and when. So no calibration is
+// reused beyond its age.
 func TestACalibrationThatWasTakenKeepsItsAge(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	sameLab := func(string) *report.Environment { return place("lab-1", "8086:1593") }
@@ -160,7 +161,7 @@ func TestACalibrationThatWasTakenKeepsItsAge(t *testing.T) {
 	}
 }
 
-// Measured elsewhere, it is measured after all, and what was taken says why it doesn't count.
+// A calibration from another environment is measured again, and the reused run says why it doesn't count.
 func TestACalibrationFromElsewhereCountsForNothing(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	first, _ := nightAt(t, agedNight, began, func(string) *report.Environment { return place("lab-1", "8086:1593") })
@@ -179,7 +180,8 @@ func TestACalibrationFromElsewhereCountsForNothing(t *testing.T) {
 	}
 }
 
-// In a cluster it is looked once, before the first test, and what was taken is stored as the suite's own.
+// In a cluster a suite reads earlier calibrations once, before its first test, and stores reused runs as its
+// own.
 func TestASuiteLooksForCalibrationsBeforeItsFirstTest(t *testing.T) {
 	began := time.Date(2026, 2, 28, 20, 0, 0, 0, time.UTC)
 	first, _ := nightAt(t, agedNight, began, func(string) *report.Environment { return nil })
@@ -207,8 +209,8 @@ func TestASuiteLooksForCalibrationsBeforeItsFirstTest(t *testing.T) {
 	}
 }
 
-// What the generators of another node do by themselves says nothing of these: whatever the device carries, the
-// limit may be theirs.
+// The capacity of another node's generators says nothing about these. Whatever the device carries, the limit
+// may be the generators'.
 func TestACalibrationOfAnotherNodeLeavesLowerBounds(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {

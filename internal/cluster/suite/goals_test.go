@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// searched is what a run leaves of a search for NDR and PDR; a rate of 0: no load met PDR.
+// searched is the run of a search for NDR and PDR. A PDR of 0 means that no load met it.
 func searched(test string, ndr, pdr int64) Run {
 	r := reporttest.Measured(reporttest.Limited(ndr))
 	goals := []report.GoalResult{{Name: "NDR", Result: r.Result},

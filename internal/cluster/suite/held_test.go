@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// A device that died in the middle of its runs has figures, and no cell counts them.
+// A device that failed in the middle of its runs has figures, and no cell counts them.
 func TestACellCountsNoRunThatWasNotHeld(t *testing.T) {
 	const three = "template: {spec: {}}\nrepetitions: 3\ncriteria: [{name: fast, metric: PacketsPerSecond, min: " +
 		"\"1000\"}]\n"

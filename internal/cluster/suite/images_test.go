@@ -15,7 +15,7 @@ func build(digest string) []plan.Container {
 	return []plan.Container{{Name: "vpp", Image: "lab/vpp:main", ImageID: "lab/vpp@sha256:" + digest}}
 }
 
-// A tag that is moved while a suite runs makes a median of two builds: it is told wherever the cell is shown.
+// A tag that moves while a suite runs makes a median of two builds. Each output of the cell says so.
 func TestRunsOfSeveralBuildsAreToldOf(t *testing.T) {
 	w := newWorld(t, twoByTwo+"repetitions: 2\n")
 	w.live(newRandom(1))

@@ -26,7 +26,7 @@ func figureOf(name string, packetsPerSecond int64) *report.Report {
 	}
 }
 
-// measuredAlone is a suite that was measured on one machine, each run of a cell at its rate and a little more
+// measuredAlone is a suite that was measured on one machine. Each run has its cell's rate, and a little more
 // with each repetition.
 func measuredAlone(t *testing.T, spec string, rate map[string]int64, reference *Reference) *report.Suite {
 	t.Helper()

@@ -37,9 +37,9 @@ func TestCellsAreKnownByTheirValuesInAnyOrder(t *testing.T) {
 	}
 }
 
-// How many times as long it takes to find the baselines of all cells of a suite of 4 000 as of one of 400: ten
-// times where each is found alike fast, a hundred times where each is looked for among all. (Allocation and
-// caches make it a little more than ten.)
+// BenchmarkTenTimesAsManyBaselines measures how many times as long it takes to find the baselines of all cells
+// of a suite of 4 000 as of one of 400. The ratio is ten if each is found equally fast, and a hundred if each
+// is searched among all. (Allocation and caches make it a little more than ten.)
 func BenchmarkTenTimesAsManyBaselines(b *testing.B) {
 	const baseline = "baseline: {axis: axis0, value: value-0-of-axis-0}\n"
 	looks := func(rows int) func() {

@@ -81,7 +81,7 @@ func TestAShuffledOrderIsBalancedAndItsOwn(t *testing.T) {
 	}
 }
 
-// orders are those that were tried; of those that chance makes one is drawn for each simulated pair.
+// orders are the orders that were tried. Of the random orders one is drawn for each simulated pair.
 var orders = []struct {
 	words string
 	cells func(pair, runs int) []int // whose run each is: 0 the baseline's, 1 the candidate's
@@ -151,7 +151,7 @@ func periodically(period, low int) func(int) float64 {
 
 const simulatedPairs = 500
 
-// judgedInOrder counts what becomes of a release that is by so much less, of which 2 % are allowed.
+// judgedInOrder counts the verdicts on a release that is slower by loss, of which 2 % are allowed.
 func judgedInOrder(runs int, order func(pair, runs int) []int, disturbance func(int) float64, loss float64) (passed,
 	failed int) {
 	const spread = 0.002
@@ -175,8 +175,8 @@ func judgedInOrder(runs int, order func(pair, runs int) []int, disturbance func(
 	return passed, failed
 }
 
-// row is a line of the table of orders in docs/measured/statistics.md: how often, in percent, one of the orders
-// has a release failed wrongly, and passed wrongly.
+// row is a line of the table of orders in docs/measured/statistics.md. It has how often, in percent, a release
+// is failed wrongly, and passed wrongly, in one of the orders.
 func row(t *testing.T, order, runs int) string {
 	t.Helper()
 	const promised = 0.025

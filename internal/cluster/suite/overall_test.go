@@ -35,7 +35,7 @@ func TestASuiteHasPassedOnlyWhereEachOfItsCellsHas(t *testing.T) {
 	}
 }
 
-// A run has figures only where its test says that it was measured, and its Report that it came to its end.
+// A run has figures only if its test was measured, and its Report came to its end.
 func TestOnlyARunThatWasMeasuredToItsEndHasFigures(t *testing.T) {
 	for name, c := range map[string]struct {
 		ended  string

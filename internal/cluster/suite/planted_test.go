@@ -25,9 +25,8 @@ spec:
     values: [{name: imix}, {name: 64b, patch: {traffic: {profile: FixedSize, frameSize: 64}}}]
 `
 
-// A LoadTest that isn't what the suite makes at its place is told by the first field that differs. What may
-// change in its life doesn't count, and neither do defaults that the definitions which it was made under didn't
-// have.
+// A LoadTest that differs from what the suite makes is reported with the first field that differs. Fields that
+// may change in its life don't count, and neither do missing defaults.
 func TestWhatTheSuiteDidNotMakeIsTold(t *testing.T) {
 	m, err := read(t, "night.yaml", twoDevices)
 	if err != nil {

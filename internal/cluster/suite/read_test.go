@@ -51,7 +51,7 @@ func TestSuitesAreReadFromFiles(t *testing.T) {
 	}
 }
 
-// What is wrong with a suite's file is told with the file, its line and what would be right, without a cluster.
+// A fault in a suite's file is reported with the file, its line and the fix, without a cluster.
 func TestInvalidSuitesAreRefusedInFiles(t *testing.T) {
 	for file, text := range files(t, "../../../config/invalid-examples/suites/*.yaml") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {

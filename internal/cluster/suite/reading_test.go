@@ -49,7 +49,7 @@ func TestASheetThatCannotBeReadIsNextAgain(t *testing.T) {
 	}
 }
 
-// Suites of one name in two namespaces, or one after the other, store their runs apart.
+// Suites of one name in two namespaces, or one after the other, store their runs in different sheets.
 func TestSuitesOfOneNameHaveSheetsOfTheirOwn(t *testing.T) {
 	names := map[string]bool{}
 	for _, uid := range []string{"1", "2", "3"} {
@@ -64,7 +64,8 @@ func TestSuitesOfOneNameHaveSheetsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Whoever edits the suite's namespace may change the copies: nothing is believed but what the operator wrote last.
+// Anyone who may edit the suite's namespace may change the copies. Only what the operator wrote last is
+// accepted.
 func TestCopiesAreBelievedOnlyAsTheOperatorWroteThem(t *testing.T) {
 	m, runs, stored, sheets, copies := Expand(written(t, manyCells(4, 5)+"invalidRetries: 3\n")), Runs{}, Stored{},
 		Sheets{}, map[string]map[string][]byte{}

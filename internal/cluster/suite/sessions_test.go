@@ -18,7 +18,7 @@ func TestADisturbedRunOfSessionsIsToldByItsGoodput(t *testing.T) {
 	}
 }
 
-// What a suite keeps of a run of sessions is enough to compare it by its goodput.
+// A suite keeps enough of a run of sessions to compare it by its goodput.
 func TestASuiteKeepsTheGoodputOfSessions(t *testing.T) {
 	r := reporttest.Sessions(46_500_000)
 	r.Environment = report.EnvironmentOf(r)

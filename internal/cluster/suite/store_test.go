@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// wordy is a run that came to nothing, and says so in words that can't be packed.
+// wordy is a run without figures, whose texts can't be compressed.
 func wordy(random *rand.Rand, name string) Run {
 	words := func() string {
 		text := make([]byte, maxMessage)
@@ -29,7 +29,7 @@ func wordy(random *rand.Rand, name string) Run {
 		Reason: v1alpha1.ReasonDUTFailed, Message: words(), Evidence: evidence}}
 }
 
-// allTries are the names of all tests that a suite can come to have, by cells.
+// allTries are the names of all tests that a suite can have, by cells.
 func allTries(m *Matrix) (names []string) {
 	for cell := range m.Cells {
 		names = slices.AppendSeq(names, m.testNames(cell))
@@ -37,8 +37,8 @@ func allTries(m *Matrix) (names []string) {
 	return names
 }
 
-// 200 repetitions of which each is repeated as often as can be, with as much to say as can be said, are more than a
-// ConfigMap holds. They are stored all the same.
+// 200 repetitions with the maximum of tries and the longest texts are more than a ConfigMap holds, and are
+// stored.
 func TestRunsThatOutgrowAConfigMapAreStored(t *testing.T) {
 	m, random, runs, stored := Expand(written(t, manyCells(10, 20)+"invalidRetries: 8\n")), newRandom(17), Runs{},
 		Stored{}
@@ -73,8 +73,7 @@ func (m *Matrix) store(t testing.TB, runs Runs, stored Stored, sheets map[string
 	return len(sheet.Data[delivery.KeyRuns])
 }
 
-// Wherever the operator is cut short between two writes, and however often, nothing is lost that was known to be
-// stored.
+// Wherever the operator is interrupted between two writes, and however often, no stored run is lost.
 func TestStoredRunsAreNeverLost(t *testing.T) {
 	for seed := range uint64(3) {
 		random := newRandom(seed)
@@ -110,8 +109,8 @@ func TestStoredRunsAreNeverLost(t *testing.T) {
 	}
 }
 
-// underWay is a suite of four tests of which three are over and stored, the first two LoadTests are gone, and the last
-// is being measured.
+// underWay is a suite of four tests. Three are complete and stored, the first two LoadTests are gone, and the
+// last is being measured.
 func underWay(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, twoByTwo+"parallelism: 1\nhistoryLimit: 1\ninvalidRetries: 0\n")
@@ -128,7 +127,7 @@ func underWay(t *testing.T) *world {
 	return w
 }
 
-// tenfold is what somebody would like to have measured.
+// tenfold is a run with forged figures.
 func tenfold(run Run) Run {
 	figures, evidence := *run.Figures, *run.Evidence
 	figures.PacketsPerSecond *= 10
@@ -139,8 +138,8 @@ func tenfold(run Run) Run {
 	return run
 }
 
-// Whoever changes the copies of what a suite stored, or deletes LoadTests, while the operator is down changes no
-// figure, has nothing measured twice, and has nobody believe another figure.
+// A user who changes the copies of a suite's runs, or deletes LoadTests, while the operator is down changes no
+// figure, has nothing measured twice, and makes no command accept another figure.
 func TestWhoChangesCopiesChangesNoFigure(t *testing.T) {
 	honest := underWay(t)
 	honest.restart()
@@ -184,8 +183,8 @@ func TestWhoChangesCopiesChangesNoFigure(t *testing.T) {
 	}
 }
 
-// Wherever the operator ends, between any two of its writes, and however often: nothing is given up, nothing is
-// measured twice (the world says so), and in the end the copies are what the status names.
+// Wherever the operator ends between two of its writes, and however often, no run is lost, nothing is measured
+// twice (the world checks that), and in the end the copies are what the status names.
 func TestWhereverTheOperatorEndsItGoesOnFromWhatIsStored(t *testing.T) {
 	for seed := range uint64(tier.Times(8, 60)) {
 		random := newRandom(seed)

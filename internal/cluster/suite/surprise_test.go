@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/surprise"
 )
 
-// What a suite keeps of its runs is enough for the rules of surprises: they need the device, and how the
-// generators sent.
+// A suite keeps enough of its runs for the rules of surprises, which need the device, and how the generators
+// sent.
 func TestASuitesDocumentSurprises(t *testing.T) {
 	const spec = `
 template: {spec: {dut: {type: Reference}, links: [{name: west}, {name: east}]}}

@@ -20,8 +20,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// world plays the API server and everybody else: what a decision asks for happens, tests come to their ends,
-// time passes, the operator forgets.
+// world plays the API server and all users. It carries out decisions, ends tests, lets time pass, and restarts
+// the operator.
 type world struct {
 	t      testing.TB
 	suite  *v1alpha1.LoadTestSuite
@@ -80,7 +80,7 @@ func newWorld(t testing.TB, spec string) *world {
 	return w
 }
 
-// restart is what a new operator knows: what stands in its own sheets.
+// restart is what a new operator knows, which stands in its own sheets.
 func (w *world) restart() {
 	w.t.Helper()
 	w.matrix, w.storedAt, w.reportAt, w.earlierRead = Expand(w.suite), time.Time{}, time.Time{}, false
@@ -92,18 +92,18 @@ func (w *world) restart() {
 	w.unreported = len(w.runs) > 0
 }
 
-// read reads what is stored.
+// read reads the stored runs.
 func (w *world) read() *Reading {
 	w.t.Helper()
 	return readAll(w.t, w.matrix, w.sheets)
 }
 
-// published are the runs that others read of the copies.
+// published are the runs that others read from the copies.
 func (w *world) published() (Runs, error) {
 	return Expand(w.suite).ReadCopies(func(name string) (map[string][]byte, error) { return w.copies[name], nil })
 }
 
-// dead says that the operator ended just now; a new one is there then.
+// dead says that the operator ended just now. A new one has been started then.
 func (w *world) dead() bool {
 	w.t.Helper()
 	if w.dies == nil || !w.dies() {
@@ -113,7 +113,7 @@ func (w *world) dead() bool {
 	return true
 }
 
-// pass is one look of the operator's, with all that follows from it.
+// pass is one pass of the operator, with all that follows from it.
 func (w *world) pass() Decision {
 	w.t.Helper()
 	if w.forgets {
@@ -155,8 +155,7 @@ func (w *world) pass() Decision {
 	return Decision{}
 }
 
-// store writes the next sheet, its copy first. What the operator does after either may be its last act: then it
-// is false.
+// store writes the next sheet, its copy first. It is false if the operator ended during the writes.
 func (w *world) store() bool {
 	w.t.Helper()
 	sheet, err := w.matrix.NextSheet(w.runs, w.stored)
@@ -184,7 +183,7 @@ func (w *world) store() bool {
 	return true
 }
 
-// say writes the status. It is false where that, or what came before, was the operator's last act.
+// say writes the status. It is false if the operator ended before or after that.
 func (w *world) say(d Decision) bool {
 	w.t.Helper()
 	if w.dead() {
@@ -314,7 +313,7 @@ func bounded(r *report.Report, packetsPerSecond int64) *report.Report {
 	return r
 }
 
-// reportOf is the Report of a test that was measured: packet rates that differ by test.
+// reportOf is the Report of a measured test. The packet rates differ by test.
 func reportOf(t *v1alpha1.LoadTest) *report.Report {
 	c, _ := completion(t)
 	switch c.Reason {
@@ -354,7 +353,7 @@ func lossyAtAnyLoad() *report.Report {
 	}
 }
 
-// live lets everything happen until the suite is over: random tests end, time passes.
+// live runs passes until the suite is complete. Random tests end, and time passes.
 func (w *world) live(random *rand.Rand) {
 	w.t.Helper()
 	for range 20_000 {
@@ -376,7 +375,7 @@ func (w *world) complete() bool {
 	return meta.IsStatusConditionTrue(w.suite.Status.Conditions, v1alpha1.ConditionComplete)
 }
 
-// want fails unless the conditions are these: "Complete=True Measured".
+// want fails unless the conditions are these, such as "Complete=True Measured".
 func (w *world) want(conditions ...string) {
 	w.t.Helper()
 	var found []string
