@@ -233,7 +233,7 @@ func placeFor(start netip.Addr, length int) (netip.Prefix, bool) {
 		return netip.Prefix{}, false
 	}
 	place := netip.PrefixFrom(start, length).Masked()
-	if place.Addr() != start { // from isn't the first address of such a network: take the next network
+	if place.Addr() != start { // start isn't the first address of such a network, so take the next one
 		place = netip.PrefixFrom(lastAddress(place).Next(), length)
 	}
 	return place, translated.Contains(place.Addr())

@@ -74,8 +74,8 @@ func (ls *links) allow(path *field.Path, network netip.Prefix) {
 	}
 }
 
-// outside says what is wrong with a network that isn't allowed, and the way out. A network so wide that nobody's lab
-// has it is a mistake, and allowing it would switch the check off.
+// outside says what is wrong with a network that isn't allowed, and the way out. A network so wide that no lab has
+// it is a mistake, and allowing it would switch the check off.
 func outside(network netip.Prefix) string {
 	const widest4, widest6 = 8, 32
 	text := "outside the networks made for measuring (198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8, 2001:2::/48): "

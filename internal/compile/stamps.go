@@ -56,7 +56,7 @@ func (st *stamps) check() {
 const mostStamped = 1000
 
 // stamp has all frames of a generator's streams carry stamps. Each stream gets a flow id that is unique in the
-// generator, by which its received frames are told apart.
+// generator, by which its received frames are counted.
 func (st *stamps) stamp(ports []plan.GeneratorPort) {
 	id := uint32(0)
 	for _, p := range ports {

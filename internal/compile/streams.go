@@ -57,7 +57,7 @@ func blameStreams(err error) (errs field.ErrorList) {
 	return errs
 }
 
-// mostStreamFaults is how many faults of streams are told at once.
+// mostStreamFaults is how many faults of streams are reported at once.
 const mostStreamFaults = 20
 
 // allowStreams refuses streams with source or destination addresses that aren't allowed, including all those

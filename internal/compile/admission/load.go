@@ -103,7 +103,7 @@ func (s *Server) Load(file string, r io.Reader) ([]Object, error) {
 			}
 		}
 	}
-	if len(objects) == 0 && len(faults) == 0 { // nobody meant this file
+	if len(objects) == 0 && len(faults) == 0 { // the file has no object of linerate
 		for _, skipped := range foreign {
 			faults = append(faults, skipped.faults...)
 		}

@@ -53,7 +53,7 @@ func specOf(object any) map[string]any {
 	if err == nil {
 		err = intake.JSON(text, &content, limits)
 	}
-	if err != nil { // a template that isn't JSON; no server holds such a thing
+	if err != nil { // a template that isn't JSON, which no server holds
 		return map[string]any{"unreadable": err.Error()}
 	}
 	return content.Spec

@@ -36,7 +36,7 @@ func resolved(r units.Ratio) func(*plan.BackToBack) {
 }
 
 // queue is a device that forwards at a rate and holds so many frames, behind a generator that sends no faster
-// than most.
+// than fastest.
 type queue struct {
 	rate, fastest float64
 	depth         int64

@@ -60,7 +60,7 @@ func shared(limit float64) proceduretest.Paired {
 	}
 }
 
-// throttled is the device behind a generator that offers no more than most in a direction.
+// throttled is the device behind a generator that offers no more than limit in a direction.
 func throttled(d proceduretest.Paired, limit float64) proceduretest.Paired {
 	return func(n int, asked [2]float64) (offered, received [2]float64) {
 		return d(n, [2]float64{min(asked[0], limit), min(asked[1], limit)})

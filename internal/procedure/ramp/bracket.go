@@ -238,7 +238,7 @@ func (b *bracket) addClean(p point, byEstimate bool) {
 func (b *bracket) addUnclear(p point, isLong bool) {
 	b.ceilingUnclear = !p.generatorAtFault() && !p.machine && p.asked < b.ceiling
 	b.ceiling = min(b.ceiling, p.asked)
-	b.upperProven = b.upperProven || p.asked >= b.upper.asked // trying it again does not tell
+	b.upperProven = b.upperProven || p.asked >= b.upper.asked // another try shows no more
 	if isLong {
 		b.goBelowUnclear(p.asked - mul(p.asked, b.refineTo)/2)
 	}

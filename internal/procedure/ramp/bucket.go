@@ -53,7 +53,7 @@ func (b *bucket) follow(s procedure.Step, w report.Window) {
 		case d.Quality == report.Lossy:
 			b.empty[i] = load
 		case w.Evidence != nil && w.Evidence.Fault != "":
-			b.empty[i] = 0 // nobody knows what was sent when
+			b.empty[i] = 0 // when frames were sent is unknown
 		default:
 			b.empty[i] = emptyBefore
 		}

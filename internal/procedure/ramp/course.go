@@ -44,69 +44,69 @@ type course struct {
 
 // replay plays the history.
 func replay(p plan.Procedure, history []report.Window) *course {
-	m := &course{rules: p, steps: Steps(p.Ramp), level: 1, repeatsLeft: staircaseBudget,
+	c := &course{rules: p, steps: Steps(p.Ramp), level: 1, repeatsLeft: staircaseBudget,
 		repeats: repeats{lossLimit: p.MaxLossRatio}}
-	m.stage = warming
+	c.stage = warming
 	if p.Ramp.WarmupDuration <= 0 {
-		m.stage = climbing
+		c.stage = climbing
 	}
-	m.search = newSearch(p, &m.repeats)
+	c.search = newSearch(p, &c.repeats)
 	for i := range history {
-		m.search.bucket.follow(m.next(), history[i])
+		c.search.bucket.follow(c.next(), history[i])
 		observed := pointOf(&history[i], i)
 		if history[i].Phase != report.WarmUp {
-			m.measured = append(m.measured, observed)
+			c.measured = append(c.measured, observed)
 		}
 		// a step is decided by the windows before it, also where a longer history is replayed
-		m.search.measured = m.measured
-		m.observe(observed)
+		c.search.measured = c.measured
+		c.observe(observed)
 	}
-	return m
+	return c
 }
 
 // observe takes in the window of the step that the course would have taken next.
-func (m *course) observe(p point) {
-	m.reason, m.repeats.rested, m.search.optional = "", false, false
-	switch m.stage {
+func (c *course) observe(p point) {
+	c.reason, c.repeats.rested, c.search.optional = "", false, false
+	switch c.stage {
 	case warming:
-		m.observeWarmUp(p)
+		c.observeWarmUp(p)
 	case climbing:
-		m.observeStep(p)
+		c.observeStep(p)
 	case holding:
-		m.observeHold(p)
+		c.observeHold(p)
 	case narrowing, closing:
-		m.stage, m.reason = m.search.observe(p, m.level < m.steps)
-		if m.stage == climbing {
-			m.level++
+		c.stage, c.reason = c.search.observe(p, c.level < c.steps)
+		if c.stage == climbing {
+			c.level++
 		}
 	case finished:
 	}
 }
 
 // observeWarmUp judges the warm-up. It proves that traffic passes, and nothing else.
-func (m *course) observeWarmUp(p point) {
+func (c *course) observeWarmUp(p point) {
 	if lost := procedure.NothingCameBack(*p.window); lost != "" {
-		m.stage, m.reason = finished, lost
+		c.stage, c.reason = finished, lost
 		return
 	}
 	if p.window.Quality == report.Invalid {
-		if m.reason = m.repeats.ofInvalid(*p.window); m.reason != "" {
+		if c.reason = c.repeats.ofInvalid(*p.window); c.reason != "" {
 			return
 		}
 	}
-	m.stage, m.repeats.count = climbing, 0
+	c.stage, c.repeats.count = climbing, 0
 }
 
 // observeStep takes in a window of the staircase.
-func (m *course) observeStep(p point) {
-	if p.unclear() && m.repeatsLeft > 0 {
-		if m.reason = m.repeats.ofInvalid(*p.window); m.reason != "" {
-			m.repeatsLeft--
+func (c *course) observeStep(p point) {
+	if p.unclear() && c.repeatsLeft > 0 {
+		if c.reason = c.repeats.ofInvalid(*p.window); c.reason != "" {
+			c.repeatsLeft--
 			return
 		}
 	}
-	m.repeats.count = 0
-	b := &m.search.bracket
+	c.repeats.count = 0
+	b := &c.search.bracket
 	b.points = append(b.points, p)
 	saturated := b.countRuns(p)
 	sentence := ""
@@ -114,96 +114,96 @@ func (m *course) observeStep(p point) {
 		sentence = b.saturationSentence()
 	}
 	switch {
-	case saturated && m.rules.Ramp.StopAtSaturation:
-		m.endClimb(sentence)
+	case saturated && c.rules.Ramp.StopAtSaturation:
+		c.endClimb(sentence)
 	case b.upper == nil && b.plateau():
-		m.endClimb(fmt.Sprintf("the climb ends at %s of the target: the generator offers no more than %s, all "+
+		c.endClimb(fmt.Sprintf("the climb ends at %s of the target: the generator offers no more than %s, all "+
 			"directions together", percent(p.asked), wording.PacketRate(p.offeredRate())))
-	case m.level < m.steps:
-		m.level++
+	case c.level < c.steps:
+		c.level++
 		if saturated {
-			m.reason = sentence + "; going on to the target"
+			c.reason = sentence + "; going on to the target"
 		}
-	case b.upper == nil && b.runs.open() && m.topWindows < topRepeats:
-		m.topWindows++
-		m.reason = fmt.Sprintf("the last windows lost frames; repeated at the top until there are %d of them, or none",
+	case b.upper == nil && b.runs.open() && c.topWindows < topRepeats:
+		c.topWindows++
+		c.reason = fmt.Sprintf("the last windows lost frames; repeated at the top until there are %d of them, or none",
 			lossyRun)
 	default:
-		m.endClimb(sentence)
+		c.endClimb(sentence)
 	}
 }
 
 // endClimb goes on to the hold, or to the search where no hold was asked for or the climb was resumed.
-func (m *course) endClimb(reason string) {
-	if m.rules.Ramp.HoldDuration <= 0 || m.search.withdrawals > 0 {
-		m.beginSearch(reason)
+func (c *course) endClimb(reason string) {
+	if c.rules.Ramp.HoldDuration <= 0 || c.search.withdrawals > 0 {
+		c.beginSearch(reason)
 		return
 	}
-	m.stage, m.reason, m.repeats.count, m.votes = holding, reason, 0, votes{}
+	c.stage, c.reason, c.repeats.count, c.votes = holding, reason, 0, votes{}
 }
 
 // observeHold takes in the hold at the top. It is longer than a step, so loss there that repeats is believed, though no
 // step lost frames.
-func (m *course) observeHold(p point) {
-	longEnough := m.rules.Ramp.HoldDuration >= m.rules.Ramp.ConfirmDuration
-	p.long = longEnough && (!p.clean || p.surelyWithin(m.rules.MaxLossRatio))
-	m.search.keepHeld(p)
+func (c *course) observeHold(p point) {
+	longEnough := c.rules.Ramp.HoldDuration >= c.rules.Ramp.ConfirmDuration
+	p.long = longEnough && (!p.clean || p.surelyWithin(c.rules.MaxLossRatio))
+	c.search.keepHeld(p)
 	if p.unclear() {
-		m.reason = m.repeats.ofInvalid(*p.window)
+		c.reason = c.repeats.ofInvalid(*p.window)
 	}
-	b := &m.search.bracket
-	if m.reason == "" && b.upper == nil {
-		m.reason = m.votes.cast(p, true)
+	b := &c.search.bracket
+	if c.reason == "" && b.upper == nil {
+		c.reason = c.votes.cast(p, true)
 	}
-	if m.reason != "" {
+	if c.reason != "" {
 		return
 	}
 	reason := ""
-	unrepeatable := p.unclear() && !m.votes.clean // what was lost once could not be tried again
-	if b.upper == nil && m.votes.lossy > 0 && (p.lossy || unrepeatable) {
-		p = m.votes.best
+	unrepeatable := p.unclear() && !c.votes.clean // what was lost once could not be tried again
+	if b.upper == nil && c.votes.lossy > 0 && (p.lossy || unrepeatable) {
+		p = c.votes.best
 		b.mark(p, "the hold", true)
-		reason = m.search.believeHeldLoss(p)
+		reason = c.search.believeHeldLoss(p)
 	}
 	b.points = append(b.points, p)
-	m.beginSearch(reason)
+	c.beginSearch(reason)
 }
 
-func (m *course) beginSearch(reason string) { m.stage, m.reason = m.search.begin(reason) }
+func (c *course) beginSearch(reason string) { c.stage, c.reason = c.search.begin(reason) }
 
 // next is the step that the course asks for.
-func (m *course) next() procedure.Step {
-	r := m.rules.Ramp
-	s := procedure.Step{Kind: procedure.Hold, Reason: m.reason, Number: m.level, Total: m.steps,
+func (c *course) next() procedure.Step {
+	r := c.rules.Ramp
+	s := procedure.Step{Kind: procedure.Hold, Reason: c.reason, Number: c.level, Total: c.steps,
 		Settle: r.Settle.Std(), Judge: judged(r)}
-	switch m.stage {
+	switch c.stage {
 	case warming:
 		s.Phase, s.Load, s.Number, s.Settle = report.WarmUp, units.One, 0, min(r.Settle.Std(), r.WarmupDuration.Std()/2)
 		s.Judge = r.WarmupDuration.Std() - s.Settle
 	case climbing:
-		s.Phase, s.Load = report.Ramping, Level(m.level, m.steps)
+		s.Phase, s.Load = report.Ramping, Level(c.level, c.steps)
 	case holding:
-		s.Phase, s.Load, s.Judge = report.Hold, Level(m.level, m.steps), r.HoldDuration.Std()
+		s.Phase, s.Load, s.Judge = report.Hold, Level(c.level, c.steps), r.HoldDuration.Std()
 	case narrowing, closing:
-		t := m.search.target
-		s.Phase, s.Load, s.Judge, s.Optional = t.phase, t.load, t.judge, m.search.optional
+		t := c.search.target
+		s.Phase, s.Load, s.Judge, s.Optional = t.phase, t.load, t.judge, c.search.optional
 		if t.trial {
 			s.Kind, s.Settle = procedure.Trial, 0
 		}
 	case finished:
-		return procedure.Step{End: true, Reason: m.reason}
+		return procedure.Step{End: true, Reason: c.reason}
 	}
-	s.Rested = m.repeats.rested && s.Kind == procedure.Hold
+	s.Rested = c.repeats.rested && s.Kind == procedure.Hold
 	return s
 }
 
 // ended reports whether the run is complete, and how it ended.
-func (m *course) ended() (complete bool, ending string) {
+func (c *course) ended() (complete bool, ending string) {
 	switch {
-	case m.search.optional: // the next step looks for a better answer
-		return true, m.search.ending
-	case m.stage == finished:
-		return true, m.reason
+	case c.search.optional: // the next step looks for a better answer
+		return true, c.search.ending
+	case c.stage == finished:
+		return true, c.reason
 	}
 	return false, ""
 }

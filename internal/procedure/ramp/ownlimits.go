@@ -47,14 +47,14 @@ func (s *search) tryUnclearGap() bool {
 
 // The search ends when the direction that lost frames first is resolved. Of a device that carries as much in every
 // direction, noise decides which one that is, and another would stay a lower bound though it loses frames a little
-// above: so such a direction is tried once or twice more, as short a way above the answer as its limit is to be
+// above. So such a direction is tried once or twice more, as short a way above the answer as its limit is to be
 // resolved.
 //
 //	answer ┊ upper ✗ (west→east)   ┊ own limit: east→west ✗✗
 //	       ◀── refineTo ──▶
 //	       ◀── 2 or 3 × refineTo ────────────▶ only if its loss above says that it carries more than the first
 
-// mostOwnWindows is how many windows may be spent on that. They count as windows of the search, or of the
+// mostOwnWindows is how many windows may look for directions' own limits. They count as windows of the search, or of the
 // confirmation's length.
 const mostOwnWindows = 6
 

@@ -55,7 +55,7 @@ func limited(limit, burst float64) device {
 	}
 }
 
-// throttled is a generator that offers no more than most.
+// throttled is a generator that offers no more than fastest.
 func (d device) throttled(fastest float64) device {
 	return func(s procedure.Step, asked float64) (float64, float64) { return d(s, min(asked, fastest)) }
 }
