@@ -1,5 +1,5 @@
-// Command linerate measures where network software saturates: on this machine (run), or against a TRex that already runs (ramp).
-// It also has the commands that its own pods run.
+// Command linerate measures where network software saturates, on this machine (run), or against a TRex that
+// already runs (ramp). It also has the commands that its own pods run.
 package main
 
 import (
@@ -9,5 +9,5 @@ import (
 )
 
 func main() {
-	os.Exit(cli.MainAs(os.Args[0], os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(cli.Main(os.Args[0], os.Args[1:], cli.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
 }

@@ -20,10 +20,10 @@ func TestAnOperatorThatIsStartedAgainHasItsKey(t *testing.T) {
 	if err != nil || first.IsZero() {
 		t.Fatal(err)
 	}
-	if again, err := ownKey(t.Context(), c, "linerate-system"); err != nil || again != first {
+	if second, err := ownKey(t.Context(), c, "linerate-system"); err != nil || second != first {
 		t.Errorf("it has another key, or none: %v", err)
 	}
-	if other, err := ownKey(t.Context(), c, "another-system"); err != nil || other == first {
+	if foreign, err := ownKey(t.Context(), c, "another-system"); err != nil || foreign == first {
 		t.Errorf("another operator has the same key, or none: %v", err)
 	}
 }
@@ -35,11 +35,12 @@ func TestTwoReplicasThatStartAtOnceHaveOneKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := 0
-	late := interceptor.NewClient(shared, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, at client.ObjectKey, into client.Object, o ...client.GetOption) error {
+	late := interceptor.NewClient(shared, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch,
+		lookup client.ObjectKey, target client.Object, o ...client.GetOption) error {
 		if asked++; asked == 1 { // before the other replica made it
-			return apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, at.Name)
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, lookup.Name)
 		}
-		return c.Get(ctx, at, into, o...)
+		return c.Get(ctx, lookup, target, o...)
 	}})
 	if second, err := ownKey(t.Context(), late, "linerate-system"); err != nil || second != first {
 		t.Errorf("the second replica has another key, or none: %v", err)
@@ -48,8 +49,11 @@ func TestTwoReplicasThatStartAtOnceHaveOneKey(t *testing.T) {
 
 func TestAKeyThatWasSpoiltIsNotUsed(t *testing.T) {
 	for name, text := range map[string]string{"nothing": "", "half a key": "AbCd", "zeros": strings.Repeat("A", 43)} {
-		c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "linerate-system", Name: keyName}, Data: map[string]string{keyData: text}}).Build()
-		if key, err := ownKey(t.Context(), c, "linerate-system"); err == nil || !key.IsZero() || !strings.Contains(err.Error(), "delete it") {
+		c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "linerate-system", Name: keyName}, Data: map[string]string{keyData: text},
+		}).Build()
+		if key, err := ownKey(t.Context(), c, "linerate-system"); err == nil || !key.IsZero() ||
+			!strings.Contains(err.Error(), "delete it") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

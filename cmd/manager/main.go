@@ -1,4 +1,4 @@
-// Command manager is the operator: it runs LoadTests in a cluster, from creation to result.
+// Command manager is the operator, which runs LoadTests in a cluster, from creation to result.
 package main
 
 import (
@@ -21,8 +21,8 @@ func main() {
 	os.Exit(run(ctrl.SetupSignalHandler(), os.Args[1:], os.LookupEnv, os.Stdout, os.Stderr))
 }
 
-// run returns the exit code: 0 after an orderly end, 2 for wrong flags, 1 for any other error.
-func run(ctx context.Context, args []string, env func(string) (string, bool), out, stderr io.Writer) int {
+// run returns the exit code. It is 0 after an orderly end, 2 for wrong flags, and 1 for any other error.
+func run(ctx context.Context, args []string, env func(string) (string, bool), stdout, stderr io.Writer) int {
 	words := sanitize.NewWriter(stderr, false)
 	options, err := parse(args, env, words)
 	switch {
@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), ou
 		fmt.Fprintln(words, "manager:", err) //nolint:errcheck // there is no other place to report it
 		return 2
 	case options.version:
-		_, err = fmt.Fprintln(out, versionLine())
+		_, err = fmt.Fprintln(stdout, versionLine())
 	default:
 		log := slog.New(quietEnd{logTo(stderr, options.LogLevel), ctx})
 		err = manage(ctx, options, log)
@@ -44,9 +44,9 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), ou
 	return 0
 }
 
-// logTo is a log of a JSON document on each line.
-func logTo(out io.Writer, level slog.Leveler) slog.Handler {
-	return slog.NewJSONHandler(sanitize.JSONLines{Target: out}, &slog.HandlerOptions{Level: level})
+// logTo is a log handler that writes a JSON document on each line.
+func logTo(stderr io.Writer, level slog.Leveler) slog.Handler {
+	return slog.NewJSONHandler(sanitize.JSONLines{Target: stderr}, &slog.HandlerOptions{Level: level})
 }
 
 // manage runs the manager until the context ends, and then until running reconciles have finished.

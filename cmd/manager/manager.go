@@ -32,7 +32,8 @@ const (
 	leaseName = "linerate-manager"
 	// reporter is the reporting controller of events.
 	reporter = "linerate.dev/manager"
-	// endTimeout is how long running reconciles may take to finish when the manager is asked to end; it is shorter than the pod's grace period.
+	// endTimeout is how long running reconciles may take to finish when the manager is asked to end. It is shorter
+	// than the pod's grace period.
 	endTimeout = 20 * time.Second
 	// syncTimeout bounds one check of whether the caches are filled.
 	syncTimeout = time.Second
@@ -45,7 +46,7 @@ func versionLine() string {
 	return fmt.Sprintf("linerate manager %s %s %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// newManager wires the operator; nothing runs yet.
+// newManager wires the operator. It starts nothing.
 func newManager(ctx context.Context, config *rest.Config, options Options) (ctrl.Manager, error) {
 	scheme, err := caches.NewScheme()
 	if err != nil {
@@ -109,7 +110,8 @@ func newManager(ctx context.Context, config *rest.Config, options Options) (ctrl
 		return nil, fmt.Errorf("set up the LoadTest controller: %w", err)
 	}
 	suites, err := loadtestsuite.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), loadtestsuite.Options{
-		Namespace: ownNamespace(options), Namespaces: options.Namespaces, Version: version, Bounds: bounds, Metrics: metrics.Registry, Decoded: decoded, Reports: reports,
+		Namespace: ownNamespace(options), Namespaces: options.Namespaces, Version: version, Bounds: bounds,
+		Metrics: metrics.Registry, Decoded: decoded, Reports: reports,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the LoadTestSuite controller: %w", err)
@@ -118,7 +120,8 @@ func newManager(ctx context.Context, config *rest.Config, options Options) (ctrl
 		return nil, fmt.Errorf("set up the LoadTestSuite controller: %w", err)
 	}
 	policy := retention.Policy{Default: options.KeepReports, Namespaces: options.KeepReportsIn}
-	if err := keptreports.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), policy, nil).SetupWithManager(mgr); err != nil {
+	keeper := keptreports.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), policy, nil)
+	if err := keeper.SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("set up the controller of kept Reports: %w", err)
 	}
 	return mgr, errors.Join(mgr.AddHealthzCheck("alive", healthz.Ping), mgr.AddReadyzCheck("caches", cachesFilled(mgr)))
@@ -127,7 +130,8 @@ func newManager(ctx context.Context, config *rest.Config, options Options) (ctrl
 // inPod is the file that names a pod's namespace.
 const inPod = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// ownNamespace is where the operator keeps its Leases, and runs its runners; outside of a pod, unless a flag names one, it is default.
+// ownNamespace is the namespace of the operator's Leases and runners. A flag names it, or the pod's file does.
+// Otherwise it is default.
 func ownNamespace(options Options) string {
 	if options.LeaderElectionNamespace != "" {
 		return options.LeaderElectionNamespace
@@ -140,8 +144,10 @@ func ownNamespace(options Options) string {
 
 func settings(options Options, key credential.Key) manifests.Settings {
 	s := manifests.Settings{
-		Key: key, Image: options.Image, PullPolicy: corev1.PullPolicy(options.PullPolicy), Namespace: ownNamespace(options), RunnerAccount: options.RunnerAccount, RunnerPriority: options.RunnerPriority,
-		RunnerQueue: options.RunnerQueue, Pods: options.Pods,
+		Key: key, Image: options.Image, PullPolicy: corev1.PullPolicy(options.PullPolicy),
+		Namespace:     ownNamespace(options),
+		RunnerAccount: options.RunnerAccount, RunnerPriority: options.RunnerPriority, RunnerQueue: options.RunnerQueue,
+		Pods: options.Pods,
 	}
 	for _, name := range options.PullSecrets {
 		s.PullSecrets = append(s.PullSecrets, corev1.LocalObjectReference{Name: name})
@@ -149,7 +155,7 @@ func settings(options Options, key credential.Key) manifests.Settings {
 	return s
 }
 
-// cachesFilled is a readiness check: everything that is watched has been listed.
+// cachesFilled is a readiness check. It passes when all watched objects were listed.
 func cachesFilled(mgr ctrl.Manager) healthz.Checker {
 	return func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), syncTimeout)

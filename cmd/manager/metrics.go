@@ -10,8 +10,9 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// metricsOptions says how metrics are served. Over HTTPS, the API server is asked for each token whose it is (a TokenReview), and whether its owner may get /metrics (a
-// SubjectAccessReview). Over HTTP, whoever reaches the address reads them.
+// metricsOptions are the options of the metrics server. Over HTTPS, the API server identifies the owner of each
+// token (TokenReview), and decides whether the owner may get /metrics (SubjectAccessReview). Over HTTP,
+// everybody who reaches the address reads metrics.
 func metricsOptions(options Options) (metricsserver.Options, error) {
 	served := metricsserver.Options{BindAddress: options.MetricsAddress}
 	if !options.MetricsSecure || options.MetricsAddress == "0" {
@@ -23,15 +24,18 @@ func metricsOptions(options Options) (metricsserver.Options, error) {
 	if options.MetricsCertificates == "" {
 		return served, nil // a self-signed certificate is made at the start
 	}
-	// controller-runtime would make a certificate of its own where these files aren't there, and a Prometheus that knows the right one would refuse it.
+	// Without these files, controller-runtime would make a certificate of its own, which a Prometheus that knows
+	// the right one would refuse.
 	for _, name := range []string{"tls.crt", "tls.key"} {
 		if _, err := os.Stat(filepath.Join(options.MetricsCertificates, name)); err != nil {
-			return served, fmt.Errorf("--metrics-certificates: %w (it needs tls.crt and tls.key, as a Secret of type kubernetes.io/tls has them)", err)
+			return served, fmt.Errorf("--metrics-certificates: %w (it needs tls.crt and tls.key, as a Secret of type "+
+				"kubernetes.io/tls has them)", err)
 		}
 	}
 	served.CertDir = options.MetricsCertificates
 	return served, nil
 }
 
-// onlyHTTP1 keeps HTTP/2 off: a scraper needs one request at a time, and an unauthenticated client can't open many streams then.
+// onlyHTTP1 disables HTTP/2. A scraper needs one request at a time, and an unauthenticated client can't open
+// many streams.
 func onlyHTTP1(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }

@@ -25,16 +25,24 @@ func environment(variables map[string]string) func(string) (string, bool) {
 
 func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 	env := environment(map[string]string{
-		"LINERATE_IMAGE": "from/environment", "LINERATE_NAMESPACES": "lab-a, lab-b", "LINERATE_LEADER_ELECT": "false", "LINERATE_METRICS_ADDRESS": "",
-		"LINERATE_KEEP_REPORTS_IN": "lab-a=1000", "LINERATE_VERSION": "true", // which is no option: a Deployment may well say which version it is
+		"LINERATE_IMAGE": "from/environment", "LINERATE_NAMESPACES": "lab-a, lab-b", "LINERATE_LEADER_ELECT": "false",
+		"LINERATE_METRICS_ADDRESS": "",
+		// which is no option: a Deployment may well say which version it is
+		"LINERATE_KEEP_REPORTS_IN": "lab-a=1000", "LINERATE_VERSION": "true",
 	})
-	got, err := parse([]string{"--image", "from/flag", "--pull-secrets=one,two", "--log-level", "debug", "--runner-priority=lab-runners", "--runner-queue=runners"}, env, io.Discard)
+	got, err := parse([]string{"--image", "from/flag", "--pull-secrets=one,two", "--log-level", "debug",
+		"--runner-priority=lab-runners", "--runner-queue=runners"}, env, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Options{
-		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, TrafficPrefixes: strings.Split(compile.DefaultPrefixes, ","), NetworkPolicies: true, DisruptionBudgets: true, RunnerAccount: "linerate-runner", RunnerPriority: "lab-runners", RunnerQueue: "runners", MetricsAddress: ":8443", HealthAddress: ":8081", MetricsSecure: true, ProfileAddress: "0",
-		MetricsTests: 500, MaxConcurrent: 16, LogLevel: -4, KeepReports: retention.Limits{Count: 200, Age: 8760 * time.Hour},
+		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"},
+		NetworkNamespaces: []string{"default"}, TrafficPrefixes: strings.Split(compile.DefaultPrefixes, ","),
+		NetworkPolicies: true, DisruptionBudgets: true, RunnerAccount: "linerate-runner", RunnerPriority: "lab-runners",
+		RunnerQueue: "runners", MetricsAddress: ":8443", HealthAddress: ":8081", MetricsSecure: true,
+		ProfileAddress: "0",
+		MetricsTests:   500, MaxConcurrent: 16, LogLevel: -4, KeepReports: retention.Limits{Count: 200,
+			Age: 8760 * time.Hour},
 		KeepReportsIn: map[string]retention.Limits{"lab-a": {Count: 1000}},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Options{})); diff != "" {
@@ -44,32 +52,51 @@ func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 
 func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 	cases := map[string]struct {
-		args []string
-		env  map[string]string
-		says []string
+		args     []string
+		env      map[string]string
+		messages []string
 	}{
-		"no image":                {says: []string{"--image is needed"}},
-		"a policy that isn't":     {args: []string{"--image=i", "--pull-policy=Sometimes"}, says: []string{`"Sometimes"`, "Always, IfNotPresent or Never"}},
-		"no namespace":            {args: []string{"--image=i", "--namespaces=Lab_A"}, says: []string{`"Lab_A"`}},
-		"no other namespace":      {args: []string{"--image=i", "--network-namespaces=lab,Lab_A"}, says: []string{"--network-namespaces", `"Lab_A"`}},
-		"no namespace of Leases":  {args: []string{"--image=i", "--port-leases-namespace=Lab_A"}, says: []string{"--port-leases-namespace", `"Lab_A"`}},
-		"no External servers":     {args: []string{"--image=i", "--external-servers=192.0.2.0/28,trex.lab"}, says: []string{"--external-servers", `"trex.lab"`, "192.0.2.7:4511"}},
-		"no network of traffic":   {args: []string{"--image=i", "--traffic-prefixes=10.1.0.1/16"}, says: []string{"--traffic-prefixes", `"10.1.0.1/16"`, "10.1.0.0/16"}},
-		"no priority class":       {args: []string{"--image=i", "--runner-priority=Lab_A"}, says: []string{"--runner-priority", `"Lab_A"`}},
-		"no queue":                {args: []string{"--image=i", "--runner-queue=Runners"}, says: []string{"--runner-queue", `"Runners"`, "a LocalQueue"}},
-		"no address":              {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
-		"no concurrency":          {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
-		"too many metrics":        {args: []string{"--image=i", "--metrics-tests=10001"}, says: []string{"--metrics-tests 10001", "0 to 10000"}},
-		"no bound":                {args: []string{"--image=i", "--keep-reports=some"}, says: []string{"keep-reports", "200/8760h"}},
-		"no bound of its own":     {args: []string{"--image=i", "--keep-reports-in=lab=x"}, says: []string{"namespace lab", "200/8760h"}},
-		"a bound of nowhere":      {args: []string{"--image=i", "--keep-reports-in=Lab_A=5"}, says: []string{"--keep-reports-in", `"Lab_A"`}},
-		"all at once":             {args: []string{"--pull-policy=x", "--max-concurrent=99"}, says: []string{"--image", "--pull-policy", "--max-concurrent"}},
-		"a certificate for HTTP":  {args: []string{"--image=i", "--metrics-secure=false", "--metrics-certificates=/certs"}, says: []string{"--metrics-certificates", `"/certs"`, "--metrics-secure=false"}},
-		"labels that aren't JSON": {args: []string{"--image=i", "--pod-labels=team=a"}, says: []string{"pod-labels", `such as {"team":"datapath"}`}},
-		"a label of linerate's":   {args: []string{"--image=i", `--pod-labels={"linerate.dev/role":"dut"}`}, says: []string{"--pod-labels", "linerate.dev/role", "leave it out"}},
-		"an argument":             {args: []string{"--image=i", "run"}, says: []string{`"run"`}},
-		"a variable":              {args: []string{"--image=i"}, env: map[string]string{"LINERATE_MAX_CONCURRENT": "many"}, says: []string{`LINERATE_MAX_CONCURRENT="many"`}},
-		"a flag that isn't one":   {args: []string{"--imgae=i"}, says: []string{"imgae"}},
+		"no image": {messages: []string{"--image is needed"}},
+		"a policy that isn't": {args: []string{"--image=i", "--pull-policy=Sometimes"},
+			messages: []string{`"Sometimes"`, "Always, IfNotPresent or Never"}},
+		"no namespace": {args: []string{"--image=i", "--namespaces=Lab_A"}, messages: []string{`"Lab_A"`}},
+		"no other namespace": {args: []string{"--image=i", "--network-namespaces=lab,Lab_A"},
+			messages: []string{"--network-namespaces", `"Lab_A"`}},
+		"no namespace of Leases": {args: []string{"--image=i", "--port-leases-namespace=Lab_A"},
+			messages: []string{"--port-leases-namespace", `"Lab_A"`}},
+		"no External servers": {args: []string{"--image=i", "--external-servers=192.0.2.0/28,trex.lab"},
+			messages: []string{"--external-servers", `"trex.lab"`, "192.0.2.7:4511"}},
+		"no network of traffic": {args: []string{"--image=i", "--traffic-prefixes=10.1.0.1/16"},
+			messages: []string{"--traffic-prefixes", `"10.1.0.1/16"`, "10.1.0.0/16"}},
+		"no priority class": {args: []string{"--image=i", "--runner-priority=Lab_A"},
+			messages: []string{"--runner-priority", `"Lab_A"`}},
+		"no queue": {args: []string{"--image=i", "--runner-queue=Runners"},
+			messages: []string{"--runner-queue", `"Runners"`, "a LocalQueue"}},
+		"no address": {args: []string{"--image=i", "--health-address=8081"},
+			messages: []string{"--health-address", ":8080"}},
+		"no concurrency": {args: []string{"--image=i", "--max-concurrent=0"}, messages: []string{"1 to 64"}},
+		"too many metrics": {args: []string{"--image=i", "--metrics-tests=10001"},
+			messages: []string{"--metrics-tests 10001", "0 to 10000"}},
+		"no bound": {args: []string{"--image=i", "--keep-reports=some"},
+			messages: []string{"keep-reports", "200/8760h"}},
+		"no bound of its own": {args: []string{"--image=i", "--keep-reports-in=lab=x"},
+			messages: []string{"namespace lab", "200/8760h"}},
+		"a bound of nowhere": {args: []string{"--image=i", "--keep-reports-in=Lab_A=5"},
+			messages: []string{"--keep-reports-in", `"Lab_A"`}},
+		"all at once": {args: []string{"--pull-policy=x", "--max-concurrent=99"},
+			messages: []string{"--image", "--pull-policy", "--max-concurrent"}},
+		"a certificate for HTTP": {args: []string{"--image=i", "--metrics-secure=false",
+			"--metrics-certificates=/certs"}, messages: []string{"--metrics-certificates", `"/certs"`,
+			"--metrics-secure=false"}},
+		"labels that aren't JSON": {args: []string{"--image=i", "--pod-labels=team=a"}, messages: []string{"pod-labels",
+			`such as {"team":"datapath"}`}},
+		"a label of linerate's": {args: []string{"--image=i", `--pod-labels={"linerate.dev/role":"dut"}`},
+			messages: []string{"--pod-labels", "linerate.dev/role", "leave it out"}},
+		"an argument": {args: []string{"--image=i", "run"}, messages: []string{`"run"`}},
+		"a variable": {args: []string{"--image=i"},
+			env:      map[string]string{"LINERATE_MAX_CONCURRENT": "many"},
+			messages: []string{`LINERATE_MAX_CONCURRENT="many"`}},
+		"a flag that isn't one": {args: []string{"--imgae=i"}, messages: []string{"imgae"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -77,9 +104,9 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 			if err == nil {
 				t.Fatal("it is taken")
 			}
-			for _, says := range c.says {
-				if !strings.Contains(err.Error(), says) {
-					t.Errorf("%q doesn't say %q", err, says)
+			for _, messages := range c.messages {
+				if !strings.Contains(err.Error(), messages) {
+					t.Errorf("%q doesn't say %q", err, messages)
 				}
 			}
 		})
@@ -87,12 +114,14 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 }
 
 func TestHelpAndVersionNeedNothingElse(t *testing.T) {
-	var out, stderr bytes.Buffer
-	if _, err := parse([]string{"--help"}, environment(nil), &stderr); !errors.Is(err, flag.ErrHelp) || !strings.Contains(stderr.String(), "manager --image ghcr.io") {
+	var stdout, stderr bytes.Buffer
+	if _, err := parse([]string{"--help"}, environment(nil), &stderr); !errors.Is(err, flag.ErrHelp) ||
+		!strings.Contains(stderr.String(), "manager --image ghcr.io") {
 		t.Errorf("--help: %v, says\n%s", err, stderr.String())
 	}
-	if code := run(t.Context(), []string{"--version"}, environment(nil), &out, &stderr); code != 0 || !strings.HasPrefix(out.String(), "linerate manager dev go1.") {
-		t.Errorf("--version ends with %d, and says %q", code, out.String())
+	if code := run(t.Context(), []string{"--version"}, environment(nil), &stdout, &stderr); code != 0 ||
+		!strings.HasPrefix(stdout.String(), "linerate manager dev go1.") {
+		t.Errorf("--version ends with %d, and says %q", code, stdout.String())
 	}
 }
 
@@ -102,7 +131,9 @@ func TestOptionsCanBePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(options)
-	if want := `{"image":"i","networkNamespaces":["default"],"trafficPrefixes":["` + strings.ReplaceAll(compile.DefaultPrefixes, ",", `","`) + `"],"networkPolicies":true,"disruptionBudgets":true,"leaderElect":true,"runnerAccount":"linerate-runner","metricsAddress":":8443","healthAddress":":8081","metricsSecure":true,"profileAddress":"0","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
+	if want := `{"image":"i","networkNamespaces":["default"],"trafficPrefixes":["` +
+		strings.ReplaceAll(compile.DefaultPrefixes, ",", `","`) +
+		`"],"networkPolicies":true,"disruptionBudgets":true,"leaderElect":true,"runnerAccount":"linerate-runner","metricsAddress":":8443","healthAddress":":8081","metricsSecure":true,"profileAddress":"0","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}
 }

@@ -6,12 +6,13 @@ import (
 	"log/slog"
 )
 
-// noLeaderAnyMore is controller-runtime's error for a manager that has lost the lead. A manager that was asked to end returns it sometimes, depending on
-// which of its goroutines ends first.
+// noLeaderAnyMore is controller-runtime's error for a manager that has lost the lead. A manager that was asked
+// to end sometimes returns the error, depending on which of its goroutines ends first.
 const noLeaderAnyMore = "leader election lost"
 
-// quietEnd is a log handler that demotes, once the manager was asked to end, the errors that its end causes: a call that was cut short, such as the renewal of
-// the leader's lease, or a lost lead. Otherwise whoever reads the log, or counts its errors, would look for a fault at each ordinary end.
+// quietEnd is a log handler that demotes the errors that an ordinary end of the manager causes. Such an end
+// cuts short calls, such as the renewal of the leader's lease, or loses the lead. In a log, or in a count of
+// errors, that would look like a fault.
 type quietEnd struct {
 	slog.Handler
 	stopping context.Context //nolint:containedctx // ends when the manager is asked to end; it isn't a record's context
@@ -38,11 +39,11 @@ func (e quietEnd) WithGroup(name string) slog.Handler {
 	return quietEnd{e.Handler.WithGroup(name), e.stopping}
 }
 
-// causedByEnd says whether a record holds the error of a cancelled context, or of a lost lead.
+// causedByEnd reports whether a record has the error of a cancelled context, or of a lost lead.
 func causedByEnd(record slog.Record) (caused bool) {
 	record.Attrs(func(a slog.Attr) bool {
-		err, is := a.Value.Any().(error)
-		caused = is && (errors.Is(err, context.Canceled) || err.Error() == noLeaderAnyMore)
+		err, ok := a.Value.Any().(error)
+		caused = ok && (errors.Is(err, context.Canceled) || err.Error() == noLeaderAnyMore)
 		return !caused
 	})
 	return caused

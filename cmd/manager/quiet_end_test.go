@@ -20,15 +20,16 @@ import (
 func TestCallsCutShortByTheManagersEndAreNoErrors(t *testing.T) {
 	cancelled := fmt.Errorf("renew the lease: %w", context.Canceled)
 	for name, c := range map[string]struct {
-		ends  bool
-		err   error
-		level slog.Level // from which it is logged
-		said  string     // "" is nothing
+		ends   bool
+		err    error
+		level  slog.Level // from which it is logged
+		output string     // "" is nothing
 	}{
-		"cut short by its end":                      {true, cancelled, slog.LevelInfo, ""},
-		"cut short by its end, and all is told":     {true, cancelled, slog.LevelDebug, "level=DEBUG"},
-		"leading no longer, at its end":             {true, errors.New(noLeaderAnyMore), slog.LevelInfo, ""},
-		"leading no longer before":                  {false, errors.New(noLeaderAnyMore), slog.LevelInfo, "level=ERROR"},
+		"cut short by its end":                  {true, cancelled, slog.LevelInfo, ""},
+		"cut short by its end, and all is told": {true, cancelled, slog.LevelDebug, "level=DEBUG"},
+		"leading no longer, at its end":         {true, errors.New(noLeaderAnyMore), slog.LevelInfo, ""},
+		"leading no longer before": {false, errors.New(noLeaderAnyMore), slog.LevelInfo,
+			"level=ERROR"},
 		"a fault while it ends":                     {true, errors.New("refused"), slog.LevelInfo, "level=ERROR"},
 		"something cancelled while nobody asks for": {false, cancelled, slog.LevelInfo, "level=ERROR"},
 	} {
@@ -41,8 +42,8 @@ func TestCallsCutShortByTheManagersEndAreNoErrors(t *testing.T) {
 			var stderr strings.Builder
 			log := slog.New(quietEnd{slog.NewTextHandler(&stderr, &slog.HandlerOptions{Level: c.level}), ctx})
 			log.With("lock", "linerate-manager").WithGroup("g").Error("retrieving the lease", "err", c.err)
-			if said := stderr.String(); (said == "") != (c.said == "") || !strings.Contains(said, c.said) {
-				t.Errorf("it says %q", said)
+			if output := stderr.String(); (output == "") != (c.output == "") || !strings.Contains(output, c.output) {
+				t.Errorf("it says %q", output)
 			}
 		})
 	}
@@ -50,7 +51,7 @@ func TestCallsCutShortByTheManagersEndAreNoErrors(t *testing.T) {
 
 // What a manager says that lost the lead is the library's to word.
 func TestAManagerThatLostTheLeadSaysSo(t *testing.T) {
-	lock := &taken{}
+	lock := &foreignLock{}
 	leads := 100 * time.Millisecond
 	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://192.0.2.1"}, ctrl.Options{ // nobody is asked
 		LeaderElection: true, LeaderElectionResourceLockInterface: lock,
@@ -66,26 +67,26 @@ func TestAManagerThatLostTheLeadSaysSo(t *testing.T) {
 }
 
 // taken is a lock that can be had once, and is somebody else's from then on.
-type taken struct {
-	has *resourcelock.LeaderElectionRecord
+type foreignLock struct {
+	record *resourcelock.LeaderElectionRecord
 }
 
-func (l *taken) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	if l.has == nil {
+func (l *foreignLock) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	if l.record == nil {
 		return nil, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "leases"}, leaseName)
 	}
-	return l.has, nil, nil
+	return l.record, nil, nil
 }
 
-func (l *taken) Create(_ context.Context, record resourcelock.LeaderElectionRecord) error {
-	l.has = &record
+func (l *foreignLock) Create(_ context.Context, record resourcelock.LeaderElectionRecord) error {
+	l.record = &record
 	return nil
 }
 
-func (l *taken) Update(context.Context, resourcelock.LeaderElectionRecord) error {
+func (l *foreignLock) Update(context.Context, resourcelock.LeaderElectionRecord) error {
 	return errors.New("it was taken")
 }
 
-func (*taken) RecordEvent(string) {}
-func (*taken) Identity() string   { return "this one" }
-func (l *taken) Describe() string { return leaseName }
+func (*foreignLock) RecordEvent(string) {}
+func (*foreignLock) Identity() string   { return "this one" }
+func (l *foreignLock) Describe() string { return leaseName }

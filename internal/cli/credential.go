@@ -20,23 +20,26 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod"
 )
 
-// verifierFlag is --verifier.
-func verifierFlag(f *pflag.FlagSet, into *credential.Verifier) {
-	f.TextVar(into, "verifier", credential.Verifier{}, "answer only who proves that it has the key of this verifier, as the operator's runners do (none: whoever calls)")
+// verifierFlag adds --verifier.
+func verifierFlag(f *pflag.FlagSet, target *credential.Verifier) {
+	f.TextVar(target, "verifier", credential.Verifier{},
+		"answer only who proves that it has the key of this verifier, as the operator's runners do (none: whoever "+
+			"calls)")
 }
 
-// secretFlag is --secret-file.
-func secretFlag(f *pflag.FlagSet, into *string, use string) {
-	f.StringVar(into, "secret-file", autoSecret, use+"; auto is /run/linerate/secret of root's, and $XDG_RUNTIME_DIR/linerate/secret of others'")
+// secretFlag adds --secret-file. Its help begins with use.
+func secretFlag(f *pflag.FlagSet, target *string, use string) {
+	f.StringVar(target, "secret-file", autoSecret, use+
+		"; auto is /run/linerate/secret of root's, and $XDG_RUNTIME_DIR/linerate/secret of others'")
 }
 
-// secretOfServers is what --secret-file is for in a client.
+// secretOfServers is the help of --secret-file of clients.
 const secretOfServers = "file with the secret of servers that run already and ask for it, as linerate generator does"
 
 // autoSecret is the value of --secret-file by which servers and clients of one user find the same file.
 const autoSecret = "auto"
 
-// secretPath is the file that --secret-file names; an error: this user has no folder of its own for it.
+// secretPath is the file that --secret-file names. It is an error if auto finds no folder of this user.
 func secretPath(file string) (string, error) {
 	folder := os.Getenv("XDG_RUNTIME_DIR")
 	if os.Geteuid() == 0 {
@@ -51,12 +54,13 @@ func secretPath(file string) (string, error) {
 	return filepath.Join(folder, "linerate", "secret"), nil
 }
 
-// mostSecret is far more than a key has bytes.
-const mostSecret = 256
+// maxSecretBytes is far more than a key has.
+const maxSecretBytes = 256
 
 // readSecret reads the key in a file that only its owner, root or this user, may read.
 func readSecret(path string) (key credential.Key, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not keep it waiting
+	// opening a pipe must not wait for its writer
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return key, err
 	}
@@ -70,11 +74,13 @@ func readSecret(path string) (key credential.Key, err error) {
 	case !info.Mode().IsRegular():
 		return key, fmt.Errorf("%s is no file", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return key, fmt.Errorf("others may read or write %s: chmod 600 %s, after you have removed and made it anew if they did", path, path)
+		return key, fmt.Errorf("others may read or write %s: chmod 600 %s, after you have removed and made it anew "+
+			"if they did", path, path)
 	case owner != 0 && owner != uint32(os.Geteuid()):
-		return key, fmt.Errorf("%s belongs to user %d, who could drive what it guards: name a file of your own", path, owner)
+		return key, fmt.Errorf("%s belongs to user %d, who could drive what it guards: name a file of your own", path,
+			owner)
 	}
-	text, err := intake.Text(f, mostSecret)
+	text, err := intake.Text(f, maxSecretBytes)
 	if err == nil {
 		err = key.UnmarshalText(bytes.TrimSpace(text))
 	}
@@ -87,7 +93,8 @@ func readSecret(path string) (key credential.Key, err error) {
 	return key, nil
 }
 
-// makeSecret is readSecret of a server: it makes the file, if there is none, and its folder. Nobody ever reads half a secret.
+// makeSecret is readSecret of a server. It makes the file and its folder if they don't exist. The file appears
+// with its whole content.
 func makeSecret(path string) (credential.Key, error) {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -96,7 +103,8 @@ func makeSecret(path string) (credential.Key, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return readSecret(path)
 	}
-	f, err := os.CreateTemp(folder, ".secret-") //nolint:forbidigo // of mode 0600, in a folder of its owner, and linked to its name only where there is none
+	// The file's mode is 0600, and the link that gives it its name overwrites nothing.
+	f, err := os.CreateTemp(folder, ".secret-") //nolint:forbidigo // see above
 	if err != nil {
 		return credential.Key{}, err
 	}
@@ -114,7 +122,7 @@ func makeSecret(path string) (credential.Key, error) {
 	return readSecret(path)
 }
 
-// guardedBy is the verifier of a server that people start by hand: the one of its flag, or that of the secret in a file.
+// guardedBy is the verifier of a server that people start by hand. It is the flag's, or that of the secret in a file.
 func guardedBy(stderr io.Writer, v credential.Verifier, file, address string) (credential.Verifier, error) {
 	if !v.IsZero() {
 		return v, nil
@@ -135,7 +143,8 @@ func guardedBy(stderr io.Writer, v credential.Verifier, file, address string) (c
 	return key.Verifier(), nil
 }
 
-// dialServer connects to a server that runs already, and proves the secret of the file to one that asks for it, as linerate generator does. It returns the key that was asked for; zero: none was.
+// dialServer connects to a running server, and proves the secret of the file if the server asks for it, as
+// linerate generator does. It returns the key that it proved; zero: the server asked for none.
 func dialServer(ctx context.Context, server, file string, o stl.Options) (*stl.Engine, credential.Key, error) {
 	e, err := stl.Dial(ctx, server, o)
 	if !errors.Is(err, credential.ErrAsked) {
@@ -146,7 +155,8 @@ func dialServer(ctx context.Context, server, file string, o stl.Options) (*stl.E
 		key, err = readSecret(file)
 	}
 	if err != nil {
-		return nil, credential.Key{}, fmt.Errorf("%s serves only who has its secret: %w; name the file that the server was started with (--secret-file)", server, err)
+		return nil, credential.Key{}, fmt.Errorf("%s serves only who has its secret: %w; name the file that the "+
+			"server was started with (--secret-file)", server, err)
 	}
 	o.Dial = key.Dialer(credential.Control)
 	e, err = stl.Dial(ctx, server, o)

@@ -19,7 +19,7 @@ func TestAServersSecretIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 	if err != nil || v.IsZero() {
 		t.Fatal(err)
 	}
-	if again, err := guardedBy(io.Discard, credential.Verifier{}, file, ":4501"); err != nil || again != v {
+	if second, err := guardedBy(io.Discard, credential.Verifier{}, file, ":4501"); err != nil || second != v {
 		t.Errorf("the next server has another secret, or none: %v", err)
 	}
 	if key, err := readSecret(file); err != nil || key.Verifier() != v {
@@ -30,13 +30,14 @@ func TestAServersSecretIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
 	}
-	given := credential.New().Verifier()
-	if got, err := guardedBy(io.Discard, given, file, ":4501"); err != nil || got != given {
+	flag := credential.New().Verifier()
+	if got, err := guardedBy(io.Discard, flag, file, ":4501"); err != nil || got != flag {
 		t.Errorf("with --verifier: %v", err)
 	}
-	var said strings.Builder
-	if open, err := guardedBy(&said, credential.Verifier{}, "", ":4501"); err != nil || !open.IsZero() || !strings.Contains(said.String(), "whoever reaches :4501 can make this machine send") {
-		t.Errorf("%v, and it said %q", err, said.String())
+	var stderr strings.Builder
+	if open, err := guardedBy(&stderr, credential.Verifier{}, "", ":4501"); err != nil || !open.IsZero() ||
+		!strings.Contains(stderr.String(), "whoever reaches :4501 can make this machine send") {
+		t.Errorf("%v, and it said %q", err, stderr.String())
 	}
 }
 
@@ -65,15 +66,21 @@ func TestServersThatStartAtOnceHaveOneSecret(t *testing.T) {
 func TestASecretThatOthersMayKnowIsRefused(t *testing.T) {
 	key, _ := credential.New().MarshalText()
 	for name, c := range map[string]struct {
-		make func(path string) error
-		says string
+		make    func(path string) error
+		message string
 	}{
-		"that others may read":  {func(path string) error { return os.WriteFile(path, key, 0o644) }, "others may read or write"},
-		"that others may write": {func(path string) error { return os.WriteFile(path, key, 0o600) }, "others may read or write"},
-		"of too few bytes":      {func(path string) error { return os.WriteFile(path, key[:20], 0o600) }, "is 32 bytes as base64url"},
-		"of zeros":              {func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("A", 43)), 0o600) }, "empty of randomness"},
-		"in a pipe":             {func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no file"},
-		"in a folder":           {func(path string) error { return os.Mkdir(path, 0o700) }, "is no file"},
+		"that others may read": {func(path string) error { return os.WriteFile(path, key, 0o644) },
+			"others may read or write"},
+		"that others may write": {func(path string) error { return os.WriteFile(path, key, 0o600) },
+			"others may read or write"},
+		"of too few bytes": {func(path string) error { return os.WriteFile(path, key[:20], 0o600) },
+			"is 32 bytes as base64url"},
+		"of zeros": {func(path string) error {
+			return os.WriteFile(path, []byte(strings.Repeat("A", 43)),
+				0o600)
+		}, "empty of randomness"},
+		"in a pipe":   {func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no file"},
+		"in a folder": {func(path string) error { return os.Mkdir(path, 0o700) }, "is no file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "secret")
@@ -84,8 +91,9 @@ func TestASecretThatOthersMayKnowIsRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := guardedBy(io.Discard, credential.Verifier{}, file, ":4501"); err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), string(key)) {
-				t.Errorf("%v, want %q", err, c.says)
+			if _, err := guardedBy(io.Discard, credential.Verifier{}, file, ":4501"); err == nil ||
+				!strings.Contains(err.Error(), c.message) || strings.Contains(err.Error(), string(key)) {
+				t.Errorf("%v, want %q", err, c.message)
 			}
 		})
 	}

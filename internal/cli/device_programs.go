@@ -11,14 +11,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
-// resetCommand is the function that runs the file's reset command; nil where the file has none.
+// resetCommand is the function that runs the file's reset command. It is nil where the file has none.
 func resetCommand(p *plan.Plan) func(context.Context) (string, error) {
 	if p.Procedure.Reset == nil || len(p.DUT.ResetCommand) == 0 {
 		return nil
 	}
 	return func(ctx context.Context) (string, error) {
 		command := p.DUT.ResetCommand
-		return bounded.ProgramName(command), bounded.Run(ctx, command, testVariables(p), p.Procedure.Reset.Timeout.Std())
+		return bounded.ProgramName(command), bounded.Run(ctx, command, testVariables(p),
+			p.Procedure.Reset.Timeout.Std())
 	}
 }
 
@@ -28,10 +29,13 @@ func testVariables(p *plan.Plan) []string {
 	for i, l := range p.Links {
 		links[i] = l.Name
 	}
-	return []string{"LINERATE_TEST=" + p.Test.Name, "LINERATE_FORWARDING=" + string(p.DUT.Forwarding), "LINERATE_LINKS=" + strings.Join(links, " ")}
+	return []string{
+		"LINERATE_TEST=" + p.Test.Name, "LINERATE_FORWARDING=" + string(p.DUT.Forwarding), "LINERATE_LINKS=" +
+			strings.Join(links, " "),
+	}
 }
 
-// setUpDevice runs the file's dut.setup, if it has one, and announces it.
+// setUpDevice announces and runs the file's dut.setup, if it has one.
 func setUpDevice(ctx context.Context, stderr io.Writer, p *plan.Plan) error {
 	if p.DUT.Setup == nil {
 		return nil
@@ -47,18 +51,22 @@ func setUpDevice(ctx context.Context, stderr io.Writer, p *plan.Plan) error {
 	return nil
 }
 
-// tearDownDevice runs the file's dut.teardown, if it has one, also when ctx has ended. Its failure is printed, and changes no figure.
+// tearDownDevice runs the file's dut.teardown, if it has one, also when ctx has ended. It prints a failure,
+// which changes no figure.
 func tearDownDevice(ctx context.Context, stderr io.Writer, p *plan.Plan) {
 	if p.DUT.Teardown == nil {
 		return
 	}
 	announceProgram(stderr, p, "dut.teardown", p.DUT.Teardown)
-	if err := bounded.Run(context.WithoutCancel(ctx), p.DUT.Teardown.Command, testVariables(p), p.DUT.Teardown.Deadline.Std()); err != nil {
+	if err := bounded.Run(context.WithoutCancel(ctx), p.DUT.Teardown.Command, testVariables(p),
+		p.DUT.Teardown.Deadline.Std()); err != nil {
 		fmt.Fprintf(stderr, "%s: dut.teardown: %v: look after the device under test\n", p.Test.Name, err)
 	}
 }
 
-// announceProgram prints which program of the file runs, and its time limit: the program's output isn't shown meanwhile, and an interrupt doesn't end a teardown.
+// announceProgram prints which program of the file runs, and its time limit, since the program's output isn't
+// shown, and an interrupt doesn't end a teardown.
 func announceProgram(stderr io.Writer, p *plan.Plan, field string, run *plan.Program) {
-	fmt.Fprintf(stderr, "%s: %s: %s, for %s at most\n", p.Test.Name, field, bounded.ProgramName(run.Command), run.Deadline.Std())
+	fmt.Fprintf(stderr, "%s: %s: %s, for %s at most\n", p.Test.Name, field, bounded.ProgramName(run.Command),
+		run.Deadline.Std())
 }

@@ -1,7 +1,8 @@
-// Package cli is the command line: one file per verb. Verbs read flags, wire packages together and print; what they print to stdout is
-// data, what they print to stderr is messages for people.
+// Package cli is the command line, with a file for each verb. Verbs read flags, wire packages together and
+// print. They print data to stdout, and messages for people to stderr.
 //
-// The commands that people type are here, and of those that pods run the flags: what they do is in internal/pod. generator_kinds.go says how each engine runs on this machine. The packages below:
+// The commands that pods run have only their flags here. internal/pod has the rest. generator_kinds.go says how
+// each engine runs on this machine. The packages below are
 //
 //	kubectl      the verbs of kubectl linerate, a file each; doctor names what a cluster lacks
 //	sidebyside   what the verbs share on files and in a cluster

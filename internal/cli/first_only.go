@@ -1,24 +1,26 @@
 package cli
 
-import "io"
+import (
+	"io"
+	"strings"
+)
 
-// firstOnly writes each note once: in a suite every test would repeat the same notes about the machine.
+// firstOnly writes each note once. In a suite, every test would repeat the notes about the machine.
 type firstOnly struct {
-	out  io.Writer
-	said map[string]bool
+	stderr io.Writer
+	notes  map[string]bool // notes that were written
 }
 
 // Write drops a line that begins with "note: " and was written before.
 func (o *firstOnly) Write(p []byte) (int, error) {
-	const note = "note: "
-	if len(p) > len(note) && string(p[:len(note)]) == note {
-		if o.said[string(p)] {
+	if text := string(p); strings.HasPrefix(text, "note: ") {
+		if o.notes[text] {
 			return len(p), nil
 		}
-		if o.said == nil {
-			o.said = map[string]bool{}
+		if o.notes == nil {
+			o.notes = map[string]bool{}
 		}
-		o.said[string(p)] = true
+		o.notes[text] = true
 	}
-	return o.out.Write(p)
+	return o.stderr.Write(p)
 }

@@ -20,14 +20,18 @@ func newForwarder(s Streams) *cobra.Command {
 		Use:     "forwarder",
 		Short:   "Make this network namespace's kernel forward: the Reference device under test",
 		Example: "  linerate forwarder --spec /etc/linerate-static/forwarder.json",
-		Long: "Sets up addresses, routes or bridges, and limits as the file says, and then waits: the kernel forwards. It needs CAP_NET_ADMIN, and\n" +
-			"for IPv6 a /proc/sys that it may write or that forwards already. With --vitals it also serves vital signs of this machine, and what its limit\n" +
-			"counted, at that address, but not to clients on its links (see linerate vitals). With --reset it forgets what it learned\n" +
-			"when a client asks for a reset (see linerate reset). The gateways of a tunnel recognize each other by the\n" +
+		Long: "Sets up addresses, routes or bridges, and limits as the file says, and then waits: the kernel " +
+			"forwards. It needs CAP_NET_ADMIN, and\n" +
+			"for IPv6 a /proc/sys that it may write or that forwards already. With --vitals it also serves vital " +
+			"signs of this machine, and what its limit\n" +
+			"counted, at that address, but not to clients on its links (see linerate vitals). With --reset it " +
+			"forgets what it learned\n" +
+			"when a client asks for a reset (see linerate reset). The gateways of a tunnel recognize each other by " +
+			"the\n" +
 			"token in the variable " + plan.TunnelTokenVariable + "; each is set up once it has reached the other one.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return pod.ExplainExit(terminationLog, reference.Run(cmd.Context(), s.Err, o))
+			return pod.ExplainExit(terminationLog, reference.Run(cmd.Context(), s.Stderr, o))
 		},
 	}
 	f := cmd.Flags()
@@ -40,13 +44,14 @@ func newForwarder(s Streams) *cobra.Command {
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "name each setting that could not be made")
 	terminationFlag(cmd, &terminationLog, "for what went wrong")
 	_ = cmd.MarkFlagRequired("spec")
-	cmd.AddCommand(newProbe(s, "Ask whether the forwarder of this network namespace is set up: for startup probes", "linerate forwarder probe", reference.Ready, "it forwards",
+	cmd.AddCommand(newProbe(s, "Ask whether the forwarder of this network namespace is set up: for startup probes",
+		"linerate forwarder probe", reference.Ready, "it forwards",
 		"the forwarder is not set up, or not here"))
 	return cmd
 }
 
-// newProbe makes a verb that succeeds where a process listens on an abstract socket of the network namespace.
-func newProbe(s Streams, short, example, socket, yes, no string) *cobra.Command {
+// newProbe makes a verb that succeeds where a process listens on an abstract socket of this network namespace.
+func newProbe(s Streams, short, example, socket, success, failure string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "probe",
 		Short:   short,
@@ -55,9 +60,9 @@ func newProbe(s Streams, short, example, socket, yes, no string) *cobra.Command 
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conn, err := (&net.Dialer{Timeout: 3 * time.Second}).DialContext(cmd.Context(), "unix", socket)
 			if err != nil {
-				return exit.NotMeasured("%s: %w", no, err)
+				return exit.NotMeasured("%s: %w", failure, err)
 			}
-			fmt.Fprintln(s.Out, yes)
+			fmt.Fprintln(s.Stdout, success)
 			return conn.Close()
 		},
 	}

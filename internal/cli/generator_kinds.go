@@ -13,15 +13,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
-// localKind says how generators of one engine and one kind of traffic are started on this machine.
+// localKind starts generators of one engine and one kind of traffic on this machine.
 type localKind struct {
-	// site makes the site where a Plan is run, or says what of the Plan or the flags is impossible here.
+	// site makes a Plan's site. Its error says what of the Plan or the flags is impossible here.
 	site func(p *plan.Plan, o runOptions) (site, error)
-	// inLab opens the generator in the lab's child process; nil: this kind has no lab.
-	inLab func(stderr io.Writer, at lab.Bench) (lab.Engine, error)
+	// inLab opens the generator in the lab's child process. Nil means that this kind has no lab.
+	inLab func(stderr io.Writer, bench lab.Bench) (lab.Engine, error)
 }
 
-// localKinds are all kinds that can send a Plan's load from this machine; job has those that a runner's pod reaches. No other place in this package lists them.
+// localKinds has all kinds that can send a Plan's load from this machine. Package job has those that a runner's
+// pod reaches.
 var localKinds = map[plan.Sender]localKind{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: {site: newLabSite, inLab: openSoftware},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineExternal}: {site: newExternalSite},
@@ -29,15 +30,19 @@ var localKinds = map[plan.Sender]localKind{
 	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: {site: newSessionsSite, inLab: openEnds},
 }
 
-// site is where a Plan is run: a lab on this machine, or TRex servers that already run.
+// site is where a Plan is run. It is a lab on this machine, or TRex servers that already run.
 type site interface {
-	// start makes the generators ready and returns their driver; with force it takes their ports from other owners. stop releases everything that start took.
+	// start makes the generators ready and returns their driver. With force it takes their ports from other owners.
+	// stop
+	// releases everything that start took.
 	start(ctx context.Context, stderr io.Writer, force bool) (driver runner.Driver, stop func(), err error)
-	// sharedPorts are sentences about the physical ports that several of the site's interfaces share; they are known after start.
+	// sharedPorts are sentences about the physical ports that several of the site's interfaces share. They are known
+	// after
+	// start.
 	sharedPorts() []string
 }
 
-// siteOf chooses a Plan's site; its error is bad input.
+// siteOf chooses a Plan's site. Its error is bad input.
 func siteOf(p *plan.Plan, o runOptions) (site, error) {
 	if err := collect.Check(p.Asking(), collect.Folder(o.credentials)); err != nil {
 		return nil, err
@@ -57,5 +62,6 @@ func siteOf(p *plan.Plan, o runOptions) (site, error) {
 
 // onlyInPods is the error for an engine that can't send from this machine.
 func onlyInPods(engine string) string {
-	return fmt.Sprintf("engine %s runs in pods, which need a cluster (kubectl apply): use engine Software, or External for a TRex that already runs", engine)
+	return fmt.Sprintf("engine %s runs in pods, which need a cluster (kubectl apply): use engine Software, or "+
+		"External for a TRex that already runs", engine)
 }

@@ -28,47 +28,58 @@ func TestOnlyWhatCompilesIsStartedHere(t *testing.T) {
 	}
 }
 
-// TestATestIsComparedByItsReportsThroughput: what a gate demands of tests that name no metric must be a figure of their Reports.
+// TestATestIsComparedByItsReportsThroughput: what a gate demands of tests that name no metric must be a figure
+// of their Reports.
 func TestATestIsComparedByItsReportsThroughput(t *testing.T) {
-	for kind, p := range map[string]*plan.Plan{plan.TrafficFrames: {}, plan.TrafficSessions: {Sessions: &plan.Sessions{}}} {
+	for kind, p := range map[string]*plan.Plan{plan.TrafficFrames: {},
+		plan.TrafficSessions: {Sessions: &plan.Sessions{}}} {
 		if p.Sender().Traffic != kind {
 			t.Fatalf("a plan of %s sends %v", kind, p.Sender())
 		}
-		if asked, reported := compile.ThroughputOf(kind), figures.ThroughputOf(&report.Report{Plan: p}); string(asked) != string(reported) {
+		if asked, reported := compile.ThroughputOf(kind),
+			figures.ThroughputOf(&report.Report{Plan: p}); string(asked) != string(reported) {
 			t.Errorf("tests of %s are compared by %s, and their Reports by %s", kind, asked, reported)
 		}
 	}
 }
 
-// TestALabOpensTheGeneratorOfItsKind: the child process gets a Sender by name, and must not open another engine in its place.
+// TestALabOpensTheGeneratorOfItsKind: the child process gets a Sender by name, and must not open another engine
+// in its place.
 func TestALabOpensTheGeneratorOfItsKind(t *testing.T) {
 	for _, s := range compile.Senders() {
-		if engine, err := openInLab(t.Output())(t.Context(), s, lab.Bench{}); localKinds[s].inLab == nil && (engine != nil || err == nil) {
+		if engine, err := openInLab(t.Output())(t.Context(), s, lab.Bench{}); localKinds[s].inLab == nil &&
+			(engine != nil || err == nil) {
 			t.Errorf("%v has no lab, and it opened %v, %v", s, engine, err)
 		}
 	}
 	ends := plan.Sender{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}
-	if engine, err := openInLab(t.Output())(t.Context(), ends, lab.Bench{Ports: []lab.Port{{Link: "west", Interface: "west"}}}); err != nil {
+	if engine, err := openInLab(t.Output())(t.Context(), ends,
+		lab.Bench{Ports: []lab.Port{{Link: "west", Interface: "west"}}}); err != nil {
 		t.Error(err)
-	} else if got, is := engine.(sessions.Ends); !is || len(got) != 1 || got[0].Link != "west" {
+	} else if got, ok := engine.(sessions.Ends); !ok || len(got) != 1 || got[0].Link != "west" {
 		t.Errorf("%v opened %#v, want the end of link west", ends, engine)
 	}
 	const want = `engine "Pigeons" has no lab on this machine for traffic of type Frames`
-	if engine, err := openInLab(t.Output())(t.Context(), plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"}, lab.Bench{}); engine != nil || err == nil || err.Error() != want {
+	if engine, err := openInLab(t.Output())(t.Context(), plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"},
+		lab.Bench{}); engine != nil || err == nil || err.Error() != want {
 		t.Errorf("opened %v, %v\nwant %s", engine, err, want)
 	}
 }
 
-// TestOnlyInALabGeneratorAndDeviceShareAMachine: where all are on one machine, what a generator tells of its own is told as the device's, too.
+// TestOnlyInALabGeneratorAndDeviceShareAMachine: where all are on one machine, what a generator tells of its
+// own is told as the device's, too.
 func TestOnlyInALabGeneratorAndDeviceShareAMachine(t *testing.T) {
-	framesHere, newSessionsSite := (&labSite{plan: &plan.Plan{}}).options(true, nil, machine.Watch{}), sessionsSite{plan: &plan.Plan{}}.options(true, nil, machine.Watch{})
+	framesHere, newSessionsSite := (&labSite{plan: &plan.Plan{}}).options(true, nil, machine.Watch{}),
+		sessionsSite{plan: &plan.Plan{}}.options(true, nil, machine.Watch{})
 	if !framesHere.OneMachine || framesHere.Limited == nil || framesHere.Machine == nil || !framesHere.Force {
 		t.Errorf("frames in a lab: %+v", framesHere)
 	}
-	if !newSessionsSite.OneMachine || newSessionsSite.Limited == nil || newSessionsSite.Machine == nil || !newSessionsSite.Force {
+	if !newSessionsSite.OneMachine || newSessionsSite.Limited == nil || newSessionsSite.Machine == nil ||
+		!newSessionsSite.Force {
 		t.Errorf("sessions in a lab: %+v", newSessionsSite)
 	}
-	if o := (externalSite{plan: &plan.Plan{}}).options(true); o.OneMachine || o.Nodes != nil || o.DeviceNode != "" || o.Device != nil || !o.Force {
+	if o := (externalSite{plan: &plan.Plan{}}).options(true); o.OneMachine || o.Nodes != nil || o.DeviceNode != "" ||
+		o.Device != nil || !o.Force {
 		t.Errorf("servers that run elsewhere: %+v, want no node that is known", o)
 	}
 }
@@ -89,12 +100,17 @@ func TestCredentialsThatCannotBeUsedAreRefused(t *testing.T) {
 	}
 	p := &plan.Plan{Engine: plan.EngineExternal, Observers: []plan.Observer{
 		{Name: "cpu", Type: plan.ObserveProcessors},
-		{Name: "port", Type: plan.ObserveSNMP, SNMP: &plan.SNMPObject{Address: "192.0.2.2:161", OID: ".1.3.6.1.2.1.1.3.0", Scale: "1", Secret: "agent"}},
-		{Name: "box", Type: plan.ObserveRedfish, Redfish: &plan.RedfishChassis{URL: "https://192.0.2.3", Secret: "empty"}},
+		{Name: "port", Type: plan.ObserveSNMP, SNMP: &plan.SNMPObject{Address: "192.0.2.2:161",
+			OID: ".1.3.6.1.2.1.1.3.0", Scale: "1", Secret: "agent"}},
+		{Name: "box", Type: plan.ObserveRedfish, Redfish: &plan.RedfishChassis{URL: "https://192.0.2.3",
+			Secret: "empty"}},
 	}}
 	for credentials, want := range map[string]string{
-		"":     "observer port: secret agent: nobody said where it is: give --credentials a folder that has agent/community\nobserver box: secret empty: nobody said where it is: give --credentials a folder that has empty/username",
-		folder: "observer port: secret agent isn't there\nobserver box: secret empty has none of the keys username and password, token, ca.crt, fingerprint",
+		"": "observer port: secret agent: nobody said where it is: give --credentials a folder that has " +
+			"agent/community\nobserver box: secret empty: nobody said where it is: give --credentials a folder that " +
+			"has empty/username",
+		folder: "observer port: secret agent isn't there\n" +
+			"observer box: secret empty has none of the keys username and password, token, ca.crt, fingerprint",
 	} {
 		if s, err := siteOf(p, runOptions{credentials: credentials}); s != nil || err == nil || err.Error() != want {
 			t.Errorf("%v, %v\nwant %s", s, err, want)
@@ -104,14 +120,14 @@ func TestCredentialsThatCannotBeUsedAreRefused(t *testing.T) {
 
 // Who watches learns it at once, and once.
 func TestProgressSaysWhatObserversCannotRead(t *testing.T) {
-	var out strings.Builder
-	v := newProgressView(&out, "my-test", false)
-	const why = "observer box reads nothing: https://bmc.lab: 401 Unauthorized: it doesn't take what secret bmc has"
-	for i, unread := range []string{"", why, why, "", ""} {
+	var stdout strings.Builder
+	v := newProgressView(&stdout, "my-test", false)
+	const cause = "observer box reads nothing: https://bmc.lab: 401 Unauthorized: it doesn't take what secret bmc has"
+	for i, unread := range []string{"", cause, cause, "", ""} {
 		v.show(runner.Progress{Phase: report.Ramping, Elapsed: time.Duration(i) * time.Second, Unread: unread})
 	}
-	if n := strings.Count(out.String(), "my-test: "+why+"\n"); n != 1 {
-		t.Errorf("it is there %d times:\n%s", n, out.String())
+	if n := strings.Count(stdout.String(), "my-test: "+cause+"\n"); n != 1 {
+		t.Errorf("it is there %d times:\n%s", n, stdout.String())
 	}
 }
 
@@ -120,8 +136,10 @@ func TestAnEngineInPodsIsRefusedOnThisMachine(t *testing.T) {
 	if s != nil || err == nil || !strings.HasPrefix(err.Error(), "engine TRex runs in pods, which need a cluster") {
 		t.Errorf("%v, %v", s, err)
 	}
-	for engine, want := range map[v1alpha1.Engine]int{v1alpha1.EngineTRex: 1, v1alpha1.EngineSoftware: 0, v1alpha1.EngineExternal: 0, "Pigeons": 0} {
-		if wrong := needsCluster(&v1alpha1.LoadTestSpec{Generator: v1alpha1.GeneratorSpec{Engine: engine}}); len(wrong) != want {
+	for engine, want := range map[v1alpha1.Engine]int{v1alpha1.EngineTRex: 1, v1alpha1.EngineSoftware: 0,
+		v1alpha1.EngineExternal: 0, "Pigeons": 0} {
+		spec := v1alpha1.LoadTestSpec{Generator: v1alpha1.GeneratorSpec{Engine: engine}}
+		if wrong := needsCluster(&spec); len(wrong) != want {
 			t.Errorf("%s: %v", engine, wrong)
 		}
 	}

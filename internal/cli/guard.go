@@ -20,25 +20,30 @@ import (
 
 const (
 	guardVerb = "guard"
-	guardDone = "done" // what a run that ends by itself says to its guard
-	// guardStops is how long after a run's death its guard has stopped the traffic, of a server that answers at once.
+	guardDone = "done" // the line by which a run that stopped its traffic ends its guard
+	// guardStops is how soon after a run's death its guard has stopped the traffic of a server that answers at once.
 	guardStops = 5 * time.Second
-	// A server that doesn't answer is asked again after a pause, and given up in the end: one that answers nobody for so long is gone, and its traffic with it.
+	// The guard asks a server that doesn't answer again after guardPause, and gives it up after guardGivesUp,
+	// since such a server is gone, and its traffic with it.
 	guardPause, guardGivesUp = time.Second, 10 * time.Minute
 )
 
-// guard is a process that outlives a run that is killed, and stops its traffic: a TRex knows no heartbeat, sends on when its client is dead, and where it was asked for more than it can send, for hours.
+// guard is a process that outlives a killed run, and stops its traffic. A TRex has no heartbeat. It sends on
+// after its client's death, and for hours where its load is more than it can send.
 //
 //	run    ──────── killed
-//	guard  ─────────────┤ its standard input ends ├ takes up the session ├ stops the run's ports, and gives them back
+//	guard  ─────────────┤ its standard input ends ├ takes up the session ├ stops the run's ports ├ releases them
 type guard struct {
 	process *exec.Cmd
 	input   io.WriteCloser
 }
 
-// startGuard starts the guard of one server's ports, which belong to a session. The server's key goes by the pipe, since everybody may read a process's arguments. A terminal's signals don't reach it.
+// startGuard starts the guard of one server's ports, which belong to a session. The server's key goes through
+// the pipe, since everybody may read a process's arguments. The guard has a session of its own, so that a
+// terminal's signals don't reach it.
 func startGuard(server string, key credential.Key, session uint32, ports int) (*guard, error) {
-	cmd := exec.Command("/proc/self/exe", guardVerb, server, strconv.FormatUint(uint64(session), 10), strconv.Itoa(ports))
+	cmd := exec.Command("/proc/self/exe", guardVerb, server, strconv.FormatUint(uint64(session), 10),
+		strconv.Itoa(ports))
 	cmd.Args[0] = "linerate"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	input, err := cmd.StdinPipe()
@@ -77,14 +82,15 @@ func newGuard(s Streams) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("ports %q: %w", args[2], err)
 			}
-			return standGuard(cmd.Context(), s.In, func(ctx context.Context, key credential.Key) error {
+			return standGuard(cmd.Context(), s.Stdin, func(ctx context.Context, key credential.Key) error {
 				return stopSession(ctx, args[0], key, uint32(session), ports)
 			})
 		},
 	}
 }
 
-// standGuard waits until the run ends, and stops its traffic if the run didn't say that it has. The run's first line is the server's key.
+// standGuard waits until the run ends, and stops its traffic unless the run's last line is guardDone. The run's
+// first line is the server's key.
 func standGuard(ctx context.Context, run io.Reader, stop func(context.Context, credential.Key) error) error {
 	lines := bufio.NewScanner(run)
 	var key credential.Key
@@ -109,7 +115,7 @@ func standGuard(ctx context.Context, run io.Reader, stop func(context.Context, c
 	}
 }
 
-// stopSession stops a session's ports, clears them and gives them back. Ports of others stay as they are.
+// stopSession stops a session's ports, clears them and releases them. It leaves ports of other owners alone.
 func stopSession(ctx context.Context, server string, key credential.Key, session uint32, ports int) error {
 	ctx, cancel := context.WithTimeout(ctx, guardStops)
 	defer cancel()
@@ -121,7 +127,7 @@ func stopSession(ctx context.Context, server string, key credential.Key, session
 	var failed []error
 	for port := range ports {
 		err := client.Acquire(ctx, port, false)
-		if _, taken := errors.AsType[*trex.TakenError](err); taken {
+		if _, foreign := errors.AsType[*trex.TakenError](err); foreign {
 			continue
 		}
 		if err == nil {

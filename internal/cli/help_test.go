@@ -14,7 +14,8 @@ import (
 // What help says of exit codes are codes that there are, in their order.
 func TestHelpListsExistingExitCodes(t *testing.T) {
 	codes := []string{"0", "1", "2", "3", "130"}
-	if want := []int{report.ExitOK, report.ExitFailed, report.ExitBadInput, report.ExitNotMeasured, report.ExitInterrupted}; !slices.Equal(want, []int{0, 1, 2, 3, 130}) {
+	if want := []int{report.ExitOK, report.ExitFailed, report.ExitBadInput, report.ExitNotMeasured,
+		report.ExitInterrupted}; !slices.Equal(want, []int{0, 1, 2, 3, 130}) {
 		t.Fatalf("the exit codes are %v", want)
 	}
 	documented := 0
@@ -24,20 +25,20 @@ func TestHelpListsExistingExitCodes(t *testing.T) {
 		for _, sub := range cmd.Commands() {
 			look(sub)
 		}
-		_, help, has := strings.Cut(cmd.Long, "Exit codes: ")
-		if !has {
+		_, help, found := strings.Cut(cmd.Long, "Exit codes: ")
+		if !found {
 			return
 		}
 		documented++
-		at := -1
+		index := -1
 		for _, m := range code.FindAllStringSubmatch(help, -1) {
 			next := slices.Index(codes, m[1])
-			if next <= at {
+			if next <= index {
 				t.Errorf("%s: exit code %s is none, or out of its order, in %q", cmd.CommandPath(), m[1], help)
 			}
-			at = next
+			index = next
 		}
-		if at < 1 {
+		if index < 1 {
 			t.Errorf("%s tells of hardly an exit code: %q", cmd.CommandPath(), help)
 		}
 	}

@@ -20,44 +20,45 @@ import (
 type inputs struct {
 	plans  []*plan.Plan
 	suites []*localSuite
-	// left are sentences about what else is in the files, which nobody reads.
-	left []string
+	// ignored are sentences about objects of other kinds in the files.
+	ignored []string
 }
 
-// readInputs reads LoadTests and LoadTestSuites from the files ("-": stdin), validates them as an API server would, and compiles them, each cell of a
-// suite too. All faults in all files come as one error, so that a person can mend them at once.
+// readInputs reads LoadTests and LoadTestSuites from the files ("-" is stdin), validates them as an API server
+// would, and compiles them, also each cell of a suite. One error has the faults of all files.
 func readInputs(stdin io.Reader, files []string) (inputs, error) {
 	server, err := admission.NewServer()
 	if err != nil {
 		return inputs{}, err
 	}
-	var all inputs
-	var wrong []error
+	var loaded inputs
+	var errs []error
 	for _, name := range files {
-		wrong = append(wrong, all.read(server, stdin, name))
+		errs = append(errs, loaded.read(server, stdin, name))
 	}
-	if err := errors.Join(wrong...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return inputs{}, exit.BadInput("%w", err)
 	}
-	return all, nil
+	return loaded, nil
 }
 
-func (all *inputs) read(server *admission.Server, stdin io.Reader, name string) error {
+func (i *inputs) read(server *admission.Server, stdin io.Reader, name string) error {
 	objects, err := server.LoadFile(stdin, name)
-	wrong := []error{err}
+	errs := []error{err}
 	if len(objects) > 0 && len(objects[0].OtherObjects) > 0 {
-		all.left = append(all.left, fmt.Sprintf("%s: %s beside it is for a cluster, and left", name, strings.Join(objects[0].OtherObjects, ", ")))
+		i.ignored = append(i.ignored, fmt.Sprintf("%s: %s beside it is for a cluster, and left", name,
+			strings.Join(objects[0].OtherObjects, ", ")))
 	}
 	for _, object := range objects {
 		if object.Suite != nil {
-			wrong = append(wrong, all.addSuite(server, object))
+			errs = append(errs, i.addSuite(server, object))
 			continue
 		}
 		p, _ := compile.Compile(object.LoadTest)
-		wrong = append(wrong, object.Faults(faultsHere(object.LoadTest)))
-		all.plans = append(all.plans, p)
+		errs = append(errs, object.Faults(faultsHere(object.LoadTest)))
+		i.plans = append(i.plans, p)
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
 // faultsHere are the reasons why a LoadTest can't be measured on this machine.
@@ -66,16 +67,19 @@ func faultsHere(test *v1alpha1.LoadTest) field.ErrorList {
 	return append(faults, needsCluster(&test.Spec)...)
 }
 
-func (all *inputs) addSuite(server *admission.Server, object admission.Object) error {
-	var wrong admission.Faults
+func (i *inputs) addSuite(server *admission.Server, object admission.Object) error {
+	var faults admission.Faults
 	spec := &object.Suite.Spec
 	if spec.Suspend {
-		wrong = append(wrong, object.Fault("spec.suspend", "spec.suspend is true: only a cluster can hold a suite back (kubectl apply): here it would never begin; remove suspend"))
+		faults = append(faults, object.Fault("spec.suspend",
+			"spec.suspend is true: only a cluster can hold a suite back (kubectl apply): here it would never begin; "+
+				"remove suspend"))
 	}
 	if spec.Stop {
-		wrong = append(wrong, object.Fault("spec.stop", "spec.stop is true: it would end before it began: remove stop (here Ctrl-C stops a run)"))
+		faults = append(faults, object.Fault("spec.stop",
+			"spec.stop is true: it would end before it began: remove stop (here Ctrl-C stops a run)"))
 	}
 	m, err := suite.Read(object, suite.JudgeWith(server, faultsHere))
-	all.suites = append(all.suites, &localSuite{matrix: m, server: server, parallelism: spec.Parallelism})
-	return errors.Join(wrong.OrNil(), err)
+	i.suites = append(i.suites, &localSuite{matrix: m, server: server, parallelism: spec.Parallelism})
+	return errors.Join(faults.OrNil(), err)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,16 +26,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// iperf3Options are the flags of the verb iperf3, with the letters that iperf3 itself uses.
+// iperf3Options are the flags of the verb iperf3. Their letters are iperf3's own.
 type iperf3Options struct {
 	listen, client, window, length, rate, congestion, iface, format string
-	serves, json, udp, reverse, both                                bool
-	port, parallel, most                                            int
+	serves, json, udp, reverse, bidirectional                       bool
+	port, parallel, maxTests                                        int
 	longest                                                         time.Duration
 	duration, omit, interval                                        span
 }
 
-// span is a time as iperf3 has it, in seconds without a unit, or with one.
+// span is a duration in iperf3's notation, where a number without a unit is seconds.
 type span time.Duration
 
 // Set implements pflag.Value.
@@ -61,12 +60,16 @@ func newIperf3(s Streams) *cobra.Command {
 	var o iperf3Options
 	formats := []string{"text", "json"}
 	cmd := &cobra.Command{
-		Use:     "iperf3 SERVER | iperf3 --listen ADDRESS",
-		Short:   "Measure TCP or UDP with an iperf3 server, or be one",
-		Example: "  linerate iperf3 192.0.2.1 -P 4 -t 30s -O 5s\n  linerate iperf3 192.0.2.1 -u -b 100mbps --bidir -o json\n  linerate iperf3 --listen :5201",
-		Long: "Speaks iperf3's protocol, with linerate or iperf3 (3.2 and later) at the other end. What was sent and what was received are two figures, counted by who sent and who\n" +
-			"received; a test for which one side's counters are missing has no result. Totals are sums of intervals, without the time that --omit leaves out.\n\n" +
-			"With --listen it is a server, and runs several tests at once until Ctrl-C. The protocol has no authentication: whoever reaches the address can make this machine send.\n\n" +
+		Use:   "iperf3 SERVER | iperf3 --listen ADDRESS",
+		Short: "Measure TCP or UDP with an iperf3 server, or be one",
+		Example: "  linerate iperf3 192.0.2.1 -P 4 -t 30s -O 5s\n" +
+			"  linerate iperf3 192.0.2.1 -u -b 100mbps --bidir -o json\n  linerate iperf3 --listen :5201",
+		Long: "Speaks iperf3's protocol, with linerate or iperf3 (3.2 and later) at the other end. What was sent and " +
+			"what was received are two figures, counted by who sent and who\n" +
+			"received; a test for which one side's counters are missing has no result. Totals are sums of intervals, " +
+			"without the time that --omit leaves out.\n\n" +
+			"With --listen it is a server, and runs several tests at once until Ctrl-C. The protocol has no " +
+			"authentication: whoever reaches the address can make this machine send.\n\n" +
 			"Exit codes: 0 measured, 2 bad input, 3 not measured, 130 interrupted.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -88,7 +91,8 @@ func newIperf3(s Streams) *cobra.Command {
 			case o.listen == "" && len(args) == 1:
 				return o.measure(cmd.Context(), s, args[0])
 			}
-			return exit.BadInput("linerate iperf3: name a server, such as 192.0.2.1, or be one with --listen :%d (-s)", iperf3.Port)
+			return exit.BadInput("linerate iperf3: name a server, such as 192.0.2.1, or be one with --listen :%d (-s)",
+				iperf3.Port)
 		},
 	}
 	f := cmd.Flags()
@@ -97,18 +101,21 @@ func newIperf3(s Streams) *cobra.Command {
 	f.StringVarP(&o.client, "client", "c", "", "the server to measure with, in place of SERVER")
 	f.IntVarP(&o.port, "port", "p", iperf3.Port, "the server's port, where its address names none")
 	f.BoolVarP(&o.json, "json", "J", false, "the same as --output json")
-	f.IntVar(&o.most, "most", 8, "server: how many tests may run at once")
+	f.IntVar(&o.maxTests, "most", 8, "server: how many tests may run at once")
 	f.DurationVar(&o.longest, "longest", time.Hour, "server: how long a test may last")
 	f.BoolVarP(&o.udp, "udp", "u", false, "send datagrams; needs --bitrate")
 	f.BoolVarP(&o.reverse, "reverse", "R", false, "the server sends")
-	f.BoolVar(&o.both, "bidir", false, "both send at the same time")
+	f.BoolVar(&o.bidirectional, "bidir", false, "both send at the same time")
 	f.IntVarP(&o.parallel, "parallel", "P", 1, "streams in each direction")
 	o.duration, o.interval = span(10*time.Second), span(time.Second)
 	f.VarP(&o.duration, "time", "t", "how long payload is counted, in whole seconds")
 	f.VarP(&o.omit, "omit", "O", "how long to send before the counted time begins")
-	f.StringVarP(&o.window, "window", "w", "", "size of each socket's buffers, such as 256Ki (default: the kernels' own)")
-	f.StringVarP(&o.length, "length", "l", "", "bytes of each write, such as 128Ki; with --udp the payload of a datagram")
-	f.StringVarP(&o.rate, "bitrate", "b", "", "payload of each stream, such as 100mbps or 100M; 0 or Unlimited: all that the sockets take (default with TCP)")
+	f.StringVarP(&o.window, "window", "w", "",
+		"size of each socket's buffers, such as 256Ki (default: the kernels' own)")
+	f.StringVarP(&o.length, "length", "l", "",
+		"bytes of each write, such as 128Ki; with --udp the payload of a datagram")
+	f.StringVarP(&o.rate, "bitrate", "b", "",
+		"payload of each stream, such as 100mbps or 100M; 0 or Unlimited: all that the sockets take (default with TCP)")
 	f.StringVarP(&o.congestion, "congestion", "C", "", "congestion control, by its name in Linux")
 	f.VarP(&o.interval, "interval", "i", "how often counters are read")
 	f.StringVar(&o.iface, "interface", "", "the interface that all sockets are bound to")
@@ -116,15 +123,16 @@ func newIperf3(s Streams) *cobra.Command {
 	return cmd
 }
 
-// test is what the flags ask for.
+// test is the test that the flags describe.
 func (o iperf3Options) test() (t iperf3.Test, err error) {
-	t = iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: time.Duration(o.duration), Omit: time.Duration(o.omit), Parallel: o.parallel, CongestionControl: o.congestion}
+	t = iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: time.Duration(o.duration),
+		Omit: time.Duration(o.omit), Parallel: o.parallel, CongestionControl: o.congestion}
 	switch {
-	case o.reverse && o.both:
+	case o.reverse && o.bidirectional:
 		return t, exit.BadInput("--reverse and --bidir: give one of them")
 	case o.reverse:
 		t.Flow = iperf3.Reverse
-	case o.both:
+	case o.bidirectional:
 		t.Flow = iperf3.Bidirectional
 	}
 	if o.udp {
@@ -140,7 +148,8 @@ func (o iperf3Options) test() (t iperf3.Test, err error) {
 	case "Unlimited", "0":
 	case "":
 		if o.udp {
-			return t, exit.BadInput("--udp: datagrams have no rate of their own: name one, such as --bitrate 100mbps, or --bitrate Unlimited for all that the sockets take")
+			return t, exit.BadInput("--udp: datagrams have no rate of their own: name one, such as --bitrate " +
+				"100mbps, or --bitrate Unlimited for all that the sockets take")
 		}
 	default:
 		rate, err := units.ParseBitRate(bitRateOfIperf3(o.rate))
@@ -152,7 +161,8 @@ func (o iperf3Options) test() (t iperf3.Test, err error) {
 	return t, nil
 }
 
-// bitRateOfIperf3 is a rate in iperf3's notation, 100M, in linerate's, 100mbps; any other stays as it is.
+// bitRateOfIperf3 converts a rate from iperf3's notation, 100M, to linerate's, 100mbps. It returns any other
+// text unchanged.
 func bitRateOfIperf3(text string) string {
 	number := strings.TrimRight(text, "KMGTkmgt")
 	if _, err := strconv.ParseFloat(number, 64); err != nil || len(text)-len(number) > 1 {
@@ -161,7 +171,7 @@ func bitRateOfIperf3(text string) string {
 	return strings.ToLower(text) + "bps"
 }
 
-// sizeFlag reads a size; 0 where none is given.
+// sizeFlag parses a size in bytes. 0 means that none is given.
 func sizeFlag(flag, text string) (int, error) {
 	if text == "" {
 		return 0, nil
@@ -181,7 +191,8 @@ func (o iperf3Options) measure(ctx context.Context, s Streams, server string) er
 	if _, _, err := net.SplitHostPort(server); err != nil {
 		server = net.JoinHostPort(server, strconv.Itoa(o.port))
 	}
-	r, err := iperf3.Client{Server: server, Place: iperf3.Place{Interface: o.iface}, Interval: time.Duration(o.interval)}.Measure(ctx, test)
+	r, err := iperf3.Client{Server: server, Place: iperf3.Place{Interface: o.iface},
+		Interval: time.Duration(o.interval)}.Measure(ctx, test)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return exit.Interrupted("%w", err)
@@ -190,42 +201,45 @@ func (o iperf3Options) measure(ctx context.Context, s Streams, server string) er
 	case err != nil:
 		return exit.NotMeasured("%w", err)
 	}
-	if err := writeIperf3(s.Out, r, o.format); err != nil {
+	if err := writeIperf3(s.Stdout, r, o.format); err != nil {
 		return exit.NotMeasured("print: %w", err)
 	}
 	return nil
 }
 
-// serve runs the tests that clients ask for until ctx ends, and prints the result of each.
+// serve runs the tests of clients until ctx ends, and prints the result of each.
 func (o iperf3Options) serve(ctx context.Context, s Streams) error {
 	l, err := iperf3.Listen(ctx, iperf3.Place{Interface: o.iface}, o.listen)
 	if err != nil {
 		return exit.BadInput("--listen: %w", err)
 	}
-	fmt.Fprintf(s.Err, "serving iperf3 clients at %s; Ctrl-C ends\n", l.Address())
-	pod.WarnOpen(s.Err, credential.Verifier{}, fmt.Sprint(l.Address()), "make this machine send, as iperf3's protocol asks for no proof", "--listen ADDRESS:PORT serves one network alone, such as 127.0.0.1:5201 this machine")
-	var mu sync.Mutex // a result at a time
-	server := iperf3.Server{MaxTests: o.most, Longest: o.longest, Interval: time.Duration(o.interval), Ended: func(client netip.AddrPort, r *iperf3.Result, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if err == nil {
-			fmt.Fprintf(s.Err, "the test of the client at %s:\n", client)
-			err = writeIperf3(s.Out, r, o.format)
-		}
-		if err != nil {
-			fmt.Fprintf(s.Err, "the test of the client at %s: %s\n", client, wording.Printable(err.Error()))
-		}
-	}}
+	fmt.Fprintf(s.Stderr, "serving iperf3 clients at %s; Ctrl-C ends\n", l.Address())
+	pod.WarnOpen(s.Stderr, credential.Verifier{}, fmt.Sprint(l.Address()),
+		"make this machine send, as iperf3's protocol asks for no proof",
+		"--listen ADDRESS:PORT serves one network alone, such as 127.0.0.1:5201 this machine")
+	var mu sync.Mutex // prints one result at a time
+	server := iperf3.Server{MaxTests: o.maxTests, Longest: o.longest, Interval: time.Duration(o.interval),
+		Ended: func(client netip.AddrPort, r *iperf3.Result, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				fmt.Fprintf(s.Stderr, "the test of the client at %s:\n", client)
+				err = writeIperf3(s.Stdout, r, o.format)
+			}
+			if err != nil {
+				fmt.Fprintf(s.Stderr, "the test of the client at %s: %s\n", client, wording.Printable(err.Error()))
+			}
+		}}
 	if err := server.Serve(ctx, l); err != nil {
 		return exit.NotMeasured("%w", err)
 	}
 	return nil
 }
 
-// iperf3Version is the kind and version of what -o json writes; its members stay.
+// iperf3Version is the kind and version of the document that -o json writes.
 const iperf3Version = "linerate.dev/iperf3.v1alpha1"
 
-// iperf3Document is a test's result as a document; times are in seconds, and in microseconds where their name says so.
+// iperf3Document is a test's result as a document. Times are in seconds, or in microseconds where their name says so.
 type iperf3Document struct {
 	Version    string            `json:"version"`
 	Producer   string            `json:"producer"`
@@ -285,59 +299,72 @@ type iperf3Interval struct {
 }
 
 func iperf3SideOf(s iperf3.Side) iperf3Side {
-	d := iperf3Side{CountedBy: "the other side", Bytes: s.Bytes, Seconds: s.Lasted.Seconds(), BitsPerSecond: math.Round(s.BitsPerSecond()), Retransmits: s.Retransmits, CongestionControl: s.CongestionControl}
+	d := iperf3Side{
+		CountedBy: "the other side", Bytes: s.Bytes, Seconds: s.Lasted.Seconds(),
+		BitsPerSecond: math.Round(s.BitsPerSecond()),
+		Retransmits:   s.Retransmits, CongestionControl: s.CongestionControl,
+	}
 	if s.CountedHere {
 		d.CountedBy = "this program"
 	}
 	for _, i := range s.Intervals {
 		d.Intervals = append(d.Intervals, iperf3Interval{
-			Start: i.Start.Seconds(), End: i.End.Seconds(), Omitted: i.Omitted, Draining: i.Draining, Bytes: i.Bytes, Datagrams: i.Datagrams, Lost: i.Lost, Retransmits: i.Retransmits,
-			RoundTrip: i.RoundTrip.Microseconds(), LongestRoundTrip: i.LongestRoundTrip.Microseconds(), ShortestRoundTrip: i.ShortestRoundTrip.Microseconds(),
-			CongestionWindow: i.CongestionWindow, DeliveryRate: i.DeliveryRate,
+			Start: i.Start.Seconds(), End: i.End.Seconds(), Omitted: i.Omitted, Draining: i.Draining, Bytes: i.Bytes,
+			Datagrams: i.Datagrams, Lost: i.Lost, Retransmits: i.Retransmits,
+			RoundTrip: i.RoundTrip.Microseconds(), LongestRoundTrip: i.LongestRoundTrip.Microseconds(),
+			ShortestRoundTrip: i.ShortestRoundTrip.Microseconds(),
+			CongestionWindow:  i.CongestionWindow, DeliveryRate: i.DeliveryRate,
 		})
 	}
 	return d
 }
 
-func writeIperf3(out io.Writer, r *iperf3.Result, format string) error {
+func writeIperf3(stdout io.Writer, r *iperf3.Result, format string) error {
 	if format == "text" {
-		return writeIperf3Text(out, r)
+		return writeIperf3Text(stdout, r)
 	}
-	d := iperf3Document{Version: iperf3Version, Producer: producer(), Protocol: r.Test.Protocol, Flow: r.Test.Flow, Parallel: r.Test.Parallel, Seconds: r.Test.Duration.Seconds(), Omitted: r.Test.Omit.Seconds()}
-	for _, of := range r.Directions {
-		direction := iperf3Direction{Flow: of.Flow, Sent: iperf3SideOf(of.Sent), Received: iperf3SideOf(of.Received), Unacknowledged: of.Unacknowledged, Remarks: of.Remarks}
-		if g := of.Datagrams; g != nil {
-			direction.Datagrams = &iperf3Datagrams{Sent: g.Sent, Received: g.Received, Lost: g.Lost, LossRatio: g.LossRatio(), Reordered: g.Reordered, Duplicates: g.Duplicates, Dropped: g.Dropped,
-				Jitter: g.Jitter.Microseconds(), WholeRun: g.WholeTest}
+	document := iperf3Document{
+		Version: iperf3Version, Producer: producer(), Protocol: r.Test.Protocol, Flow: r.Test.Flow,
+		Parallel: r.Test.Parallel,
+		Seconds:  r.Test.Duration.Seconds(), Omitted: r.Test.Omit.Seconds(),
+	}
+	for _, d := range r.Directions {
+		direction := iperf3Direction{
+			Flow: d.Flow, Sent: iperf3SideOf(d.Sent), Received: iperf3SideOf(d.Received),
+			Unacknowledged: d.Unacknowledged, Remarks: d.Remarks,
 		}
-		d.Directions = append(d.Directions, direction)
+		if g := d.Datagrams; g != nil {
+			direction.Datagrams = &iperf3Datagrams{
+				Sent: g.Sent, Received: g.Received, Lost: g.Lost, LossRatio: g.LossRatio(), Reordered: g.Reordered,
+				Duplicates: g.Duplicates, Dropped: g.Dropped, Jitter: g.Jitter.Microseconds(), WholeRun: g.WholeTest,
+			}
+		}
+		document.Directions = append(document.Directions, direction)
 	}
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(d)
+	return sidebyside.WriteJSON(stdout, document)
 }
 
-func wayOf(d iperf3.Direction) string {
+func directionText(d iperf3.Direction) string {
 	if d.Flow == iperf3.Reverse {
 		return wording.Direction("server", "client")
 	}
 	return wording.Direction("client", "server")
 }
 
-// writeIperf3Text writes a table: a line for each side of each direction, and what belongs to it.
-func writeIperf3Text(out io.Writer, r *iperf3.Result) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+// writeIperf3Text writes a table with a line for each side of each direction, and the remarks below it.
+func writeIperf3Text(stdout io.Writer, r *iperf3.Result) error {
+	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "direction\t\tbytes\trate\ttime\tsent again")
 	for _, d := range r.Directions {
-		again := ""
+		retransmits := ""
 		if d.Sent.Retransmits != nil {
-			again = wording.Count(*d.Sent.Retransmits)
+			retransmits = wording.Count(*d.Sent.Retransmits)
 		}
-		line := func(what string, s iperf3.Side, again string) {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", wayOf(d), what, wording.Count(s.Bytes), wording.BitRate(int64(math.Round(s.BitsPerSecond()))), wording.Span(s.Lasted), again)
+		line := func(side string, s iperf3.Side, retransmits string) {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", directionText(d), side, wording.Count(s.Bytes),
+				wording.BitRate(int64(math.Round(s.BitsPerSecond()))), wording.Span(s.Lasted), retransmits)
 		}
-		line("sent", d.Sent, again)
+		line("sent", d.Sent, retransmits)
 		line("received", d.Received, "")
 	}
 	if err := table.Flush(); err != nil {
@@ -347,13 +374,15 @@ func writeIperf3Text(out io.Writer, r *iperf3.Result) error {
 		var lines []string
 		if g := d.Datagrams; g != nil {
 			lines = append(lines, fmt.Sprintf("%s: of %s datagrams %s were lost: %s; %s came late, %s twice; jitter %s",
-				wayOf(d), wording.Count(g.Sent), wording.Count(g.Lost), wording.Loss(units.RatioOf(g.Lost, g.Sent)), wording.Count(g.Reordered), wording.Count(g.Duplicates), wording.Microseconds(g.Jitter.Microseconds())))
+				directionText(d), wording.Count(g.Sent), wording.Count(g.Lost),
+				wording.Loss(units.RatioOf(g.Lost, g.Sent)), wording.Count(g.Reordered), wording.Count(g.Duplicates),
+				wording.Microseconds(g.Jitter.Microseconds())))
 		}
 		for _, remark := range d.Remarks {
-			lines = append(lines, wayOf(d)+": "+remark)
+			lines = append(lines, directionText(d)+": "+remark)
 		}
 		for _, l := range lines {
-			if _, err := fmt.Fprintln(out, wording.Printable(l)); err != nil {
+			if _, err := fmt.Fprintln(stdout, wording.Printable(l)); err != nil {
 				return err
 			}
 		}

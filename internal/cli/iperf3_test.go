@@ -29,17 +29,18 @@ func iperf3Server(t *testing.T) (address string) {
 }
 
 // ran is what a command line did, in real time.
-func ran(t *testing.T, args ...string) (data, stderr string, code int) {
+func ran(t *testing.T, args ...string) (data, messages string, code int) {
 	t.Helper()
-	var out, said bytes.Buffer
-	s := Streams{Out: &out, Err: &said}
+	var stdout, stderr bytes.Buffer
+	s := Streams{Stdout: &stdout, Stderr: &stderr}
 	code = execute(t.Context(), newRoot(s), args, s)
-	return out.String(), said.String(), code
+	return stdout.String(), stderr.String(), code
 }
 
 func TestIperf3PrintsBothSides(t *testing.T) {
 	server := iperf3Server(t)
-	data, stderr, code := ran(t, "iperf3", server, "-u", "-b", "2mbps", "--bidir", "-P", "2", "-t", "1s", "-l", "500", "-o", "json")
+	data, stderr, code := ran(t, "iperf3", server, "-u", "-b", "2mbps", "--bidir", "-P", "2", "-t", "1s", "-l", "500",
+		"-o", "json")
 	var d iperf3Document
 	if err := json.Unmarshal([]byte(data), &d); err != nil || code != report.ExitOK {
 		t.Fatalf("exit code %d, %v: %s", code, err, stderr)
@@ -47,13 +48,15 @@ func TestIperf3PrintsBothSides(t *testing.T) {
 	if d.Version != iperf3Version || d.Protocol != iperf3.UDP || d.Parallel != 2 || len(d.Directions) != 2 {
 		t.Fatalf("%+v", d)
 	}
-	for _, of := range d.Directions {
-		own := of.Sent
-		if of.Flow == iperf3.Reverse {
-			own = of.Received
+	for _, direction := range d.Directions {
+		sent := direction.Sent
+		if direction.Flow == iperf3.Reverse {
+			sent = direction.Received
 		}
-		if own.CountedBy != "this program" || len(own.Intervals) == 0 || of.Sent.Bytes != 500*of.Datagrams.Sent || of.Received.Bytes != 500*of.Datagrams.Received || of.Sent.Bytes == 0 {
-			t.Errorf("%+v", of)
+		if sent.CountedBy != "this program" || len(sent.Intervals) == 0 ||
+			direction.Sent.Bytes != 500*direction.Datagrams.Sent ||
+			direction.Received.Bytes != 500*direction.Datagrams.Received || direction.Sent.Bytes == 0 {
+			t.Errorf("%+v", direction)
 		}
 	}
 	data, stderr, code = ran(t, "iperf3", server, "-R", "-b", "1mbps", "-t", "1s")
@@ -72,13 +75,16 @@ func TestIperf3TakesItsLetters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, letters := range []string{"-u -b 2M -l 500", "-b 0 -P 2"} {
-		data, stderr, code := ran(t, append([]string{"iperf3", "-c", host, "-p", port, "-t", "1", "-i", "0.5", "-J"}, strings.Fields(letters)...)...)
+		data, stderr, code := ran(t, append([]string{"iperf3", "-c", host, "-p", port, "-t", "1", "-i", "0.5", "-J"},
+			strings.Fields(letters)...)...)
 		var d iperf3Document
-		if err := json.Unmarshal([]byte(data), &d); err != nil || code != report.ExitOK || d.Seconds != 1 || len(d.Directions) != 1 {
+		if err := json.Unmarshal([]byte(data), &d); err != nil || code != report.ExitOK || d.Seconds != 1 ||
+			len(d.Directions) != 1 {
 			t.Errorf("%s: exit code %d, %v, %+v: %s", letters, code, err, d, stderr)
 		}
 	}
-	for text, want := range map[string]string{"100M": "100mbps", "1.5g": "1.5gbps", "5": "5bps", "100mbps": "100mbps", "fast": "fast", "1KM": "1KM"} {
+	for text, want := range map[string]string{"100M": "100mbps", "1.5g": "1.5gbps", "5": "5bps", "100mbps": "100mbps",
+		"fast": "fast", "1KM": "1KM"} {
 		if got := bitRateOfIperf3(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
@@ -92,7 +98,7 @@ func TestIperf3SaysWhatIsWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	taken := l.Address().String()
+	busyAddress := l.Address().String()
 	for _, c := range []struct {
 		line, want string
 		code       int
@@ -109,7 +115,7 @@ func TestIperf3SaysWhatIsWrong(t *testing.T) {
 		{"iperf3 192.0.2.1 -t soon", "write a time such as 30s or 2m; a number alone is seconds", report.ExitBadInput},
 		{"iperf3 -c 127.0.0.1 -p 1", "start one there (iperf3 -s -p 1)", report.ExitNotMeasured},
 		{"iperf3 127.0.0.1:1", "start one there (iperf3 -s -p 1)", report.ExitNotMeasured},
-		{"iperf3 --listen " + taken, "the port is taken: end the program that has it", report.ExitBadInput},
+		{"iperf3 --listen " + busyAddress, "the port is taken: end the program that has it", report.ExitBadInput},
 	} {
 		if _, stderr, code := ran(t, strings.Fields(c.line)...); code != c.code || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: exit code %d, %q; want %d, %q", c.line, code, stderr, c.code, c.want)

@@ -6,12 +6,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/cli/kubectl"
 )
 
-// newKubectl is `linerate kubectl`: the verbs for LoadTests in a cluster.
+// newKubectl makes `linerate kubectl`, the verbs for LoadTests in a cluster.
 func newKubectl(s Streams) *cobra.Command {
-	return kubectl.NewCommand(kubectl.Options{In: s.In, Out: s.Out, Err: s.Err, Terminal: terminal(s.Err), Version: version})
+	return kubectl.NewCommand(kubectl.Options{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr,
+		Terminal: terminal(s.Stderr),
+		Version:  version})
 }
 
-// newKubectlRoot is the same as `kubectl linerate`. Its shell completion is kubectl's, which asks kubectl_complete-linerate.
+// newKubectlRoot is the same as `kubectl linerate`. Its shell completion is kubectl's, which asks
+// kubectl_complete-linerate.
 func newKubectlRoot(s Streams) *cobra.Command {
 	root := newKubectl(s)
 	root.CompletionOptions.DisableDefaultCmd = true

@@ -25,7 +25,7 @@ func newLabHost(s Streams) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return lab.HostMain(cmd.Context(), openInLab(s.Err))
+			return lab.HostMain(cmd.Context(), openInLab(s.Stderr))
 		},
 	}
 }
@@ -46,7 +46,8 @@ func openInLab(stderr io.Writer) lab.OpenEngine {
 	return func(_ context.Context, sends plan.Sender, bench lab.Bench) (lab.Engine, error) {
 		kind := localKinds[sends]
 		if kind.inLab == nil {
-			return nil, fmt.Errorf("engine %q has no lab on this machine for traffic of type %s", sends.Engine, sends.Traffic)
+			return nil, fmt.Errorf("engine %q has no lab on this machine for traffic of type %s", sends.Engine,
+				sends.Traffic)
 		}
 		return kind.inLab(stderr, bench)
 	}
@@ -57,7 +58,10 @@ func openSoftware(stderr io.Writer, bench lab.Bench) (lab.Engine, error) {
 	cfg := generator.Config(version, stderr)
 	cfg.Signs = &machine.SignsReader{Links: forwarder.Signs(bench.Device)}
 	for _, p := range bench.Ports {
-		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores, CPUs: p.Processors, Path: datapath.Path(p.Path), Batch: p.Batch, Follow: true})
+		port, err := datapath.Open(datapath.Options{
+			Interface: p.Interface, Cores: p.Cores, CPUs: p.Processors, Path: datapath.Path(p.Path), Batch: p.Batch,
+			Follow: true,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("open %s: %w", p.Interface, err)
 		}
@@ -71,7 +75,11 @@ func openEnds(stderr io.Writer, bench lab.Bench) (lab.Engine, error) {
 	var ends sessions.Ends
 	signs := &machine.SignsReader{Links: forwarder.Signs(bench.Device)}
 	for _, p := range bench.Ports {
-		ends = append(ends, sessions.End{Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: generator.SessionsProduct(version), Signs: signs, Log: logger(stderr, true)})
+		ends = append(ends, sessions.End{
+			Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: generator.SessionsProduct(version),
+			Signs: signs,
+			Log:   logger(stderr, true),
+		})
 	}
 	return ends, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -15,21 +16,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// localSuite is a LoadTestSuite that is measured on this machine: its tests one after the other, each in a lab of its own, which is removed before the next
-// one is built. Of a finished test's Report only what the suite needs stays in memory.
+// localSuite measures a LoadTestSuite on this machine, one test after the other. Each test has a lab of its
+// own, which is removed before the next one is built. Of a finished test's Report only what the suite needs
+// stays in memory.
 type localSuite struct {
 	matrix *suite.Matrix
 	server *admission.Server
-	// parallelism is spec.parallelism, which a single machine can't have.
+	// parallelism is spec.parallelism, which has no effect on a single machine.
 	parallelism int32
-	// test measures one test; nil: measureOne.
-	test func(context.Context, Streams, runOptions, *plan.Plan, site, string, *report.Baseline) (*report.Report, error)
+	// measureOne replaces the function of this name in tests. It is nil otherwise.
+	measureOne func(context.Context, Streams, runOptions, *plan.Plan, site, string, *report.Baseline) (*report.Report,
+		error)
 
-	alone *suite.Local
-	began time.Time
-	// measuredNow is how many tests this run has measured, and took is how long they took.
-	measuredNow int
-	took        time.Duration
+	state *suite.Local
+	// measured is how many tests this run has measured, and duration is the sum of their durations.
+	measured int
+	duration time.Duration
 }
 
 func (f *localSuite) name() string { return f.matrix.Suite().Name }
@@ -48,7 +50,7 @@ func (f *localSuite) plan(w suite.Wanted) (*plan.Plan, error) {
 	return p, object.Faults(errs)
 }
 
-// check compiles a test of each cell, and says what can't be run on this machine before anything is sent.
+// check compiles a test of each cell, and refuses cells that can't run on this machine before any traffic.
 func (f *localSuite) check(o runOptions) error {
 	for i := range f.matrix.Cells {
 		p, err := f.plan(suite.Wanted{Cell: i, Repetition: 1, Try: 1})
@@ -62,15 +64,16 @@ func (f *localSuite) check(o runOptions) error {
 	return nil
 }
 
-// measure runs the suite's tests, and resumes an earlier run that was cut short. It returns the suite's report also with an error, with what was measured by then.
+// measure runs the suite's tests, and resumes an earlier run that was cut short. It returns the suite's report
+// also with an error.
 func (f *localSuite) measure(ctx context.Context, s Streams, o runOptions, folder reportFolder) (*report.Suite, error) {
-	s.Err = &firstOnly{out: s.Err}
+	s.Stderr = &firstOnly{stderr: s.Stderr}
 	if err := f.begin(s, o, folder); err != nil {
-		return f.alone.Document(time.Now()), err
+		return f.state.Document(time.Now()), err
 	}
 	for {
-		w, more := f.alone.Next(time.Now())
-		if !more {
+		w, ok := f.state.Next(time.Now())
+		if !ok {
 			return f.keep(folder, nil)
 		}
 		if ctx.Err() != nil {
@@ -82,69 +85,70 @@ func (f *localSuite) measure(ctx context.Context, s Streams, o runOptions, folde
 	}
 }
 
-// begin loads what earlier runs measured, and prints which calibrations are reused.
+// begin loads the measurements of earlier runs, and prints which calibrations are reused.
 func (f *localSuite) begin(s Streams, o runOptions, folder reportFolder) error {
 	if err := f.resume(s, o, folder); err != nil || f.matrix.MaxAge() == 0 {
 		return err
 	}
-	from := folder
-	if o.calibrations != "" {
-		from.dir = o.calibrations
-	}
-	earlier, err := from.suites(s.Err)
+	earlier, err := reportFolder{cmp.Or(o.calibrations, folder.dir)}.suites(s.Stderr)
 	if err != nil {
 		return err
 	}
-	for _, words := range f.alone.ReuseCalibrations(earlier, time.Now()) {
-		fmt.Fprintf(s.Err, "%s: not measured again: %s\n", f.name(), words)
+	for _, calibration := range f.state.ReuseCalibrations(earlier, time.Now()) {
+		fmt.Fprintf(s.Stderr, "%s: not measured again: %s\n", f.name(), calibration)
 	}
 	return nil
 }
 
-// resume loads what an earlier run of the same suite measured, and prints which of its tests have to be measured again, and why.
+// resume loads the measurements of an earlier run of the same suite, and prints which tests it measures again, and why.
 func (f *localSuite) resume(s Streams, o runOptions, folder reportFolder) error {
-	f.began = time.Now()
-	f.alone = suite.NewLocal(f.matrix, version, f.began)
-	f.alone.SetReference(o.baseline)
+	f.state = suite.NewLocal(f.matrix, version, time.Now())
+	f.state.SetReference(o.baseline)
 	if f.parallelism > 1 {
-		fmt.Fprintf(s.Err, "%s: spec.parallelism is %d; here tests run one at a time, as they would share the processors\n", f.name(), f.parallelism)
+		fmt.Fprintf(s.Stderr, "%s: spec.parallelism is %d; here tests run one at a time, as they would share the "+
+			"processors\n", f.name(), f.parallelism)
 	}
 	earlier, err := folder.unfinished(f.name())
 	if earlier == nil || err != nil {
 		return err
 	}
-	f.alone = suite.NewLocal(f.matrix, version, earlier.Started)
-	f.alone.SetReference(o.baseline)
-	taken, left := f.alone.Resume(earlier, func(w suite.Wanted, run report.SuiteRun) string { return f.notReusable(folder, o, w, run) })
-	for _, words := range left[:min(len(left), mostNamed)] {
-		fmt.Fprintf(s.Err, "%s: measured again: %s\n", f.name(), words)
+	f.state = suite.NewLocal(f.matrix, version, earlier.Started)
+	f.state.SetReference(o.baseline)
+	reused, repeated := f.state.Resume(earlier, func(w suite.Wanted, run report.SuiteRun) string {
+		return f.repetitionReason(folder, o, w, run)
+	})
+	for _, test := range repeated[:min(len(repeated), maxNamed)] {
+		fmt.Fprintf(s.Stderr, "%s: measured again: %s\n", f.name(), test)
 	}
-	if more := len(left) - mostNamed; more > 0 {
-		fmt.Fprintf(s.Err, "%s: and %d more tests\n", f.name(), more)
+	if unnamed := len(repeated) - maxNamed; unnamed > 0 {
+		fmt.Fprintf(s.Stderr, "%s: and %d more tests\n", f.name(), unnamed)
 	}
-	if taken > 0 {
-		are := "measurements are"
-		if taken == 1 {
-			are = "measurement is"
+	if reused > 0 {
+		subject := "measurements are"
+		if reused == 1 {
+			subject = "measurement is"
 		}
-		why := "which was cut short"
+		end := "which was cut short"
 		if !earlier.Finished.IsZero() {
-			why = "which didn't measure all"
+			end = "which didn't measure all"
 		}
-		words := fmt.Sprintf("%d %s of an earlier run, begun %s, %s", taken, are, earlier.Started.Local().Format(time.DateTime), why)
-		fmt.Fprintf(s.Err, "%s: %s; it goes on from there (to begin anew, remove %s)\n", f.name(), words, folder.path(suiteFile(f.name())))
-		f.alone.Note(words)
+		note := fmt.Sprintf("%d %s of an earlier run, begun %s, %s", reused, subject,
+			earlier.Started.Local().Format(time.DateTime), end)
+		fmt.Fprintf(s.Stderr, "%s: %s; it goes on from there (to begin anew, remove %s)\n", f.name(), note,
+			folder.path(suiteFile(f.name())))
+		f.state.Note(note)
 	}
 	return nil
 }
 
-// mostNamed is how many of the tests that are measured again are named.
-const mostNamed = 5
+// maxNamed is how many of the tests that are measured again are named.
+const maxNamed = 5
 
-// measureTest measures one test, and keeps its Report. A test that fails doesn't end the suite; bad input, an
-// interrupt and a Report that can't be written do.
-func (f *localSuite) measureTest(ctx context.Context, s Streams, o runOptions, folder reportFolder, w suite.Wanted) error {
-	since := time.Now()
+// measureTest measures one test, and keeps its Report. A test that fails doesn't end the suite. Bad input, an
+// interrupt and a Report that can't be written end it.
+func (f *localSuite) measureTest(ctx context.Context, s Streams, o runOptions, folder reportFolder,
+	w suite.Wanted) error {
+	start := time.Now()
 	p, err := f.plan(w)
 	if err != nil {
 		return exit.BadInput("%s: %w", w.Name, err)
@@ -153,18 +157,18 @@ func (f *localSuite) measureTest(ctx context.Context, s Streams, o runOptions, f
 	if err != nil {
 		return exit.BadInput("%s: %w", w.Name, err)
 	}
-	test := f.test
-	if test == nil {
-		test = measureOne
+	measure := f.measureOne
+	if measure == nil {
+		measure = measureOne
 	}
 	title := f.title(w)
-	if why := f.alone.WhyRepeated(w); why != "" && !o.quiet {
-		fmt.Fprintf(s.Err, "%s: measured again: %s\n", title, why)
+	if reason := f.state.WhyRepeated(w); reason != "" && !o.quiet {
+		fmt.Fprintf(s.Stderr, "%s: measured again: %s\n", title, reason)
 	}
-	if terminal(s.Err) != nil { // one line has room for little
+	if terminal(s.Stderr) != nil { // a line of a terminal is short
 		title = strings.TrimPrefix(title, f.name()+": ")
 	}
-	r, err := test(ctx, s, o, p, site, title, nil)
+	r, err := measure(ctx, s, o, p, site, title, nil)
 	switch {
 	case ctx.Err() != nil && (r == nil || r.Ending != report.Completed):
 		if r != nil {
@@ -174,29 +178,29 @@ func (f *localSuite) measureTest(ctx context.Context, s Streams, o runOptions, f
 	case err != nil && exit.Code(err) == report.ExitBadInput:
 		return fmt.Errorf("%s: %w", w.Name, err)
 	case err != nil:
-		f.end(s, o, w, suite.FailedLocalRun(w, err.Error(), since), since)
+		f.end(s, o, w, suite.FailedLocalRun(w, err.Error(), start), start)
 	default:
 		digest, err := folder.keepTest(r)
 		if err != nil {
 			return err
 		}
-		f.end(s, o, w, suite.LocalRun(w, r, digest), since)
+		f.end(s, o, w, suite.LocalRun(w, r, digest), start)
 	}
-	return folder.keepSuite(f.alone.Document(time.Now()), false)
+	return folder.keepSuite(f.state.Document(time.Now()), false)
 }
 
-// end records a finished test, and prints its figures or why it has none.
-func (f *localSuite) end(s Streams, o runOptions, w suite.Wanted, run suite.Run, since time.Time) {
+// end records a finished test, and prints its figures, or the reason why it has none.
+func (f *localSuite) end(s Streams, o runOptions, w suite.Wanted, run suite.Run, start time.Time) {
 	title := f.title(w)
-	f.alone.Record(run)
-	f.measuredNow++
-	f.took += time.Since(since)
+	f.state.Record(run)
+	f.measured++
+	f.duration += time.Since(start)
 	switch {
 	case o.quiet:
 	case run.Figures == nil:
-		fmt.Fprintf(s.Err, "%s: not measured: %s: %s\n", title, run.Reason, run.Message)
-	case terminal(s.Err) == nil:
-		fmt.Fprintf(s.Err, "%s: measured %s%s\n", title, figuresLine(run.Figures), f.remaining())
+		fmt.Fprintf(s.Stderr, "%s: not measured: %s: %s\n", title, run.Reason, run.Message)
+	case terminal(s.Stderr) == nil:
+		fmt.Fprintf(s.Stderr, "%s: measured %s%s\n", title, figuresLine(run.Figures), f.remaining())
 	}
 }
 
@@ -208,30 +212,31 @@ func figuresLine(f *report.Figures) string {
 	return wording.PacketRate(f.PacketsPerSecond) + ", " + f.LineRatePercent.FormatFixed() + " % of line rate"
 }
 
-// remaining estimates how long the tests that are still to come will take.
+// remaining estimates how long the remaining tests take.
 func (f *localSuite) remaining() string {
-	c := f.alone.Counts()
+	c := f.state.Counts()
 	n := c.Tests - c.Measured - c.NotMeasured
-	if n <= 0 || f.measuredNow == 0 {
+	if n <= 0 || f.measured == 0 {
 		return ""
 	}
-	each := f.took.Seconds() / float64(f.measuredNow)
-	return fmt.Sprintf("; about %v left in all", time.Duration(each*float64(n))*time.Second)
+	mean := f.duration.Seconds() / float64(f.measured)
+	return fmt.Sprintf("; about %v left in all", time.Duration(mean*float64(n))*time.Second)
 }
 
-// title names a test and its place in the suite: "3 of 40, cell apu6-64b run 2".
+// title names a test and its place in the suite, such as "3 of 40, cell apu6-64b run 2".
 func (f *localSuite) title(w suite.Wanted) string {
-	c := f.alone.Counts()
-	text := fmt.Sprintf("%s: %d of %d, cell %s run %d", f.name(), c.Measured+c.NotMeasured+1, c.Tests, f.alone.Cell(w.Cell).Name, w.Repetition)
+	c := f.state.Counts()
+	text := fmt.Sprintf("%s: %d of %d, cell %s run %d", f.name(), c.Measured+c.NotMeasured+1, c.Tests,
+		f.state.Cell(w.Cell).Name, w.Repetition)
 	if w.Try > 1 {
 		text += fmt.Sprintf(", try %d", w.Try)
 	}
 	return text
 }
 
-// interrupted is the error of an interrupted suite; it says where the measurements so far are kept.
+// interrupted is the error of an interrupted suite. It says where the measurements are kept.
 func (f *localSuite) interrupted(folder reportFolder) error {
-	c := f.alone.Counts()
+	c := f.state.Counts()
 	words := fmt.Sprintf("%s: interrupted: %d of %d tests are measured", f.name(), c.Measured, c.Tests)
 	if folder.dir == "" {
 		return exit.Interrupted("%s, and not kept, as --save is empty", words)
@@ -239,41 +244,43 @@ func (f *localSuite) interrupted(folder reportFolder) error {
 	return exit.Interrupted("%s, and kept in %s: the same command goes on from there", words, folder.dir)
 }
 
-// keep writes the suite's report and its page. A run that measured nothing leaves the files of an earlier run as they are.
+// keep writes the suite's report and its page. A run that measured nothing doesn't overwrite an earlier run's files.
 func (f *localSuite) keep(folder reportFolder, err error) (*report.Suite, error) {
-	document := f.alone.Document(time.Now())
-	if f.measuredNow == 0 && document.Finished.IsZero() {
+	document := f.state.Document(time.Now())
+	if f.measured == 0 && document.Finished.IsZero() {
 		return document, err
 	}
 	return document, exit.Worst(err, folder.keepSuite(document, true))
 }
 
-// notReusable says why a run of an earlier document can't count as a test of this suite: its Report is gone or another one, or the test would be measured
-// in another way now. It is empty where the run counts.
-func (f *localSuite) notReusable(folder reportFolder, o runOptions, w suite.Wanted, run report.SuiteRun) string {
-	r, why := folder.keptTest(w.Name, run.Report)
-	if why != "" {
-		return why
+// repetitionReason says why a run of an earlier document has to be measured again. Its Report may be gone or
+// another one, or the test would now be measured in another way. It is empty for a run that is reused.
+func (f *localSuite) repetitionReason(folder reportFolder, o runOptions, w suite.Wanted, run report.SuiteRun) string {
+	r, fault := folder.keptTest(w.Name, run.Report)
+	if fault != "" {
+		return fault
 	}
-	now, err := f.plan(w)
+	p, err := f.plan(w)
 	if err != nil {
 		return err.Error()
 	}
-	if apart := plan.Differences(now, r.Plan, 2); len(apart) > 0 {
-		return "its Plan was another (the one is now, the other was then): " + strings.Join(apart, ", ")
+	if differences := plan.Differences(p, r.Plan, 2); len(differences) > 0 {
+		return "its Plan was another (the one is now, the other was then): " + strings.Join(differences, ", ")
 	}
 	for i, name := range o.ports {
 		if p := r.Generators[0].Ports; i < len(p) && p[i].Name != "" && p[i].Name != name {
 			return fmt.Sprintf("it was measured on interface %s, and --ports has %s", p[i].Name, name)
 		}
 	}
-	if was, now := coresOf(r), max(o.cores, 1); was != 0 && was != now && (r.Plan.Sending == nil || r.Plan.Sending.Cores == 0) {
-		return fmt.Sprintf("it was measured with --cores %d, and --cores is %d now: give --cores %d to go on with what there is", was, now, was)
+	earlier, cores := coresOf(r), max(o.cores, 1)
+	if earlier != 0 && earlier != cores && (r.Plan.Sending == nil || r.Plan.Sending.Cores == 0) {
+		return fmt.Sprintf("it was measured with --cores %[1]d, and --cores is %[2]d now: give --cores %[1]d to go "+
+			"on with what there is", earlier, cores)
 	}
 	return ""
 }
 
-// coresOf is the --cores that a Report was measured with; 0 where the flag had no effect, or the Report doesn't say.
+// coresOf is the --cores of a Report's run. 0 means that the flag had no effect, or the Report doesn't have it.
 func coresOf(r *report.Report) int {
 	g := r.Generators[0]
 	if r.Plan.GeneratorsRunAlready() || len(g.Ports) == 0 {

@@ -34,7 +34,8 @@ spec:
   order: Interleaved
 `
 
-// stage measures suites without any packet: each test gives its device's limit, and a hundredth more with each repetition.
+// stage measures suites without any packet: each test gives its device's limit, and a hundredth more with each
+// repetition.
 type stage struct {
 	t      *testing.T
 	dir    string
@@ -45,7 +46,7 @@ type stage struct {
 	day int
 	// recently: its tests ended an hour ago instead.
 	recently bool
-	// cores is what --cores says; 0: nothing.
+	// cores is the value of --cores. 0 means that the flag isn't given.
 	cores int
 	// play says how a test ends: nil as measured. It gets the test's name.
 	play func(name string) (report.Ending, error)
@@ -65,22 +66,23 @@ func (st *stage) run(ctx context.Context, text string, baselines ...string) (*re
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		st.t.Fatal(err)
 	}
-	in, err := readInputs(nil, []string{file})
+	loaded, err := readInputs(nil, []string{file})
 	if err != nil {
 		st.t.Fatal(err)
 	}
 	o := runOptions{cores: max(st.cores, 1), save: st.dir, baselines: baselines}
-	if o.baseline, err = readBaseline(nil, in, baselines, nil); err != nil {
+	if o.baseline, err = readBaseline(nil, loaded, baselines, nil); err != nil {
 		st.t.Fatal(err)
 	}
 	st.measured = nil
 	st.stderr.Reset()
-	f := in.suites[0]
-	f.test = st.test
-	return f.measure(ctx, Streams{Err: &st.stderr}, o, reportFolder{st.dir})
+	f := loaded.suites[0]
+	f.measureOne = st.test
+	return f.measure(ctx, Streams{Stderr: &st.stderr}, o, reportFolder{st.dir})
 }
 
-func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, _ site, title string, _ *report.Baseline) (*report.Report, error) {
+func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, _ site, title string,
+	_ *report.Baseline) (*report.Report, error) {
 	st.measured = append(st.measured, title)
 	ending := report.Completed
 	if st.play != nil {
@@ -99,37 +101,45 @@ func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, 
 		pps, reason = bound, report.GeneratorLimited
 	}
 	flow := report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672}
-	at := time.Date(2026, 3, 1+st.day, 0, len(st.measured), 0, 0, time.UTC)
+	start := time.Date(2026, 3, 1+st.day, 0, len(st.measured), 0, 0, time.UTC)
 	if st.recently {
-		at = time.Now().Add(-time.Hour)
+		start = time.Now().Add(-time.Hour)
 	}
 	return &report.Report{
-		Version: report.Version, Plan: p, Started: at, Finished: at.Add(time.Minute), Ending: ending,
-		Generators: []report.Generator{{Name: "generator-0", Cores: 2 * o.cores, Ports: make([]report.GeneratorPort, 2)}},
-		Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0",
-			Cores: 2 * o.cores, Ports: make([]report.PortEnvironment, 2)}}},
-		Result: report.Result{Measured: ending == report.Completed, Saturated: bound == 0, Confirmed: true, Reason: reason, Message: "frames were lost above it", Resolution: units.One / 200,
-			Directions: []report.Direction{{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow}},
-			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 2 * pps, Layer1BitsPerSecond: 2 * pps * 672}}},
+		Version: report.Version, Plan: p, Started: start, Finished: start.Add(time.Minute), Ending: ending,
+		Generators: []report.Generator{{
+			Name: "generator-0", Cores: 2 * o.cores, Ports: make([]report.GeneratorPort, 2),
+		}},
+		Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{
+			Name: "generator-0", Cores: 2 * o.cores, Ports: make([]report.PortEnvironment, 2),
+		}}},
+		Result: report.Result{
+			Measured: ending == report.Completed, Saturated: bound == 0, Confirmed: true,
+			Reason: reason, Message: "frames were lost above it", Resolution: units.One / 200,
+			Directions: []report.Direction{
+				{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow},
+			},
+			Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 2 * pps, Layer1BitsPerSecond: 2 * pps * 672}},
+		},
 	}, nil
 }
 
 // later is a stage where what was kept on this one lies, so much older.
-func (st *stage) later(t *testing.T, by time.Duration) *stage {
+func (st *stage) later(t *testing.T, delay time.Duration) *stage {
 	t.Helper()
-	then, document := newStage(t), map[string]any{}
-	file := filepath.Join(then.dir, "night.suite.json")
-	err := os.CopyFS(then.dir, os.DirFS(st.dir))
+	early, document := newStage(t), map[string]any{}
+	file := filepath.Join(early.dir, "night.suite.json")
+	err := os.CopyFS(early.dir, os.DirFS(st.dir))
 	text, err2 := os.ReadFile(file)
 	if err := errors.Join(err, err2, json.Unmarshal(text, &document)); err != nil {
 		t.Fatal(err)
 	}
-	document["finished"] = time.Now().Add(-by)
+	document["finished"] = time.Now().Add(-delay)
 	text, err = json.Marshal(document)
 	if err := errors.Join(err, os.WriteFile(file, text, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	return then
+	return early
 }
 
 func (st *stage) wantMeasured(titles ...string) {
@@ -155,9 +165,12 @@ func TestASuiteIsMeasuredTestByTest(t *testing.T) {
 	if err != nil || s.ExitCode() != report.ExitOK || s.Finished.IsZero() {
 		t.Fatalf("%v, exit code %d", err, s.ExitCode())
 	}
-	st.wantMeasured("night: 1 of 8, cell apu6-imix run 1", "night: 2 of 8, cell apu6-64b run 1", "night: 3 of 8, cell vpp-imix run 1", "night: 4 of 8, cell vpp-64b run 1",
-		"night: 5 of 8, cell apu6-imix run 2", "night: 6 of 8, cell apu6-64b run 2", "night: 7 of 8, cell vpp-imix run 2", "night: 8 of 8, cell vpp-64b run 2")
-	st.wantSaid("spec.parallelism is 4; here tests run one at a time", "night: 3 of 8, cell vpp-imix run 1: measured 18.18 Kpps")
+	st.wantMeasured("night: 1 of 8, cell apu6-imix run 1", "night: 2 of 8, cell apu6-64b run 1",
+		"night: 3 of 8, cell vpp-imix run 1", "night: 4 of 8, cell vpp-64b run 1",
+		"night: 5 of 8, cell apu6-imix run 2", "night: 6 of 8, cell apu6-64b run 2",
+		"night: 7 of 8, cell vpp-imix run 2", "night: 8 of 8, cell vpp-64b run 2")
+	st.wantSaid("spec.parallelism is 4; here tests run one at a time",
+		"night: 3 of 8, cell vpp-imix run 1: measured 18.18 Kpps")
 	for _, c := range s.Cells {
 		if c.Figures == nil || c.Figures.Runs != 2 || c.Figures.Spread == nil {
 			t.Errorf("cell %s has no figures with a spread: %+v", c.Name, c.Figures)
@@ -174,16 +187,18 @@ func TestASuiteIsMeasuredTestByTest(t *testing.T) {
 		}
 	})
 	t.Run("one that never began leaves what was kept", func(t *testing.T) {
-		gone, interrupt := context.WithCancel(t.Context())
+		cancelled, interrupt := context.WithCancel(t.Context())
 		interrupt()
-		if _, err := st.run(gone, night); exit.Code(err) != report.ExitInterrupted || len(st.measured) != 0 {
+		if _, err := st.run(cancelled, night); exit.Code(err) != report.ExitInterrupted || len(st.measured) != 0 {
 			t.Errorf("%v, measured %q", err, st.measured)
 		}
 	})
 	t.Run("and rendered again from its file", func(t *testing.T) {
-		var out bytes.Buffer
-		if code := Main([]string{"report", filepath.Join(st.dir, "night.suite.json"), "-o", "markdown"}, Streams{Out: &out, Err: &st.stderr}); code != report.ExitOK || !strings.Contains(out.String(), "| vpp | 64b | 18.") {
-			t.Errorf("exit code %d:\n%s", code, out.String())
+		var stdout bytes.Buffer
+		if code := Main("linerate", []string{"report", filepath.Join(st.dir, "night.suite.json"), "-o", "markdown"},
+			Streams{Stdout: &stdout, Stderr: &st.stderr}); code != report.ExitOK || !strings.Contains(stdout.String(),
+			"| vpp | 64b | 18.") {
+			t.Errorf("exit code %d:\n%s", code, stdout.String())
 		}
 	})
 }
@@ -200,7 +215,9 @@ func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
 		return report.Completed, nil
 	}
 	s, err := st.run(ctx, night)
-	if exit.Code(err) != report.ExitInterrupted || !strings.Contains(err.Error(), "night: interrupted: 2 of 4 tests are measured, and kept in "+st.dir+": the same command goes on from there") {
+	if exit.Code(err) != report.ExitInterrupted ||
+		!strings.Contains(err.Error(), "night: interrupted: 2 of 4 tests are measured, and kept in "+st.dir+
+			": the same command goes on from there") {
 		t.Fatalf("%v", err)
 	}
 	if !s.Finished.IsZero() || s.Cells[1].Figures == nil || s.Cells[2].Figures != nil {
@@ -211,9 +228,9 @@ func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
 	}
 	st.play = nil
 	t.Run("elsewhere it begins anew", func(t *testing.T) {
-		other := newStage(t)
-		if _, err := other.run(t.Context(), night); err != nil || len(other.measured) != 4 {
-			t.Errorf("%v, measured %q", err, other.measured)
+		elsewhere := newStage(t)
+		if _, err := elsewhere.run(t.Context(), night); err != nil || len(elsewhere.measured) != 4 {
+			t.Errorf("%v, measured %q", err, elsewhere.measured)
 		}
 	})
 	s, err = st.run(t.Context(), night)
@@ -221,7 +238,8 @@ func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.wantMeasured("night: 3 of 4, cell vpp-imix run 1", "night: 4 of 4, cell vpp-64b run 1")
-	st.wantSaid("2 measurements are of an earlier run, begun ", "to begin anew, remove "+filepath.Join(st.dir, "night.suite.json"))
+	st.wantSaid("2 measurements are of an earlier run, begun ", "to begin anew, remove "+
+		filepath.Join(st.dir, "night.suite.json"))
 	if len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "2 measurements are of an earlier run") {
 		t.Errorf("the notes are %q", s.Notes)
 	}
@@ -231,11 +249,12 @@ func TestOnlyRunsOfTheSamePlanAreReused(t *testing.T) {
 	tier.Plain(t)
 	for name, c := range map[string]struct {
 		change   func(dir, text string) string
-		says     string
+		message  string
 		measured int
 	}{
 		"another limit of one system": {func(_, text string) string { return strings.Replace(text, "9000", "8000", 1) },
-			"night-vpp-imix-r1: its Plan was another (the one is now, the other was then): dut.reference.limit.packetsPerSecond is 8000 in the one and 9000 in the other", 2},
+			"night-vpp-imix-r1: its Plan was another (the one is now, the other was then): " +
+				"dut.reference.limit.packetsPerSecond is 8000 in the one and 9000 in the other", 2},
 		"another template": {func(_, text string) string {
 			return strings.Replace(text, "1gbps}, {name: east", "2gbps}, {name: east", 1)
 		},
@@ -271,7 +290,7 @@ func TestOnlyRunsOfTheSamePlanAreReused(t *testing.T) {
 			if err != nil || s.ExitCode() != report.ExitOK || len(st.measured) != c.measured {
 				t.Errorf("%v, exit code %d, measured %q", err, s.ExitCode(), st.measured)
 			}
-			st.wantSaid(c.says)
+			st.wantSaid(c.message)
 		})
 	}
 	t.Run("a document that nobody can read is no reason to guess", func(t *testing.T) {
@@ -279,19 +298,22 @@ func TestOnlyRunsOfTheSamePlanAreReused(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(st.dir, "night.suite.json"), []byte("{}"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := st.run(t.Context(), night); exit.Code(err) != report.ExitBadInput || !strings.Contains(err.Error(), "remove it to begin anew") {
+		if _, err := st.run(t.Context(), night); exit.Code(err) != report.ExitBadInput ||
+			!strings.Contains(err.Error(), "remove it to begin anew") {
 			t.Error(err)
 		}
 	})
 }
 
-// Figures of a generator with one sending thread and of one with four are of two set-ups: they never stand in one table unseen.
+// Figures of a generator with one sending thread and of one with four are of two set-ups: they never stand in
+// one table unseen.
 func TestATestSentWithOtherThreadsIsMeasuredAgain(t *testing.T) {
 	tier.Plain(t)
-	for name, c := range map[string]struct{ was, is, measured int }{"more threads": {1, 4, 4}, "fewer": {4, 1, 4}, "as many": {4, 4, 1}} {
+	for name, c := range map[string]struct{ earlierCores, presentCores, measured int }{"more threads": {1, 4, 4},
+		"fewer": {4, 1, 4}, "as many": {4, 4, 1}} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t)
-			st.cores = c.was
+			st.cores = c.earlierCores
 			st.play = func(name string) (report.Ending, error) {
 				if name == "night-vpp-64b-r1" {
 					return "", exit.BadInput("the machine is wanted for something else")
@@ -301,12 +323,14 @@ func TestATestSentWithOtherThreadsIsMeasuredAgain(t *testing.T) {
 			if _, err := st.run(t.Context(), night); exit.Code(err) != report.ExitBadInput {
 				t.Fatal(err)
 			}
-			st.cores, st.play = c.is, nil
-			if s, err := st.run(t.Context(), night); err != nil || s.ExitCode() != report.ExitOK || len(st.measured) != c.measured {
+			st.cores, st.play = c.presentCores, nil
+			if s, err := st.run(t.Context(), night); err != nil || s.ExitCode() != report.ExitOK ||
+				len(st.measured) != c.measured {
 				t.Errorf("%v, measured %q", err, st.measured)
 			}
-			if c.was != c.is {
-				st.wantSaid(fmt.Sprintf("night-apu6-imix-r1: it was measured with --cores %d, and --cores is %d now: give --cores %d to go on", c.was, c.is, c.was))
+			if c.earlierCores != c.presentCores {
+				st.wantSaid(fmt.Sprintf("night-apu6-imix-r1: it was measured with --cores %d, and --cores is %d now: "+
+					"give --cores %d to go on", c.earlierCores, c.presentCores, c.earlierCores))
 			}
 		})
 	}
@@ -320,9 +344,12 @@ func TestDisturbedTestsAreRepeated(t *testing.T) {
 	if err != nil || s.ExitCode() != report.ExitOK {
 		t.Fatalf("%v, exit code %d", err, s.ExitCode())
 	}
-	st.wantMeasured("night: 1 of 8, cell apu6-imix run 1", "night: 2 of 8, cell apu6-64b run 1", "night: 3 of 8, cell vpp-imix run 1", "night: 4 of 8, cell vpp-64b run 1",
-		"night: 5 of 8, cell apu6-imix run 2", "night: 5 of 8, cell apu6-imix run 2, try 2", "night: 6 of 8, cell apu6-64b run 2", "night: 7 of 8, cell vpp-imix run 2", "night: 8 of 8, cell vpp-64b run 2")
-	st.wantSaid("night: 5 of 8, cell apu6-imix run 2, try 2: measured again: the generator was the limit at 200.00 pps, but other runs measured 2.02 Kpps: this run was disturbed")
+	st.wantMeasured("night: 1 of 8, cell apu6-imix run 1", "night: 2 of 8, cell apu6-64b run 1",
+		"night: 3 of 8, cell vpp-imix run 1", "night: 4 of 8, cell vpp-64b run 1",
+		"night: 5 of 8, cell apu6-imix run 2", "night: 5 of 8, cell apu6-imix run 2, try 2",
+		"night: 6 of 8, cell apu6-64b run 2", "night: 7 of 8, cell vpp-imix run 2", "night: 8 of 8, cell vpp-64b run 2")
+	st.wantSaid("night: 5 of 8, cell apu6-imix run 2, try 2: measured again: the generator was the limit at 200.00 " +
+		"pps, but other runs measured 2.02 Kpps: this run was disturbed")
 	if c := s.Cells[0]; c.Figures.Runs != 2 || c.Figures.LowerBound || len(c.Runs) != 3 || c.Runs[1].Repeated == "" {
 		t.Errorf("the cell is %+v", c)
 	}
@@ -346,9 +373,12 @@ func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
 		if err != nil || s.ExitCode() != report.ExitNotMeasured {
 			t.Fatalf("%v, exit code %d", err, s.ExitCode())
 		}
-		st.wantMeasured("night: 1 of 4, cell apu6-imix run 1", "night: 2 of 4, cell apu6-64b run 1", "night: 2 of 4, cell apu6-64b run 1, try 2",
-			"night: 3 of 4, cell vpp-imix run 1", "night: 3 of 4, cell vpp-imix run 1, try 2", "night: 4 of 4, cell vpp-64b run 1")
-		st.wantSaid("night: 2 of 4, cell apu6-64b run 1, try 2: not measured: GeneratorLost", "not measured: RunnerFailed: no lab today")
+		st.wantMeasured("night: 1 of 4, cell apu6-imix run 1", "night: 2 of 4, cell apu6-64b run 1",
+			"night: 2 of 4, cell apu6-64b run 1, try 2",
+			"night: 3 of 4, cell vpp-imix run 1", "night: 3 of 4, cell vpp-imix run 1, try 2",
+			"night: 4 of 4, cell vpp-64b run 1")
+		st.wantSaid("night: 2 of 4, cell apu6-64b run 1, try 2: not measured: GeneratorLost",
+			"not measured: RunnerFailed: no lab today")
 		t.Run("and all is measured anew the night after", func(t *testing.T) {
 			st := st.later(t, 13*time.Hour)
 			if _, err := st.run(t.Context(), night); err != nil || len(st.measured) != 4 {
@@ -382,18 +412,24 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 	}
 	const criteria = "  repetitions: 5\n  criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n"
 	slower := strings.Replace(night, "9000", "8500", 1) + criteria
-	more := strings.Replace(night, "[{name: apu6}", "[{name: bsd}, {name: apu6}", 1) + criteria
+	changed := strings.Replace(night, "[{name: apu6}", "[{name: bsd}, {name: apu6}", 1) + criteria
 	notReusable := strings.Replace(night, "frameSize: 64}", "frameSize: 128}", 1) + criteria
 	for name, c := range map[string]struct {
 		text, baseline string
 		code           int
-		says           map[string]string
+		message        map[string]string
 	}{
-		"the same":                          {night + criteria, "night.suite.json", report.ExitOK, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Passed"}},
-		"its document against a slower one": {slower, "night.suite.json", report.ExitFailed, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5", "vpp-imix": "Failed"}},
-		"its Reports against a slower one":  {slower, ".", report.ExitFailed, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5"}},
-		"a cell that it hasn't":             {more, "night.suite.json", report.ExitNotMeasured, map[string]string{"bsd-imix": "Undecided it has no cell system bsd, frames imix", "vpp-64b": "Passed"}},
-		"another way":                       {notReusable, "night.suite.json", report.ExitNotMeasured, map[string]string{"vpp-imix": "Passed", "vpp-64b": "Undecided directions[0].mix.bytes is 128 in the one and 64 in the other"}},
+		"the same": {night + criteria, "night.suite.json", report.ExitOK,
+			map[string]string{"apu6-imix": "Passed", "vpp-64b": "Passed"}},
+		"its document against a slower one": {slower, "night.suite.json", report.ExitFailed,
+			map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5", "vpp-imix": "Failed"}},
+		"its Reports against a slower one": {slower, ".", report.ExitFailed, map[string]string{"apu6-imix": "Passed",
+			"vpp-64b": "Failed 5.5"}},
+		"a cell that it hasn't": {changed, "night.suite.json", report.ExitNotMeasured,
+			map[string]string{"bsd-imix": "Undecided it has no cell system bsd, frames imix", "vpp-64b": "Passed"}},
+		"another way": {notReusable, "night.suite.json", report.ExitNotMeasured,
+			map[string]string{"vpp-imix": "Passed",
+				"vpp-64b": "Undecided directions[0].mix.bytes is 128 in the one and 64 in the other"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t)
@@ -406,7 +442,7 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 				t.Errorf("the baseline is %+v", s.Baseline)
 			}
 			for _, cell := range s.Cells {
-				outcome, words, _ := strings.Cut(c.says[cell.Name], " ")
+				outcome, words, _ := strings.Cut(c.message[cell.Name], " ")
 				if outcome == "" {
 					continue
 				}
@@ -418,14 +454,18 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 	}
 	t.Run("what is in a cluster isn't at hand", func(t *testing.T) {
 		s, err := newStage(t).run(t.Context(), night+criteria+"  baseline: {suite: nightly-1}\n")
-		if err != nil || s.ExitCode() != report.ExitNotMeasured || !strings.Contains(fmt.Sprint(s.Cells[0].Verdict.Criteria), "it is in a cluster, and can't be read here: give its Reports with --baseline") {
+		if err != nil || s.ExitCode() != report.ExitNotMeasured ||
+			!strings.Contains(fmt.Sprint(s.Cells[0].Verdict.Criteria),
+				"it is in a cluster, and can't be read here: give its Reports with --baseline") {
 			t.Errorf("%v, %+v", err, s.Cells[0].Verdict)
 		}
 	})
 	t.Run("what is undecided was measured: the next run begins anew", func(t *testing.T) {
 		st := newStage(t)
 		for range 2 {
-			s, err := st.run(t.Context(), night+"  criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n", filepath.Join(main.dir, "night.suite.json"))
+			s, err := st.run(t.Context(), night+
+				"  criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n",
+				filepath.Join(main.dir, "night.suite.json"))
 			if err != nil || s.ExitCode() != report.ExitNotMeasured || len(st.measured) != 4 {
 				t.Errorf("%v, exit code %d, measured %q", err, s.ExitCode(), st.measured)
 			}
@@ -434,18 +474,22 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 }
 
 func TestWhichSuitesAreRefusedOnOneMachine(t *testing.T) {
-	for name, c := range map[string]struct{ from, to, want string }{
-		"one that waits":      {"  parallelism: 4", "  suspend: true", "spec.suspend is true: only a cluster can hold a suite back"},
+	for name, c := range map[string]struct{ oldText, newText, want string }{
+		"one that waits": {"  parallelism: 4", "  suspend: true",
+			"spec.suspend is true: only a cluster can hold a suite back"},
 		"one that is stopped": {"  parallelism: 4", "  stop: true", "suite.yaml:12: spec.stop is true"},
-		"a cell of pods":      {"[{name: apu6}", "[{name: apu6, patch: {generator: {engine: TRex, trex: {image: x}}}}", "suite.yaml:10: cells apu6-imix, apu6-64b: spec.generator.engine is \"TRex\": "},
-		"a misspelt cell":     {"frameSize: 64", "framesize: 64", "suite.yaml:11: cells apu6-64b, vpp-64b: spec.traffic.framesize is not a field"},
+		"a cell of pods": {"[{name: apu6}", "[{name: apu6, patch: {generator: {engine: TRex, trex: {image: x}}}}",
+			"suite.yaml:10: cells apu6-imix, apu6-64b: spec.generator.engine is \"TRex\": "},
+		"a misspelt cell": {"frameSize: 64", "framesize: 64",
+			"suite.yaml:11: cells apu6-64b, vpp-64b: spec.traffic.framesize is not a field"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "suite.yaml")
-			if err := os.WriteFile(file, []byte(strings.Replace(night, c.from, c.to, 1)), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(strings.Replace(night, c.oldText, c.newText, 1)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := readInputs(nil, []string{file}); exit.Code(err) != report.ExitBadInput || !strings.Contains(err.Error(), c.want) {
+			if _, err := readInputs(nil, []string{file}); exit.Code(err) != report.ExitBadInput ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v\nwant …%s…", err, c.want)
 			}
 		})
@@ -456,21 +500,25 @@ func TestWhichSuitesAreRefusedOnOneMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stderr bytes.Buffer
-		if code := Main([]string{"run", file, "--save", "", "--ports", "a,b"}, Streams{Err: &stderr}); code != report.ExitBadInput || !strings.Contains(stderr.String(), "night: cell apu6-imix") {
+		if code := Main("linerate", []string{"run", file, "--save", "", "--ports", "a,b"},
+			Streams{Stderr: &stderr}); code != report.ExitBadInput || !strings.Contains(stderr.String(),
+			"night: cell apu6-imix") {
 			t.Errorf("exit code %d: %s", code, stderr.String())
 		}
 	})
 	t.Run("two baselines", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "suite.yaml")
-		text := night + "  baseline: {axis: system, value: apu6}\n  criteria: [{name: a, metric: PacketsPerSecond, maxRegression: 2%}]\n"
+		text := night + "  baseline: {axis: system, value: apu6}\n" +
+			"  criteria: [{name: a, metric: PacketsPerSecond, maxRegression: 2%}]\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		in, err := readInputs(nil, []string{file})
+		loaded, err := readInputs(nil, []string{file})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readBaseline(nil, in, []string{"x.json"}, nil); err == nil || !strings.Contains(err.Error(), "leave one of the two out") {
+		if _, err := readBaseline(nil, loaded, []string{"x.json"}, nil); err == nil ||
+			!strings.Contains(err.Error(), "leave one of the two out") {
 			t.Error(err)
 		}
 	})

@@ -12,19 +12,19 @@ import (
 )
 
 // until ends what is going on once something was said.
-type until struct {
+type signalWriter struct {
 	words string
 	end   context.CancelFunc
 
-	mu   sync.Mutex
-	said bytes.Buffer
+	mu      sync.Mutex
+	written bytes.Buffer
 }
 
-func (u *until) Write(p []byte) (int, error) {
+func (u *signalWriter) Write(p []byte) (int, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.said.Write(p)
-	if strings.Contains(u.said.String(), u.words) {
+	u.written.Write(p)
+	if strings.Contains(u.written.String(), u.words) {
 		u.end()
 	}
 	return len(p), nil
@@ -34,30 +34,34 @@ func (u *until) Write(p []byte) (int, error) {
 func TestAServerThatAsksForNoProofSaysWhoMayUseItAndForWhat(t *testing.T) {
 	verifier, _ := credential.New().Verifier().MarshalText()
 	for name, c := range map[string]struct {
-		line []string
-		says string
+		line    []string
+		message string
 	}{
-		"iperf3 on loopback":     {[]string{"iperf3", "--listen", "127.0.0.1:0"}, "note: any user and program of this machine can make this machine send"},
-		"iperf3 for all":         {[]string{"iperf3", "--listen", ":0"}, "note: whoever reaches [::]:"},
-		"vitals":                 {[]string{"vitals", "--vitals", "127.0.0.1:0"}, "note: any user and program of this machine can read how busy this machine is"},
+		"iperf3 on loopback": {[]string{"iperf3", "--listen", "127.0.0.1:0"},
+			"note: any user and program of this machine can make this machine send"},
+		"iperf3 for all": {[]string{"iperf3", "--listen", ":0"}, "note: whoever reaches [::]:"},
+		"vitals": {[]string{"vitals", "--vitals", "127.0.0.1:0"},
+			"note: any user and program of this machine can read how busy this machine is"},
 		"vitals with a verifier": {[]string{"vitals", "--vitals", "127.0.0.1:0", "--verifier", string(verifier)}, ""},
-		"sessions":               {[]string{"sessions", "--link", "lo", "--listen", "127.0.0.1:0"}, "can make this machine send and give lo addresses and routes: --verifier"},
+		"sessions": {[]string{"sessions", "--link", "lo", "--listen", "127.0.0.1:0"},
+			"can make this machine send and give lo addresses and routes: --verifier"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			u := &until{words: c.says, end: cancel}
-			if c.says == "" {
+			u := &signalWriter{words: c.message, end: cancel}
+			if c.message == "" {
 				u.words = "serving"
 			}
-			var out bytes.Buffer
-			s := Streams{In: strings.NewReader(""), Out: &out, Err: u}
+			var stdout bytes.Buffer
+			s := Streams{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: u}
 			root, args := rootOf("linerate", c.line, s)
 			execute(ctx, root, args, s)
 			u.mu.Lock()
 			defer u.mu.Unlock()
-			if text := u.said.String(); !strings.Contains(text, u.words) || (c.says == "") == strings.Contains(text, "note: ") || strings.Count(text, "note: ") > 1 {
-				t.Errorf("it said %q, want %q", text, c.says)
+			if text := u.written.String(); !strings.Contains(text, u.words) ||
+				(c.message == "") == strings.Contains(text, "note: ") || strings.Count(text, "note: ") > 1 {
+				t.Errorf("it said %q, want %q", text, c.message)
 			}
 		})
 	}

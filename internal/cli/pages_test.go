@@ -27,13 +27,13 @@ func shownCommands(t *testing.T) []command {
 	t.Helper()
 	pages := []string{"../../README.md"}
 	for _, folder := range []string{"docs", "docs/measured", "docs/measured/published"} {
-		there, err := filepath.Glob("../../" + folder + "/*.md")
-		if err != nil || len(there) == 0 {
-			t.Fatalf("%d pages in %s: %v", len(there), folder, err)
+		files, err := filepath.Glob("../../" + folder + "/*.md")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%d pages in %s: %v", len(files), folder, err)
 		}
-		pages = append(pages, there...)
+		pages = append(pages, files...)
 	}
-	var all []command
+	var commands []command
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
@@ -41,16 +41,17 @@ func shownCommands(t *testing.T) []command {
 		}
 		prose := fenced.ReplaceAllStringFunc(string(text), func(block string) string {
 			for line := range strings.Lines(strings.ReplaceAll(block, "\\\n", " ")) {
-				all = append(all, command{page, strings.TrimPrefix(strings.TrimSpace(line), "$ "), true})
+				commands = append(commands, command{page, strings.TrimPrefix(strings.TrimSpace(line), "$ "), true})
 			}
 			return ""
 		})
 		for _, span := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(prose, -1) {
-			all = append(all, command{page, span[1], false})
+			commands = append(commands, command{page, span[1], false})
 		}
 	}
-	return slices.DeleteFunc(all, func(c command) bool {
-		return !regexp.MustCompile(`^(kubectl |bin/)?linerate [-a-z]+( |$)`).MatchString(c.line) || strings.ContainsAny(c.line, "…[")
+	return slices.DeleteFunc(commands, func(c command) bool {
+		return !regexp.MustCompile(`^(kubectl |bin/)?linerate [-a-z]+( |$)`).MatchString(c.line) ||
+			strings.ContainsAny(c.line, "…[")
 	})
 }
 
@@ -59,11 +60,11 @@ var fenced = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 // Each command that a page shows is one that there is, with flags that it has and values that they take.
 func TestEachCommandInThePagesExists(t *testing.T) {
 	tier.Plain(t)
-	all := shownCommands(t)
-	if len(all) < 90 {
-		t.Errorf("%d commands are shown: are they written in another way?", len(all))
+	commands := shownCommands(t)
+	if len(commands) < 90 {
+		t.Errorf("%d commands are shown: are they written in another way?", len(commands))
 	}
-	for _, c := range all {
+	for _, c := range commands {
 		if err := c.parse(); err != nil {
 			t.Errorf("%s: %s: %v", filepath.Base(c.page), c.line, err)
 		}
@@ -80,7 +81,7 @@ func (c command) parse() error {
 	} else {
 		args = args[1:]
 	}
-	cmd, rest, err := newRoot(Streams{Out: io.Discard, Err: io.Discard}).Find(publishedFlags(args))
+	cmd, rest, err := newRoot(Streams{Stdout: io.Discard, Stderr: io.Discard}).Find(publishedFlags(args))
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,8 @@ func TestTheCommandLinesPageNamesEveryVerbAndFlag(t *testing.T) {
 	for _, section := range regexp.MustCompile(`(?m)^##+ `).Split(string(text), -1)[1:] {
 		title, body, _ := strings.Cut(section, "\n")
 		verb := verbs[title]
-		for _, span := range regexp.MustCompile("`(--?[a-z][-a-z]*)[^`\n]*`").FindAllStringSubmatch(fenced.ReplaceAllString(body, ""), -1) {
+		flag := regexp.MustCompile("`(--?[a-z][-a-z]*)[^`\n]*`")
+		for _, span := range flag.FindAllStringSubmatch(fenced.ReplaceAllString(body, ""), -1) {
 			named++
 			if !hasFlag(span[1], verb, verbs) {
 				t.Errorf("## %s: there is no flag %s", title, span[1])
@@ -136,8 +138,10 @@ func TestTheCommandLinesPageNamesEveryVerbAndFlag(t *testing.T) {
 	}
 }
 
-// helpAlone are the verbs whose flags the page leaves to their help: the operator types those, or another page has them.
-var helpAlone = []string{"completion", "kubectl", "trex-launch", "collect", "forwarder", "links", "ports", "reset", "sessions", "vitals"}
+// helpAlone are the verbs whose flags the page leaves to their help: the operator types those, or another page
+// has them.
+var helpAlone = []string{"completion", "kubectl", "trex-launch", "collect", "forwarder", "links", "ports", "reset",
+	"sessions", "vitals"}
 
 // hasFlag says whether a verb has a flag; without a verb any will do.
 func hasFlag(name string, verb *cobra.Command, verbs map[string]*cobra.Command) bool {
@@ -150,13 +154,14 @@ func hasFlag(name string, verb *cobra.Command, verbs map[string]*cobra.Command) 
 		return false
 	}
 	name = publishedFlags([]string{verb.Name(), name})[1]
-	if long, is := strings.CutPrefix(name, "--"); is {
+	if long, ok := strings.CutPrefix(name, "--"); ok {
 		return verb.Flags().Lookup(long) != nil
 	}
 	return verb.Flags().ShorthandLookup(strings.TrimPrefix(name, "-")) != nil
 }
 
-// forms are the ways in which a page may name a flag: by its name, its letter, or the two letters of the published script's.
+// forms are the ways in which a page may name a flag: by its name, its letter, or the two letters of the
+// published script's.
 func forms(f *pflag.Flag) string {
 	forms := "--" + f.Name + `\b`
 	if f.Shorthand != "" {

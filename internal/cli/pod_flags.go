@@ -10,19 +10,21 @@ import (
 	"github.com/linerate-dev/linerate/internal/pod/launch"
 )
 
-// terminationFlag adds --termination-log; words says what the message holds.
+// terminationFlag adds --termination-log. Its help says what the message holds.
 func terminationFlag(cmd *cobra.Command, target *string, words string) {
 	cmd.Flags().StringVar(target, "termination-log", pod.TerminationLog, "file "+words)
 }
 
-// digestFlag is --FLAG-digest, of the file that --FLAG names.
+// digestFlag adds --FLAG-digest, the digest of the file that --FLAG names.
 func digestFlag(f *pflag.FlagSet, target *string, flag string) {
-	f.StringVar(target, flag+"-digest", "", "read --"+flag+" only if this is its digest, as sha256:HEX, so that nobody replaced it since (none: whatever it is)")
+	f.StringVar(target, flag+"-digest", "", "read --"+flag+
+		" only if this is its digest, as sha256:HEX, so that nobody replaced it since (none: whatever it is)")
 }
 
-// networkFlags adds --network-status and --wait: where a pod learns from Multus which interfaces it was given.
+// networkFlags adds --network-status and --wait, by which a pod learns from Multus which interfaces it has.
 func networkFlags(cmd *cobra.Command, target *launch.NetworkStatus, wait time.Duration) {
 	f := cmd.Flags()
-	f.StringVar(&target.File, "network-status", "/etc/podinfo/network-status", "downward-API file of the annotation "+launch.NetworkStatusAnnotation)
+	f.StringVar(&target.File, "network-status", "/etc/podinfo/network-status", "downward-API file of the annotation "+
+		launch.NetworkStatusAnnotation)
 	f.DurationVar(&target.Wait, "wait", wait, "how long to wait for --network-status to be filled")
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestARampSendsWhatItsFileSays: a name that TRex ships stands for its profile only where no file has it; a program is refused, never replaced.
+// TestARampSendsWhatItsFileSays: a name that TRex ships stands for its profile only where no file has it; a
+// program is refused, never replaced.
 func TestARampSendsWhatItsFileSays(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -22,13 +23,14 @@ func TestARampSendsWhatItsFileSays(t *testing.T) {
 	}
 	for name, want := range map[string]struct {
 		streams int
-		says    string // an error
+		message string // an error
 	}{
-		"imix.py":                {3, ""},
-		"udp_1pkt_simple":        {1, ""},
-		"udp_1pkt_simple.py":     {1, ""},
-		"imix":                   {1, ""}, // the file's
-		"own/imix.py":            {0, "is a program that only TRex's own client can run: export its streams as JSON, or write imix for the profile of this name that TRex ships"},
+		"imix.py":            {3, ""},
+		"udp_1pkt_simple":    {1, ""},
+		"udp_1pkt_simple.py": {1, ""},
+		"imix":               {1, ""}, // the file's
+		"own/imix.py": {0, "is a program that only TRex's own client can run: export its streams as JSON, " +
+			"or write imix for the profile of this name that TRex ships"},
 		"own/udp_1pkt_simple.py": {0, "is a program"},
 		"own.py":                 {0, "is a program"},
 		"stl/imix.py":            {0, "there is no such file, and none of this name that TRex ships"},
@@ -37,10 +39,10 @@ func TestARampSendsWhatItsFileSays(t *testing.T) {
 	} {
 		l, err := rampTraffic(name)
 		switch {
-		case want.says == "" && (err != nil || len(l.sides[0].Streams) != want.streams):
+		case want.message == "" && (err != nil || len(l.sides[0].Streams) != want.streams):
 			t.Errorf("%s: %d streams, %v", name, len(l.sides[0].Streams), err)
-		case want.says != "" && (err == nil || !strings.Contains(err.Error(), want.says)):
-			t.Errorf("%s: %v, want …%s…", name, err, want.says)
+		case want.message != "" && (err == nil || !strings.Contains(err.Error(), want.message)):
+			t.Errorf("%s: %v, want …%s…", name, err, want.message)
 		}
 	}
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
-// rampOver is the Report of a ramp that is asked for by a command line, over a device in memory. A reading of the generator's counters takes so long.
+// rampOver is the Report of a ramp that is asked for by a command line, over a device in memory. A reading of
+// the generator's counters takes so long.
 func rampOver(t *testing.T, device sim.Device, reading time.Duration, line string) (r *report.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -28,12 +29,16 @@ func rampOver(t *testing.T, device sim.Device, reading time.Duration, line strin
 			if err != nil {
 				return err
 			}
-			world := sim.Config{Now: time.Now, Links: []sim.Link{{Name: "port0", Virtual: true}, {Name: "port1", Virtual: true}}, Generators: []sim.Generator{{ReadTakes: reading}}}
+			world := sim.Config{Now: time.Now, Links: []sim.Link{{Name: "port0", Virtual: true},
+				{Name: "port1", Virtual: true}}, Generators: []sim.Generator{{ReadTakes: reading}}}
 			for i, d := range p.Directions {
-				world.Directions = append(world.Directions, sim.Direction{From: i, To: 1 - i, Mix: d.Mix, Device: device})
+				world.Directions = append(world.Directions, sim.Direction{From: i, To: 1 - i, Mix: d.Mix,
+					Device: device})
 			}
-			g := frames.Generator{Name: "trex", Engine: sim.New(world).Generator(0), PortOfLink: map[string]int{"port0": 0, "port1": 1}}
-			r = runner.Run(ctx, p, frames.New([]frames.Generator{g}, frames.Options{Numbered: 100, PaceEvery: 250 * time.Millisecond}), runner.Options{Producer: producer(), ForceHint: "--force"})
+			g := frames.Generator{Name: "trex", Engine: sim.New(world).Generator(0),
+				PortOfLink: map[string]int{"port0": 0, "port1": 1}}
+			r = runner.Run(ctx, p, frames.New([]frames.Generator{g}, frames.Options{Numbered: 100,
+				PaceEvery: 250 * time.Millisecond}), runner.Options{Producer: producer(), ForceHint: "--force"})
 			return nil
 		})
 		cmd.SetArgs(publishedFlags(append([]string{"ramp"}, strings.Fields(line)...))[1:])
@@ -45,23 +50,24 @@ func rampOver(t *testing.T, device sim.Device, reading time.Duration, line strin
 }
 
 // fieldOfALoadTest is a field that a LoadTest has, and no command line of ramp's.
-var fieldOfALoadTest = regexp.MustCompile(`maxLossRatio|lineRate\b|\b(spec|procedure|ramp|dut|generator|links|traffic)\.[a-z]`)
+var fieldOfALoadTest = regexp.MustCompile(
+	`maxLossRatio|lineRate\b|\b(spec|procedure|ramp|dut|generator|links|traffic)\.[a-z]`)
 
 // saysNoField checks that nothing that people read names a field that they can't set.
 func saysNoField(t *testing.T, r *report.Report) {
 	t.Helper()
-	var said strings.Builder
-	if err := render.Text(&said, r); err != nil {
+	var stderr strings.Builder
+	if err := render.Text(&stderr, r); err != nil {
 		t.Fatal(err)
 	}
-	said.WriteString(r.Message + "\n" + r.Result.Message)
+	stderr.WriteString(r.Message + "\n" + r.Result.Message)
 	for _, n := range r.Notes {
-		said.WriteString("\n" + n.Message)
+		stderr.WriteString("\n" + n.Message)
 	}
 	for _, w := range r.Windows {
-		said.WriteString("\n" + w.Reason)
+		stderr.WriteString("\n" + w.Reason)
 	}
-	for line := range strings.Lines(said.String()) {
+	for line := range strings.Lines(stderr.String()) {
 		if field := fieldOfALoadTest.FindString(line); field != "" {
 			t.Errorf("it names %q, which ramp has not: %s", field, line)
 		}
@@ -89,8 +95,9 @@ func TestARampFindsTheLimitBetweenItsSteps(t *testing.T) {
 					t.Errorf("limit %d, %s: read as %d: %s", limit, line, got, r.Result.Message)
 				}
 			}
-			if took, most := r.Finished.Sub(r.Started), procedures.New(r.Plan.Procedure).Bound().Whole(); took > most {
-				t.Errorf("limit %d, %s: it took %s, and was to take %s at most", limit, line, took, most)
+			limit := procedures.New(r.Plan.Procedure).Bound().Whole()
+			if took := r.Finished.Sub(r.Started); took > limit {
+				t.Errorf("limit %d, %s: it took %s, and was to take %s at most", limit, line, took, limit)
 			}
 			if v := verify.Report(r, r.Producer); v.Outcome != verify.Verified {
 				t.Errorf("limit %d, %s: %v", limit, line, v.Findings())
@@ -99,7 +106,8 @@ func TestARampFindsTheLimitBetweenItsSteps(t *testing.T) {
 	}
 }
 
-// Windows of half a second have edges that hide more than the limit. The hold at the target loses frames whatever the limit is, and says nothing about the load that looked clean.
+// Windows of half a second have edges that hide more than the limit. The hold at the target loses frames
+// whatever the limit is, and says nothing about the load that looked clean.
 func TestARampOfFineStepsWithoutRefinementIsALowerBoundAndNotNothing(t *testing.T) {
 	tier.Plain(t)
 	device := sim.Device{Limit: 7_300 * units.PacketPerSecond, Burst: 10 * time.Millisecond}

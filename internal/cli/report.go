@@ -20,14 +20,17 @@ func newReport(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Render saved Reports again, as one table, and suites' tables",
-		Example: "  linerate report linerate-reports/*.json\n  linerate report -o html imix.json 64b.json > both.html\n  cat imix.json | linerate report -o markdown -\n" +
+		Example: "  linerate report linerate-reports/*.json\n" +
+			"  linerate report -o html imix.json 64b.json > both.html\n" +
+			"  cat imix.json | linerate report -o markdown -\n" +
 			"  linerate report --view rfc2544 -o html 64b.json 512b.json 1518b.json > rfc2544.html\n" +
 			"  linerate report --view heatmap -o html linerate-reports/loss-grid.suite.json > grid.html",
 		Args: sidebyside.AtLeast(1, "at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			kind := render.Kind(view)
 			if !slices.Contains(reportViews(), view) {
-				return exit.BadInput("--view %q: there is no such view; use one of %s", view, strings.Join(reportViews(), ", "))
+				return exit.BadInput("--view %q: there is no such view; use one of %s", view,
+					strings.Join(reportViews(), ", "))
 			}
 			if rows != "" && kind != render.Heatmap {
 				return exit.BadInput("--rows %s: only heat maps have rows of an axis: use --view heatmap", rows)
@@ -35,30 +38,36 @@ func newReport(s Streams) *cobra.Command {
 			if err := checkFormat(format, render.Formats(kind)); err != nil {
 				return err
 			}
-			all, err := readDocuments(s.In, files)
+			documents, err := readDocuments(s.Stdin, files)
 			if err != nil {
 				return err
 			}
 			switch kind {
 			case render.RFC2544:
-				return writeRFC2544(s.Out, format, all)
+				return writeRFC2544(s.Stdout, format, documents)
 			case render.Heatmap:
-				if err := checkRows(rows, all.Suites); err != nil {
+				if err := checkRows(rows, documents.Suites); err != nil {
 					return err
 				}
-				return writeView(s.Out, format, render.OfHeatmap(history.Heatmap(all, rows)))
+				return writeView(s.Stdout, format, render.OfHeatmap(history.Heatmap(documents, rows)))
 			default:
 			}
-			if err := render.Fits(format, len(all.Reports), len(all.Suites)); err != nil {
+			if err := render.Fits(format, len(documents.Reports), len(documents.Suites)); err != nil {
 				return exit.BadInput("--output: %w", err)
 			}
-			return writeView(s.Out, format, render.OfTests(all))
+			return writeView(s.Stdout, format, render.OfTests(documents))
 		},
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Tests))
-	cmd.Flags().StringVar(&view, "view", string(render.Tests), "how to show them: tests, each with its evidence; rfc2544, in the forms of RFC 2544, section 26: throughput over frame sizes, frame loss over load; heatmap, throughput over product and loadtest, frame loss over load and loadtest")
-	cmd.Flags().StringVar(&rows, "rows", "", "of heat maps: the axis of a suite that makes the rows of throughputs; by default its first")
-	_ = cmd.RegisterFlagCompletionFunc("view", cobra.FixedCompletions(reportViews(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVar(&view, "view", string(render.Tests),
+		"how to show them: tests, each with its evidence; rfc2544, in the forms of RFC 2544, section 26: throughput "+
+			"over frame sizes, frame loss over load; heatmap, throughput over product and loadtest, frame loss over "+
+			"load "+
+			"and loadtest")
+	cmd.Flags().StringVar(&rows, "rows", "", "of heat maps: the axis of a suite that makes the rows of throughputs; "+
+		"by default its first")
+	_ = cmd.RegisterFlagCompletionFunc("view", cobra.FixedCompletions(reportViews(),
+		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -76,37 +85,40 @@ func checkRows(rows string, suites []*report.Suite) error {
 	if rows == "" {
 		return nil
 	}
-	return exit.BadInput("--rows %q: no suite that is given has such an axis; they have %s", rows, cmp.Or(strings.Join(names, ", "), "none"))
+	return exit.BadInput("--rows %q: no suite that is given has such an axis; they have %s", rows,
+		cmp.Or(strings.Join(names, ", "), "none"))
 }
 
-// reportViews are the ways in which Reports are shown.
+// reportViews are the values of --view.
 func reportViews() []string {
 	return []string{string(render.Tests), string(render.RFC2544), string(render.Heatmap)}
 }
 
-func writeRFC2544(out io.Writer, format string, all report.Documents) error {
-	if len(all.Suites) > 0 {
-		return exit.BadInput("--view rfc2544: a suite's document holds its runs' results without their windows: give the Reports of its runs, beside it or with kubectl linerate report NAME -o json")
+func writeRFC2544(stdout io.Writer, format string, documents report.Documents) error {
+	if len(documents.Suites) > 0 {
+		return exit.BadInput("--view rfc2544: a suite's document holds its runs' results without their windows: give " +
+			"the Reports of its runs, beside it or with kubectl linerate report NAME -o json")
 	}
-	return writeView(out, format, render.OfRFC2544(history.RFC2544(all.Reports)))
+	return writeView(stdout, format, render.OfRFC2544(history.RFC2544(documents.Reports)))
 }
 
-func writeView(out io.Writer, format string, d render.Document) error {
-	if err := sidebyside.Write(out, format, d); err != nil {
+func writeView(stdout io.Writer, format string, d render.Document) error {
+	if err := sidebyside.Write(stdout, format, d); err != nil {
 		return exit.NotMeasured("print: %w", err)
 	}
 	return nil
 }
 
-func readDocuments(stdin io.Reader, files []string) (all report.Documents, err error) {
+func readDocuments(stdin io.Reader, files []string) (documents report.Documents, err error) {
 	for _, name := range files {
 		found, err := sidebyside.ReadDocuments(stdin, name)
 		if err != nil {
-			return all, exit.BadInput("%s: %w", name, err)
+			return documents, exit.BadInput("%s: %w", name, err)
 		}
-		all.Reports, all.Suites = append(all.Reports, found.Reports...), append(all.Suites, found.Suites...)
+		documents.Reports = append(documents.Reports, found.Reports...)
+		documents.Suites = append(documents.Suites, found.Suites...)
 	}
-	return all, nil
+	return documents, nil
 }
 
 func checkFormat(format string, formats []string) error {

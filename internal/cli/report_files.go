@@ -16,14 +16,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/history"
 )
 
-// reportFiles reads Reports from files and directories. It counts the files that it skipped because they hold no Report, and names them once at the end.
+// reportFiles reads Reports from files and directories. It skips files of a directory that hold no Report, and
+// names them at the end.
 type reportFiles struct {
 	stdin   io.Reader
 	skipped []string
 }
 
-// records are the Reports behind a path: "-" is stdin, a file holds one or more (packed with gzip or not), and a directory is searched, with all its
-// subdirectories, for *.json and *.json.gz. Only what a comparison needs of each Report stays in memory, not its windows and samples.
+// records reads the Reports behind a path. The path "-" is stdin. A file holds one or more Reports, packed with
+// gzip or not. A directory is searched, with all its subdirectories, for *.json and *.json.gz. Of each Report
+// only what a comparison needs stays in memory, not its windows and samples.
 func (a *reportFiles) records(path string) ([]history.Record, error) {
 	if path == "-" {
 		return a.read("-", a.stdin)
@@ -43,41 +45,42 @@ func (a *reportFiles) records(path string) ([]history.Record, error) {
 }
 
 func (a *reportFiles) directory(path string) ([]history.Record, error) {
-	var all []history.Record
-	before := len(a.skipped)
+	var records []history.Record
+	skippedBefore := len(a.skipped)
 	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !sidebyside.HoldsReports(file) {
 			return err
 		}
-		records, err := a.file(file)
+		found, err := a.file(file)
 		if err != nil {
 			a.skipped = append(a.skipped, fmt.Sprintf("%s: %v", file, err))
 			return nil
 		}
-		all = append(all, records...)
+		records = append(records, found...)
 		return nil
 	})
 	switch {
 	case err != nil:
 		return nil, exit.BadInput("%w", err)
-	case len(all) == 0 && len(a.skipped) > before:
-		return nil, exit.BadInput("%s holds no Report that can be read; the first of %d files: %s", path, len(a.skipped)-before, a.skipped[before])
-	case len(all) == 0:
+	case len(records) == 0 && len(a.skipped) > skippedBefore:
+		return nil, exit.BadInput("%s holds no Report that can be read; the first of %d files: %s", path,
+			len(a.skipped)-skippedBefore, a.skipped[skippedBefore])
+	case len(records) == 0:
 		return nil, exit.BadInput("%s holds no Report: linerate run --save %s keeps them there", path, path)
 	}
-	return all, nil
+	return records, nil
 }
 
 func (a *reportFiles) file(name string) (records []history.Record, err error) {
-	err = sidebyside.ReadFile(name, func(in io.Reader) (err error) {
-		records, err = a.read(name, in)
+	err = sidebyside.ReadFile(name, func(input io.Reader) (err error) {
+		records, err = a.read(name, input)
 		return err
 	})
 	return records, err
 }
 
-func (a *reportFiles) read(name string, in io.Reader) ([]history.Record, error) {
-	reports, err := report.Read(in)
+func (a *reportFiles) read(name string, input io.Reader) ([]history.Record, error) {
+	reports, err := report.Read(input)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +107,7 @@ func (a *reportFiles) printSkipped(stderr io.Writer) {
 	}
 }
 
-// sideNames are the paths' last parts, or the paths where those are the same.
+// sideNames are the last parts of the paths, or the whole paths if two last parts are the same.
 func sideNames(paths []string) []string {
 	names := make([]string, len(paths))
 	for i, p := range paths {
@@ -116,17 +119,17 @@ func sideNames(paths []string) []string {
 	return names
 }
 
-// sides reads the Reports to compare: one side for each path.
+// sides reads the Reports to compare, one side for each path.
 func (a *reportFiles) sides(paths []string) ([]history.Side, error) {
 	names := sideNames(paths)
 	var sides []history.Side
-	var wrong []error
+	var errs []error
 	for i, path := range paths {
 		records, err := a.records(path)
-		wrong = append(wrong, err)
+		errs = append(errs, err)
 		sides = append(sides, history.Side{Name: names[i], Records: records})
 	}
-	if err := errors.Join(wrong...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, exit.BadInput("%w", err)
 	}
 	return sides, nil

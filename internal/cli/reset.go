@@ -17,8 +17,10 @@ func newReset(s Streams) *cobra.Command {
 		Use:     "reset [flags] -- COMMAND [ARGUMENT...]",
 		Short:   "Serve resets of the device in this pod: run a command each time that a test's runner asks",
 		Example: "  linerate reset --at 192.0.2.7 --verifier VERIFIER --links west,east -- ip neigh flush all",
-		Long: "Runs the command on POST /reset, and answers when it has ended: with JSON that says what ran and how long it took, or with its last words if it failed.\n" +
-			"Whoever asks must prove the key of --verifier, and can't choose the command. Requests that come in by the\n" +
+		Long: "Runs the command on POST /reset, and answers when it has ended: with JSON that says what ran and how " +
+			"long it took, or with its last words if it failed.\n" +
+			"Whoever asks must prove the key of --verifier, and can't choose the command. Requests that come in by " +
+			"the\n" +
 			"links aren't answered.",
 		Args: func(_ *cobra.Command, command []string) error {
 			if len(command) == 0 {
@@ -27,7 +29,7 @@ func newReset(s Streams) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, command []string) error {
-			return pod.ExplainExit(terminationLog, vitals.RunResets(cmd.Context(), s.Err, o, command))
+			return pod.ExplainExit(terminationLog, vitals.RunResets(cmd.Context(), s.Stderr, o, command))
 		},
 	}
 	f := cmd.Flags()
@@ -38,7 +40,8 @@ func newReset(s Streams) *cobra.Command {
 	verifierFlag(f, &o.Verifier)
 	_ = cmd.MarkFlagRequired("at")
 	_ = cmd.MarkFlagRequired("verifier") // else anybody on the pods' network could reset the device
-	cmd.AddCommand(newProbe(s, "Ask whether the device of this network namespace can be reset: for startup probes", "linerate reset probe", vitals.ResetReady, "it can be reset",
+	cmd.AddCommand(newProbe(s, "Ask whether the device of this network namespace can be reset: for startup probes",
+		"linerate reset probe", vitals.ResetReady, "it can be reset",
 		"the device can't be reset yet, or not from here"))
 	return cmd
 }

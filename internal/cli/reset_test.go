@@ -23,18 +23,21 @@ import (
 func TestTheProgramsOfAFileRunInOrder(t *testing.T) {
 	folder := t.TempDir()
 	log := filepath.Join(folder, "log")
-	says := func(what string) string { return `[sh, -c, "echo ` + what + ` $LINERATE_TEST >> ` + log + `"]` }
+	message := func(word string) string { return `[sh, -c, "echo ` + word + ` $LINERATE_TEST >> ` + log + `"]` }
 	file := filepath.Join(folder, "test.yaml")
 	for name, c := range map[string]struct {
 		setup, reset string
 		code         int
 		log          string
-		says         string // on stderr
+		message      string // on stderr
 	}{
-		"all succeed": {says("set up"), says("reset"), report.ExitOK, "set up lab\nreset lab\nreset lab\ntorn down lab\n", "lab: dut.setup: sh -c "},
-		"the setup fails, and nothing is sent": {`[sh, -c, "echo no such router >&2; exit 7"]`, says("reset"), report.ExitNotMeasured, "torn down lab\n",
+		"all succeed": {message("set up"), message("reset"), report.ExitOK,
+			"set up lab\nreset lab\nreset lab\ntorn down lab\n", "lab: dut.setup: sh -c "},
+		"the setup fails, and nothing is sent": {`[sh, -c, "echo no such router >&2; exit 7"]`, message("reset"),
+			report.ExitNotMeasured, "torn down lab\n",
 			`dut.setup: sh -c "echo no such router >&2; exit 7": exit status 7; its last words: no such router`},
-		"a reset fails, and the run ends": {says("set up"), `["false"]`, report.ExitNotMeasured, "set up lab\ntorn down lab\n", ""},
+		"a reset fails, and the run ends": {message("set up"), `["false"]`, report.ExitNotMeasured,
+			"set up lab\ntorn down lab\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_ = os.Remove(log)
@@ -45,7 +48,7 @@ spec:
   dut:
     type: Device
     setup: {command: ` + c.setup + `}
-    teardown: {command: ` + says("torn down") + `}
+    teardown: {command: ` + message("torn down") + `}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   procedure:
     type: MaximumOfferedLoad
@@ -55,21 +58,22 @@ spec:
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			var out, stderr bytes.Buffer
-			s := Streams{Out: &out, Err: &stderr}
+			var stdout, stderr bytes.Buffer
+			s := Streams{Stdout: &stdout, Stderr: &stderr}
 			code := 0
 			synctest.Test(t, func(t *testing.T) {
-				code = execute(t.Context(), simulatedRoot(t, s), []string{"run", file, "--save", "", "-o", "json", "-q"}, s)
+				code = execute(t.Context(), simulatedRoot(t, s), []string{"run", file, "--save", "", "-o", "json",
+					"-q"}, s)
 			})
 			got, _ := os.ReadFile(log)
-			if code != c.code || string(got) != c.log || !strings.Contains(stderr.String(), c.says) {
+			if code != c.code || string(got) != c.log || !strings.Contains(stderr.String(), c.message) {
 				t.Errorf("exit code %d, want %d; log\n%swant\n%s%s", code, c.code, got, c.log, stderr.String())
 			}
 			var r report.Report
-			if out.Len() == 0 {
+			if stdout.Len() == 0 {
 				return
 			}
-			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+			if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
 				t.Fatal(err)
 			}
 			for _, w := range r.Windows {
@@ -77,7 +81,8 @@ spec:
 					t.Errorf("window %d: %+v", w.Number, w.Reset)
 				}
 			}
-			if c.code == report.ExitNotMeasured && !strings.Contains(r.Message, "reset the device before window 1: false: exit status 1") {
+			if c.code == report.ExitNotMeasured &&
+				!strings.Contains(r.Message, "reset the device before window 1: false: exit status 1") {
 				t.Errorf("%s: %s", r.Ending, r.Message)
 			}
 		})
@@ -88,8 +93,12 @@ func TestAFailedTeardownIsPrinted(t *testing.T) {
 	var stderr bytes.Buffer
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	tearDownDevice(interrupted, &stderr, &plan.Plan{Test: plan.Test{Name: "lab"}, DUT: plan.DUT{Teardown: &plan.Program{Command: []string{"sh", "-c", "echo gone; exit 1"}, Deadline: plan.Duration(time.Minute)}}})
-	if want := "lab: dut.teardown: sh -c \"echo gone; exit 1\", for 1m0s at most\nlab: dut.teardown: sh -c \"echo gone; exit 1\": exit status 1; its last words: gone: look after the device under test\n"; stderr.String() != want {
+	tearDownDevice(interrupted, &stderr, &plan.Plan{Test: plan.Test{Name: "lab"},
+		DUT: plan.DUT{Teardown: &plan.Program{Command: []string{"sh", "-c", "echo gone; exit 1"},
+			Deadline: plan.Duration(time.Minute)}}})
+	if want := "lab: dut.teardown: sh -c \"echo gone; exit 1\", for 1m0s at most\n" +
+		"lab: dut.teardown: sh -c \"echo gone; exit 1\": exit status 1; its last words: gone: look after the device " +
+		"under test\n"; stderr.String() != want {
 		t.Errorf("%q, want %q", stderr.String(), want)
 	}
 }
@@ -98,21 +107,23 @@ func TestAFailedTeardownIsPrinted(t *testing.T) {
 func TestAPodThatCannotResetSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
 		command []string
-		says    string
+		message string
 	}{
-		"without a program": {[]string{"no-such-program"}, `executable file not found in $PATH; name a program that its image has (procedure.reset.image)`},
+		"without a program": {[]string{"no-such-program"},
+			`executable file not found in $PATH; name a program that its image has (procedure.reset.image)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			last := filepath.Join(t.TempDir(), "log")
-			if err := os.WriteFile(last, nil, 0o600); err != nil {
+			log := filepath.Join(t.TempDir(), "log")
+			if err := os.WriteFile(log, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s := Streams{Out: io.Discard, Err: io.Discard}
-			args := append([]string{"reset", "--at", "127.0.0.1:0", "--verifier", credential.New().Verifier().String(), "--termination-log", last, "--"}, c.command...)
+			s := Streams{Stdout: io.Discard, Stderr: io.Discard}
+			args := append([]string{"reset", "--at", "127.0.0.1:0", "--verifier", credential.New().Verifier().String(),
+				"--termination-log", log, "--"}, c.command...)
 			if code := execute(t.Context(), newRoot(s), args, s); code != report.ExitBadInput {
 				t.Errorf("exit code %d", code)
 			}
-			if words, _ := os.ReadFile(last); !strings.Contains(string(words), c.says) {
+			if words, _ := os.ReadFile(log); !strings.Contains(string(words), c.message) {
 				t.Errorf("its last words: %s", words)
 			}
 		})
@@ -122,7 +133,8 @@ func TestAPodThatCannotResetSaysWhy(t *testing.T) {
 func TestAnInterruptedSetupIsAnInterrupt(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, interrupt)
-	err := setUpDevice(ctx, io.Discard, &plan.Plan{DUT: plan.DUT{Setup: &plan.Program{Command: []string{"sleep", "600"}, Deadline: plan.Duration(time.Hour)}}})
+	err := setUpDevice(ctx, io.Discard, &plan.Plan{DUT: plan.DUT{Setup: &plan.Program{Command: []string{"sleep", "600"},
+		Deadline: plan.Duration(time.Hour)}}})
 	if err == nil || exit.Code(err) != report.ExitInterrupted || errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}

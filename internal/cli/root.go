@@ -21,37 +21,36 @@ import (
 // version is set by the linker.
 var version = "dev" // the linker's -X needs a variable
 
-// Streams are the process's standard streams; tests pass their own.
+// Streams are the process's standard streams. Tests pass their own.
 type Streams struct {
-	In  io.Reader
-	Out io.Writer // data
-	Err io.Writer // messages for people
+	Stdin  io.Reader
+	Stdout io.Writer // data
+	Stderr io.Writer // messages for people
 }
 
-// Main runs the command line and returns the process's exit code. SIGINT, SIGTERM and the loss of the terminal end a run in order: traffic is
-// stopped, what was measured reported and kept. Where stdout's reader is gone, writing fails, but the run still ends in that order.
-func Main(args []string, s Streams) int { return MainAs("linerate", args, s) }
-
-// MainAs is Main of a process that was started under this name: kubectl finds plugins, and their shell completion, by the program's name.
-func MainAs(name string, args []string, s Streams) int {
+// Main runs the command line of a process with this name, and returns the exit code. kubectl finds plugins, and
+// their shell completion, by the program's name. SIGINT, SIGTERM and the loss of the terminal stop a run's
+// traffic before its Report is written. The same happens where stdout's reader is gone, though writing to
+// stdout fails.
+func Main(name string, args []string, s Streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), sidebyside.Signals()...)
 	defer stop()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	said := newLossyStderr(s.Err)
-	defer said.Close()
-	s.Err = sanitize.NewWriter(said, terminal(said) != nil)
-	s.Out = sanitize.NewWriter(s.Out, terminal(s.Out) != nil)
+	stderr := newLossyStderr(s.Stderr)
+	defer stderr.Close()
+	s.Stderr = sanitize.NewWriter(stderr, terminal(stderr) != nil)
+	s.Stdout = sanitize.NewWriter(s.Stdout, terminal(s.Stdout) != nil)
 	root, args := rootOf(name, args, s)
 	return execute(ctx, root, args, s)
 }
 
-// execute executes a command line, says what went wrong, and returns the exit code.
+// execute executes a command line, prints its error, and returns the exit code.
 func execute(ctx context.Context, root *cobra.Command, args []string, s Streams) int {
 	root.SetFlagErrorFunc(explainFlagError)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(s.Err, "linerate: %s\n", wording.Printable(err.Error(), '\n', '\t'))
+		fmt.Fprintf(s.Stderr, "linerate: %s\n", wording.Printable(err.Error(), '\n', '\t'))
 	}
 	return exit.Code(err)
 }
@@ -67,7 +66,7 @@ func rootOf(name string, args []string, s Streams) (*cobra.Command, []string) {
 	return newRoot(s), publishedFlags(args)
 }
 
-// The groups that --help shows the commands in. People seldom type those of podVerbs: the operator's pods run them.
+// The groups in which --help shows the commands. The operator's pods run those of podVerbs.
 const (
 	measuringVerbs = "measuring"
 	readingVerbs   = "reading"
@@ -77,19 +76,24 @@ const (
 
 func newRoot(s Streams) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "linerate",
-		Short:         "Measure where network software saturates, from real packets",
-		Example:       "  linerate run examples/linux-forwarder.yaml\n  linerate run test.yaml -o json | jq .result\n  linerate ramp -s trex1 -p imix.py -o imix.json",
+		Use:   "linerate",
+		Short: "Measure where network software saturates, from real packets",
+		Example: "  linerate run examples/linux-forwarder.yaml\n" +
+			"  linerate run test.yaml -o json | jq .result\n  linerate ramp -s trex1 -p imix.py -o imix.json",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetOut(s.Out)
-	root.SetErr(s.Err)
-	root.SetIn(s.In)
-	addGroup(root, measuringVerbs, "Measure on this machine:", newRun(s), newRamp(s), newGenerator(s), newSessions(s), newIperf3(s))
-	addGroup(root, readingVerbs, "Read what was measured:", newReport(s), newVerify(s), newTable(s), newCompare(s), newTrend(s))
+	root.SetOut(s.Stdout)
+	root.SetErr(s.Stderr)
+	root.SetIn(s.Stdin)
+	addGroup(root, measuringVerbs, "Measure on this machine:", newRun(s), newRamp(s), newGenerator(s), newSessions(s),
+		newIperf3(s))
+	addGroup(root, readingVerbs, "Read what was measured:", newReport(s), newVerify(s), newTable(s), newCompare(s),
+		newTrend(s))
 	addGroup(root, clusterVerbs, "Measure in a cluster:", newKubectl(s))
-	addGroup(root, podVerbs, "Commands that pods run:", newRunner(s), newForwarder(s), newVitals(s), newCollect(s), newReset(s), newLinks(s), newPorts(s), newTRexLaunch(s))
+	addGroup(root, podVerbs, "Commands that pods run:", newRunner(s), newForwarder(s), newVitals(s), newCollect(s),
+		newReset(s),
+		newLinks(s), newPorts(s), newTRexLaunch(s))
 	root.AddCommand(newVersion(s), newLabHost(s), newLabTunnel(), newGuard(s))
 	return root
 }

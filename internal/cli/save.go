@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,18 +19,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/render"
 )
 
-// reportFolder is the directory of --save, where a run's Reports are kept. The zero reportFolder keeps nothing.
+// reportFolder is the directory of --save, which keeps a run's Reports. The zero reportFolder keeps nothing.
 type reportFolder struct{ dir string }
 
-// prepare makes the directory and tests that a file can be written there, before anything is sent.
+// prepare makes the directory and checks that a file can be written there, before any traffic.
 func (s reportFolder) prepare() error {
 	if s.dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil { // other users may read reports
-		return exit.BadInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
+	err := os.MkdirAll(s.dir, 0o755) // other users may read reports
+	var probe *outfile.File
+	if err == nil {
+		probe, err = outfile.Create(s.path("report"), outfile.ForAll)
 	}
-	probe, err := outfile.Create(s.path("report"), outfile.ForAll)
 	if err != nil {
 		return exit.BadInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
 	}
@@ -54,10 +54,11 @@ func (s reportFolder) keep(reports []*report.Report) (page string, err error) {
 		page = "index.html"
 	}
 	err = s.writeAll(page, func(w io.Writer) error { return render.HTML(w, reports...) })
-	return filepath.Join(s.dir, page), err
+	return s.path(page), err
 }
 
-// suiteFile is the name of a suite's document. Verbs that read a directory of Reports skip it: each of the suite's runs has a Report of its own.
+// suiteFile is the name of a suite's document. Verbs that read a directory of Reports skip it, since each of
+// the suite's runs has a Report of its own.
 func suiteFile(name string) string { return name + sidebyside.SuiteSuffix }
 
 func (s reportFolder) path(name string) string { return filepath.Join(s.dir, name) }
@@ -79,8 +80,9 @@ func (s reportFolder) keepTest(r *report.Report) (digest string, err error) {
 	return digest, s.writeAll(name+".json", func(w io.Writer) error { _, err := w.Write(document.Bytes()); return err })
 }
 
-// keptTest reads the Report of a suite's test from its file; why says what is wrong with the file, and is empty otherwise.
-func (s reportFolder) keptTest(name, digest string) (r *report.Report, why string) {
+// keptTest reads the Report of a suite's test from its file. It returns the file's fault. Empty means that
+// there is none.
+func (s reportFolder) keptTest(name, digest string) (r *report.Report, fault string) {
 	text, err := intake.TextFile(s.path(name+".json"), report.MaxDocument)
 	if err != nil {
 		return nil, "its Report is gone: " + err.Error()
@@ -107,12 +109,14 @@ func (s reportFolder) keepSuite(document *report.Suite, page bool) error {
 	if err != nil || !page {
 		return err
 	}
-	all := report.Documents{Suites: []*report.Suite{document}}
-	return s.writeAll(document.Name+".html", func(w io.Writer) error { return render.Write(w, "html", render.OfTests(all), render.TextOptions{}) })
+	documents := report.Documents{Suites: []*report.Suite{document}}
+	return s.writeAll(document.Name+".html", func(w io.Writer) error {
+		return render.Write(w, "html", render.OfTests(documents), render.TextOptions{})
+	})
 }
 
-// suites are the documents of all suites in the directory. One that can't be read is skipped with a message.
-func (s reportFolder) suites(stderr io.Writer) (all []*report.Suite, err error) {
+// suites reads the documents of all suites in the directory. It skips one that can't be read with a message.
+func (s reportFolder) suites(stderr io.Writer) (documents []*report.Suite, err error) {
 	if s.dir == "" {
 		return nil, nil // without a directory there is none, and that is no error
 	}
@@ -124,33 +128,37 @@ func (s reportFolder) suites(stderr io.Writer) (all []*report.Suite, err error) 
 		return nil, exit.BadInput("calibrations of earlier suites: %s: %w", s.dir, err)
 	}
 	for _, name := range names {
-		text, err := intake.TextFile(name, report.MaxDocument)
+		document, err := readSuite(name)
 		if err != nil {
 			fmt.Fprintf(stderr, "no calibration is reused from %s: %v\n", name, err)
 			continue
 		}
-		document, err := report.ReadSuite(text)
-		if err != nil {
-			fmt.Fprintf(stderr, "no calibration is reused from %s: %v\n", name, err)
-			continue
-		}
-		all = append(all, document)
+		documents = append(documents, document)
 	}
-	return all, nil
+	return documents, nil
 }
 
-// unfinished is the document of an earlier run of the suite that didn't measure all of its tests; nil: there is none.
+func readSuite(file string) (*report.Suite, error) {
+	text, err := intake.TextFile(file, report.MaxDocument)
+	if err != nil {
+		return nil, err
+	}
+	return report.ReadSuite(text)
+}
+
+// unfinished reads the document of an earlier run of the suite that didn't measure all of its tests. Nil means
+// that there is none.
 func (s reportFolder) unfinished(name string) (*report.Suite, error) {
 	if s.dir == "" {
 		return nil, nil // without a directory there is none, and that is no error
 	}
-	text, err := intake.TextFile(s.path(suiteFile(name)), report.MaxDocument)
+	document, err := readSuite(s.path(suiteFile(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // this is the suite's first run in this directory
 	}
-	document, err2 := report.ReadSuite(text)
-	if err = cmp.Or(err, err2); err != nil {
-		return nil, exit.BadInput("%s is an earlier run's document, and can't be read: %w; remove it to begin anew", s.path(suiteFile(name)), err)
+	if err != nil {
+		return nil, exit.BadInput("%s is an earlier run's document, and can't be read: %w; remove it to begin anew",
+			s.path(suiteFile(name)), err)
 	}
 	if document.Name != name || document.Whole() {
 		return nil, nil // the earlier run is complete, so this one begins anew
@@ -161,8 +169,9 @@ func (s reportFolder) unfinished(name string) (*report.Suite, error) {
 	return document, nil
 }
 
-// completableWithin is how long after its end a suite that didn't measure all of its tests may be completed by another run. Without this bound, a nightly suite with a cell that
-// can never be measured would keep the first night's figures for ever.
+// completableWithin is how long after its end a suite that didn't measure all of its tests may be completed by
+// another run. Without this bound, a nightly suite with a cell that can never be measured would keep the first
+// night's figures for ever.
 const completableWithin = 12 * time.Hour
 
 func (s reportFolder) write(name string, r *report.Report, render func(io.Writer, ...*report.Report) error) error {
@@ -170,24 +179,21 @@ func (s reportFolder) write(name string, r *report.Report, render func(io.Writer
 }
 
 func (s reportFolder) writeAll(name string, render func(io.Writer) error) error {
-	path := filepath.Join(s.dir, name)
-	out, err := openOutput(nil, path)
+	file, err := openOutput(nil, s.path(name))
 	if err == nil {
-		err = out.finish(render)
+		err = file.finish(render)
 	}
 	if err != nil {
-		return notKept(path, err)
+		return exit.NotMeasured("the report could not be kept as %s: %w; the figures above are all there is: "+
+			"free some space, or name another directory with --save, and run again", s.path(name), err)
 	}
 	return nil
 }
 
-func notKept(path string, err error) error {
-	return exit.NotMeasured("the report could not be kept as %s: %w; the figures above are all there is: free some space, or name another directory with --save, and run again", path, err)
-}
-
-// fileNames gives each report a name of its own. An incomplete measurement's name says so, so that it never overwrites a complete one.
+// fileNames gives each report a name of its own. The name of an incomplete measurement has its ending, so that
+// the file never overwrites a complete one's.
 func fileNames(reports []*report.Report) []string {
-	taken := map[string]bool{}
+	used := map[string]bool{}
 	names := make([]string, len(reports))
 	for i, r := range reports {
 		base := r.Plan.Test.Name
@@ -195,10 +201,10 @@ func fileNames(reports []*report.Report) []string {
 			base += "-" + strings.ToLower(string(r.Ending))
 		}
 		name := base
-		for n := 2; taken[name]; n++ {
+		for n := 2; used[name]; n++ {
 			name = fmt.Sprintf("%s-%d", base, n)
 		}
-		taken[name], names[i] = true, name
+		used[name], names[i] = true, name
 	}
 	return names
 }

@@ -14,7 +14,8 @@ func named(name string, ending report.Ending) *report.Report {
 
 func TestEveryReportHasAFileOfItsOwn(t *testing.T) {
 	got := fileNames([]*report.Report{
-		named("a", report.Completed), named("a", report.Completed), named("a-2", report.Completed), named("b", report.Interrupted),
+		named("a", report.Completed), named("a", report.Completed), named("a-2", report.Completed),
+		named("b", report.Interrupted),
 	})
 	if want := []string{"a", "a-2", "a-2-2", "b-interrupted"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

@@ -13,7 +13,8 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"linerate": func() {
-			os.Exit(cli.Main(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+			os.Exit(cli.Main("linerate", os.Args[1:], cli.Streams{Stdin: os.Stdin, Stdout: os.Stdout,
+				Stderr: os.Stderr}))
 		},
 	})
 }

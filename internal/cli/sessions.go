@@ -28,13 +28,16 @@ func newSessions(s Streams) *cobra.Command {
 		Use:     "sessions",
 		Short:   "Serve the end of TCP sessions on an interface of this machine",
 		Example: "  sudo linerate sessions --link west --interface eth1 --listen 192.0.2.1:4501",
-		Long: "Is one end of a test whose traffic is sessions: the runner gives its interface an address and routes, and makes it send and receive\n" +
-			"over TCP. Without --verifier whoever reaches the address, other than by the link, can make this machine send. All\n" +
+		Long: "Is one end of a test whose traffic is sessions: the runner gives its interface an address and routes, " +
+			"and makes it send and receive\n" +
+			"over TCP. Without --verifier whoever reaches the address, other than by the link, can make this machine " +
+			"send. All\n" +
 			"connections are dropped when no request has come for " + sessions.DriverSilence.String() + ".\n\n" +
-			"It needs CAP_NET_ADMIN, for addresses, routes and buffers. The interface should be in a network namespace with no other end of the test.",
+			"It needs CAP_NET_ADMIN, for addresses, routes and buffers. The interface should be in a network " +
+			"namespace with no other end of the test.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return pod.ExplainExit(terminationLog, o.Serve(cmd.Context(), s.Err))
+			return pod.ExplainExit(terminationLog, o.Serve(cmd.Context(), s.Stderr))
 		},
 	}
 	f := cmd.Flags()
@@ -42,7 +45,8 @@ func newSessions(s Streams) *cobra.Command {
 	f.StringVar(&o.Interface, "interface", "", "the interface on that link (default: the link's name)")
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:4501", "address to answer the runner on")
 	f.DurationVar(&o.Wait, "wait", 10*time.Second, "how long to wait until the interface exists, and is up")
-	f.Int64Var(&o.SlowReader, "fault-read-bytes-per-second", 0, "read no faster on each connection: a receiver that is too slow, for tests")
+	f.Int64Var(&o.SlowReader, "fault-read-bytes-per-second", 0,
+		"read no faster on each connection: a receiver that is too slow, for tests")
 	_ = f.MarkHidden("fault-read-bytes-per-second")
 	verifierFlag(f, &o.Verifier)
 	terminationFlag(cmd, &terminationLog, "for what went wrong")
@@ -50,7 +54,7 @@ func newSessions(s Streams) *cobra.Command {
 	return cmd
 }
 
-// newSessionsProbe is the verb that probes of pods call.
+// newSessionsProbe makes the verb that probes of pods call.
 func newSessionsProbe(s Streams) *cobra.Command {
 	var server string
 	cmd := &cobra.Command{
@@ -64,7 +68,7 @@ func newSessionsProbe(s Streams) *cobra.Command {
 			if err != nil {
 				return exit.NotMeasured("%w", err)
 			}
-			fmt.Fprintln(s.Out, "it answers")
+			fmt.Fprintln(s.Stdout, "it answers")
 			return conn.Close()
 		},
 	}
@@ -85,21 +89,22 @@ func newSessionsSite(p *plan.Plan, o runOptions) (site, error) {
 	return sessionsSite{p, topology, o.credentials}, err
 }
 
-// sharedPorts is empty: a lab's cables are used by nobody else.
+// sharedPorts is empty, since a lab's cables have no other users.
 func (sessionsSite) sharedPorts() []string { return nil }
 
 func (s sessionsSite) start(ctx context.Context, stderr io.Writer, force bool) (runner.Driver, func(), error) {
-	var mine claims
-	mine.claimMachine(stderr)
+	var claimed claims
+	claimed.claimMachine(stderr)
 	l, err := lab.Start(ctx, s.topology, lab.Host{})
 	if err != nil {
-		mine.release()
+		claimed.release()
 		return nil, nil, labError(err)
 	}
 	var places []sessions.Place
 	for _, g := range s.plan.Generators {
 		for _, port := range g.Ports {
-			places = append(places, sessions.Place{Link: port.Link, Server: l.Address(), DUTMAC: l.DUTMACs()[port.Link]})
+			places = append(places, sessions.Place{Link: port.Link, Server: l.Address(),
+				DUTMAC: l.DUTMACs()[port.Link]})
 		}
 	}
 	if s.plan.DUT.Endpoint() {
@@ -112,12 +117,15 @@ func (s sessionsSite) start(ctx context.Context, stderr io.Writer, force bool) (
 	return sessions.New(places, options), func() {
 		forget()
 		_ = l.Close()
-		mine.release()
+		claimed.release()
 	}, nil
 }
 
 // options are the driver's options for ends and a device on this machine.
 func (s sessionsSite) options(force bool, l *lab.Lab, watch machine.Watch) sessions.Options {
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitCounters(ctx, l) }
-	return sessions.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: observe.Want(s.plan.Observers, true)}, Machine: watch.Read, Limited: limited}
+	return sessions.Options{
+		Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: observe.Want(s.plan.Observers, true)},
+		Machine: watch.Read, Limited: limited,
+	}
 }

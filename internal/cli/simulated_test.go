@@ -16,8 +16,9 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/sim"
 )
 
-// simulated is a site in memory: a generator that does all that it is asked, and a device with the limit of the plan's Reference. In a bubble of
-// testing/synctest a run there takes milliseconds, and says the same each time.
+// simulated is a site in memory: a generator that does all that it is asked, and a device with the limit of the
+// plan's Reference. In a bubble of testing/synctest a run there takes milliseconds, and says the same each
+// time.
 type simulated struct{ plan *plan.Plan }
 
 func (s simulated) sharedPorts() []string { return nil }
@@ -29,13 +30,14 @@ func (s simulated) start(context.Context, io.Writer, bool) (runner.Driver, func(
 		world.Links, ports[l.Name] = append(world.Links, sim.Link{Name: l.Name, Speed: l.LineRate}), i
 	}
 	for _, d := range s.plan.Directions {
-		world.Directions = append(world.Directions, sim.Direction{From: ports[d.From], To: ports[d.To], Mix: d.Mix, Device: deviceOf(s.plan)})
+		world.Directions = append(world.Directions, sim.Direction{From: ports[d.From], To: ports[d.To], Mix: d.Mix,
+			Device: deviceOf(s.plan)})
 	}
-	here := sim.New(world)
-	generator := frames.Generator{Name: s.plan.Generators[0].Name, Engine: here.Generator(0), PortOfLink: ports}
+	simulation := sim.New(world)
+	generator := frames.Generator{Name: s.plan.Generators[0].Name, Engine: simulation.Generator(0), PortOfLink: ports}
 	options := frames.Options{Reset: resetCommand(s.plan)}
 	if s.plan.DUT.Reference != nil {
-		options.Reset = func(context.Context) (string, error) { here.Reset(); return "removed all", nil }
+		options.Reset = func(context.Context) (string, error) { simulation.Reset(); return "removed all", nil }
 	}
 	return frames.New([]frames.Generator{generator}, options), func() {}, nil
 }
@@ -53,12 +55,12 @@ func simulatedRoot(t *testing.T, s Streams) *cobra.Command {
 	t.Helper()
 	root := newRoot(s)
 	verbs := root.Commands()
-	at := slices.IndexFunc(verbs, func(c *cobra.Command) bool { return c.Name() == "run" })
-	if at < 0 {
+	index := slices.IndexFunc(verbs, func(c *cobra.Command) bool { return c.Name() == "run" })
+	if index < 0 {
 		t.Fatal("linerate has no verb run")
 	}
-	group := verbs[at].GroupID
-	root.RemoveCommand(verbs[at])
+	group := verbs[index].GroupID
+	root.RemoveCommand(verbs[index])
 	run := newRunIn(s, func(p *plan.Plan) (site, error) { return simulated{p}, nil })
 	run.GroupID = group
 	root.AddCommand(run)

@@ -38,44 +38,49 @@ type labSite struct {
 // newLabSite makes the site of a Plan whose generator is the software engine in a lab.
 func newLabSite(p *plan.Plan, o runOptions) (site, error) {
 	cores, path := o.sending(p)
-	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: cores, Path: path, Batch: o.batch, AcceptsXDP: path == string(datapath.PathLive)})
-	return &labSite{plan: p, topology: topology, ports: o.ports, wanted: observe.Want(p.Observers, true), credentials: o.credentials}, err
+	topology, err := lab.TopologyOf(p, lab.Options{
+		Ports: o.ports, Cores: cores, Path: path, Batch: o.batch, AcceptsXDP: path == string(datapath.PathLive),
+	})
+	return &labSite{
+		plan: p, topology: topology, ports: o.ports, wanted: observe.Want(p.Observers, true),
+		credentials: o.credentials,
+	}, err
 }
 
 func (s *labSite) sharedPorts() []string { return s.shared }
 
-// limitCounters reads what the Reference's limits in a lab counted.
+// limitCounters reads the counters of the Reference's limits in a lab.
 func limitCounters(ctx context.Context, l *lab.Lab) ([]report.Limiter, error) {
-	taken, err := l.LimitCounters(ctx)
-	all := make([]report.Limiter, len(taken))
-	for i, t := range taken {
-		all[i] = report.Limiter{Passed: t.Passed, Dropped: t.Dropped}
+	counters, err := l.LimitCounters(ctx)
+	limiters := make([]report.Limiter, len(counters))
+	for i, c := range counters {
+		limiters[i] = report.Limiter{Passed: c.Passed, Dropped: c.Dropped}
 	}
-	return all, err
+	return limiters, err
 }
 
 func (s *labSite) start(ctx context.Context, stderr io.Writer, force bool) (runner.Driver, func(), error) {
-	var mine claims
-	err := mine.claimPorts(s.ports)
+	var claimed claims
+	err := claimed.claimPorts(s.ports)
 	if err == nil {
 		behind := func(name string) launch.Port { return launch.FindPort(os.DirFS("/"), launch.Network{}, name) }
-		s.shared, err = mine.claimWires(s.ports, behind, s.plan.SharedPort)
+		s.shared, err = claimed.claimWires(s.ports, behind, s.plan.SharedPort)
 	}
 	if err != nil {
-		mine.release()
+		claimed.release()
 		return nil, nil, exit.NotMeasured("%w", err)
 	}
-	mine.claimMachine(stderr)
+	claimed.claimMachine(stderr)
 	l, err := lab.Start(ctx, s.topology, lab.Host{})
 	if err != nil {
-		mine.release()
+		claimed.release()
 		return nil, nil, labError(err)
 	}
 	driven := job.EngineOptions(s.plan, s.wanted)
 	driven.Dial = l.Key().Dialer(credential.Control)
 	e, err := stl.Dial(ctx, l.Address(), driven)
 	if err != nil {
-		mine.release()
+		claimed.release()
 		return nil, nil, exit.Worst(exit.NotMeasured("reach the software engine: %w", err), l.Close())
 	}
 	macs := map[string]engine.MAC{}
@@ -90,21 +95,25 @@ func (s *labSite) start(ctx context.Context, stderr io.Writer, force bool) (runn
 	return frames.New([]frames.Generator{gen}, options), func() {
 		forget()
 		_ = errors.Join(e.Close(), l.Close())
-		mine.release()
+		claimed.release()
 	}, nil
 }
 
 // options are the driver's options for an engine and a device on this machine.
 func (s *labSite) options(force bool, l *lab.Lab, watch machine.Watch) frames.Options {
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitCounters(ctx, l) }
-	o := frames.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: s.wanted}, Limited: limited, Machine: watch.Read, Reset: resetCommand(s.plan)}
+	o := frames.Options{
+		Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: s.wanted}, Limited: limited,
+		Machine: watch.Read,
+		Reset:   resetCommand(s.plan),
+	}
 	if s.topology.Kind == lab.Reference {
 		o.Reset = l.Reset
 	}
 	return o
 }
 
-// watch names the processes of this machine whose processor time is read: the engine's, and those that forward.
+// watch has the processes of this machine whose processor time is read. They are the engine's, and those that forward.
 func (s *labSite) watch(l *lab.Lab) machine.Watch {
 	watch := machine.Watch{Generator: l.PID()}
 	if far, err := lab.FarEndOf(s.ports); err == nil {
@@ -121,14 +130,15 @@ func labError(err error) error {
 	return exit.NotMeasured("%w", err)
 }
 
-// externalSite is TRex servers that already run: port i of each is on link i.
+// externalSite is TRex servers that already run. Port i of each is on link i.
 type externalSite struct {
 	plan        *plan.Plan
 	credentials string
 	secretFile  string
 }
 
-// newExternalSite makes the site of a Plan whose generators run already, and refuses flags that are about this machine's ports.
+// newExternalSite makes the site of a Plan whose generators run already. It refuses --ports, which names ports
+// of this machine.
 func newExternalSite(p *plan.Plan, o runOptions) (site, error) {
 	if len(o.ports) > 0 {
 		return nil, errors.New("--ports: an External generator has ports of its own: leave --ports out")
@@ -136,7 +146,7 @@ func newExternalSite(p *plan.Plan, o runOptions) (site, error) {
 	return externalSite{p, o.credentials, o.secretFile}, nil
 }
 
-// sharedPorts is empty: nothing is known of the ports of servers elsewhere.
+// sharedPorts is empty, since servers elsewhere don't report which ports they share.
 func (s externalSite) sharedPorts() []string { return nil }
 
 func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runner.Driver, func(), error) {
@@ -155,7 +165,8 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 		ports[link.Name] = i
 	}
 	for _, g := range s.plan.Generators {
-		e, key, err := dialServer(ctx, g.Server, s.secretFile, job.EngineOptions(s.plan, nil)) // TRex reports nothing of its machine
+		// TRex doesn't report on its machine
+		e, key, err := dialServer(ctx, g.Server, s.secretFile, job.EngineOptions(s.plan, nil))
 		if err != nil {
 			stop()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
@@ -177,12 +188,13 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 	}, nil
 }
 
-// options put each server on a machine of its own whose name isn't known here: an observer of generators' nodes reads each of them, and one of the device's node reads none.
+// options assume that each server has a machine of its own, whose name is unknown here. An observer of
+// generators' nodes reads each machine, and one of the device's node reads none.
 func (s externalSite) options(force bool) frames.Options {
 	return frames.Options{Force: force, Reset: resetCommand(s.plan), OrphansStopWithin: guardStops}
 }
 
-// logger logs decisions where verbose is set, and nothing otherwise.
+// logger logs decisions if verbose is set. Nil means that it isn't.
 func logger(w io.Writer, verbose bool) *slog.Logger {
 	if !verbose {
 		return nil
@@ -190,8 +202,10 @@ func logger(w io.Writer, verbose bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// collectInProcess starts a collector in this process, for a run on this machine. latest returns its newest answers, and is nil where no observer reads from the network.
-func collectInProcess(ctx context.Context, p *plan.Plan, credentials string) (latest func() observe.Collected, stop func()) {
+// collectInProcess starts a collector in this process, for a run on this machine. latest returns its newest
+// answers. It is nil if no observer reads from the network.
+func collectInProcess(ctx context.Context, p *plan.Plan, credentials string) (latest func() observe.Collected,
+	stop func()) {
 	asking := p.Asking()
 	if len(asking) == 0 {
 		return nil, func() {}

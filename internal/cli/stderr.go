@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"time"
@@ -10,26 +11,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/sanitize"
 )
 
-// lossyStderr is stderr for a program that must not wait for its reader: a stopped pager or a paused terminal would otherwise
-// delay readings, and the end of traffic. It drops what can't be written in time; nothing on stderr is data.
+// lossyStderr is stderr for a program that must not wait for its reader, since a stopped pager or a paused
+// terminal would delay readings, and the end of traffic. It drops what can't be written in time. Nothing on
+// stderr is data.
 type lossyStderr struct {
-	out   io.Writer
-	lines chan []byte
-	done  chan struct{}
+	target io.Writer
+	lines  chan []byte
+	closed chan struct{}
 }
 
-// stderrQueue is how many writes may wait for the reader; stderrGrace is how long the end of the program waits for it.
+// stderrQueue is how many writes may wait for the reader. stderrGrace is how long the end of the program waits for it.
 const (
 	stderrQueue = 4096
 	stderrGrace = time.Second
 )
 
-func newLossyStderr(out io.Writer) *lossyStderr {
-	t := &lossyStderr{out: out, lines: make(chan []byte, stderrQueue), done: make(chan struct{})}
+func newLossyStderr(target io.Writer) *lossyStderr {
+	t := &lossyStderr{target: target, lines: make(chan []byte, stderrQueue), closed: make(chan struct{})}
 	go func() {
-		defer close(t.done)
+		defer close(t.closed)
 		for line := range t.lines {
-			_, _ = t.out.Write(line)
+			_, _ = t.target.Write(line)
 		}
 	}()
 	return t
@@ -38,7 +40,7 @@ func newLossyStderr(out io.Writer) *lossyStderr {
 // Write never blocks and never fails. It is safe for concurrent use until Close.
 func (t *lossyStderr) Write(p []byte) (int, error) {
 	select {
-	case t.lines <- append([]byte(nil), p...):
+	case t.lines <- bytes.Clone(p):
 	default:
 	}
 	return len(p), nil
@@ -48,21 +50,21 @@ func (t *lossyStderr) Write(p []byte) (int, error) {
 func (t *lossyStderr) Close() {
 	close(t.lines)
 	select {
-	case <-t.done:
+	case <-t.closed:
 	case <-time.After(stderrGrace):
 	}
 }
 
-// terminal is the terminal behind a writer, nil if there is none.
+// terminal is the terminal behind a writer. Nil means that there is none.
 func terminal(w io.Writer) *os.File {
 	if o, ok := w.(*firstOnly); ok {
-		w = o.out
+		w = o.stderr
 	}
 	if o, ok := w.(*sanitize.Writer); ok {
 		w = o.Unwrap()
 	}
 	if t, ok := w.(*lossyStderr); ok {
-		w = t.out
+		w = t.target
 	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return f

@@ -9,16 +9,16 @@ import (
 
 func TestStderrNeverBlocks(t *testing.T) {
 	t.Run("what was said is written in order before the program ends", func(t *testing.T) {
-		var out bytes.Buffer
-		k := newLossyStderr(&out)
+		var target bytes.Buffer
+		k := newLossyStderr(&target)
 		for _, s := range []string{"one ", "two ", "three"} {
 			if _, err := io.WriteString(k, s); err != nil {
 				t.Fatal(err)
 			}
 		}
 		k.Close()
-		if out.String() != "one two three" {
-			t.Errorf("written: %q", out.String())
+		if target.String() != "one two three" {
+			t.Errorf("written: %q", target.String())
 		}
 	})
 	t.Run("a reader that stands still holds nobody up", func(t *testing.T) {

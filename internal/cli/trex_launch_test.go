@@ -38,7 +38,7 @@ func needsRoot(t *testing.T) {
 }
 
 // launchOn starts a scripted TRex on the loopback interface, and returns its folder.
-func launchOn(t *testing.T, script string) (code int, out, said, dir string) {
+func launchOn(t *testing.T, script string) (code int, data, messages, dir string) {
 	t.Helper()
 	needsRoot(t)
 	dir = t.TempDir()
@@ -49,15 +49,16 @@ func launchOn(t *testing.T, script string) (code int, out, said, dir string) {
 	}
 	var stdout, stderr bytes.Buffer
 	t.Setenv("NODE_NAME", "node-1")
-	code = cli.Main([]string{
-		"trex-launch", "--link", "lo", "--directory", dir, "--config-file", filepath.Join(dir, "cfg.yaml"), "--heartbeat-listen", "127.0.0.1:0",
+	code = cli.Main("linerate", []string{
+		"trex-launch", "--link", "lo", "--directory", dir, "--config-file", filepath.Join(dir, "cfg.yaml"),
+		"--heartbeat-listen", "127.0.0.1:0",
 		"--termination-log", filepath.Join(dir, "termination"), "--", "-v", "7",
-	}, cli.Streams{Out: &stdout, Err: &stderr})
+	}, cli.Streams{Stdout: &stdout, Stderr: &stderr})
 	return code, stdout.String(), stderr.String(), dir
 }
 
 func TestLauncherPassesTheSignalOnAndCallsItSuccess(t *testing.T) {
-	code, out, stderr, dir := launchOn(t, signalled)
+	code, stdout, stderr, dir := launchOn(t, signalled)
 	if code != report.ExitOK {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
@@ -65,8 +66,8 @@ func TestLauncherPassesTheSignalOnAndCallsItSuccess(t *testing.T) {
 		`"node":"node-1"`, `"link":"lo"`, `"kind":"kernel"`, "All cores stopped",
 		"arguments -i --cfg " + dir + "/cfg.yaml -c 1 --iom 0 --no-key --no-termio --software -v 7",
 	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("stdout lacks %q:\n%s", want, out)
+		if !strings.Contains(stdout, want) {
+			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}
 	}
 	config, err := os.ReadFile(filepath.Join(dir, "cfg.yaml"))

@@ -9,8 +9,9 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
-// trexServers makes scripted TRex servers for the scripts: "trex KIND" sets $TREX to one's address. Kinds: good, newer (another API
-// version), virtual (its ports have no physical speed), taken (somebody owns port 0), killed (an earlier run of linerate owns it), dying (gone after some readings under load).
+// trexServers makes scripted TRex servers for the scripts: "trex KIND" sets $TREX to one's address. Kinds:
+// good, newer (another API version), virtual (its ports have no physical speed), taken (somebody owns port 0),
+// killed (an earlier run of linerate owns it), dying (gone after some readings under load).
 func trexServers(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) != 1 {
@@ -21,7 +22,9 @@ func trexServers(t *testing.T) func(*testscript.TestScript, bool, []string) {
 		switch args[0] {
 		case "good":
 		case "newer":
-			server.Script("api_sync_v2", refuse(-32000, "RPC version mismatch: a newer client version is required\n(API type 'STL':  - server: '6.0', client: '5.1')"))
+			server.Script("api_sync_v2", refuse(-32000,
+				"RPC version mismatch: a newer client version is required\n"+
+					"(API type 'STL':  - server: '6.0', client: '5.1')"))
 		case "virtual":
 			ports := trextest.TwoPorts()
 			for i := range ports {

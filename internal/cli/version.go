@@ -13,7 +13,8 @@ func newVersion(s Streams) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(s.Out, "linerate %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(s.Stdout, "linerate %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS,
+				runtime.GOARCH)
 			return err
 		},
 	}

@@ -7,17 +7,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
-// absent says that there is no object of a name.
+// absent is the error for a name without an object.
 type absent string
 
 func (a absent) Error() string { return string(a) }
 
-// notThere is bad input that names what isn't there.
-func notThere(format string, args ...any) error {
+// notFound is bad input whose error is absent.
+func notFound(format string, args ...any) error {
 	return exit.BadInput("%w", absent(fmt.Sprintf(format, args...)))
 }
 
+// isAbsent reports whether an error is that no object has the name.
 func isAbsent(err error) bool {
-	_, is := errors.AsType[absent](err)
-	return is
+	_, ok := errors.AsType[absent](err)
+	return ok
 }

@@ -6,22 +6,24 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
-// aVerb refuses what isn't one: cobra itself would print its help and succeed, and a gate that is misspelt would pass.
-func aVerb(cmd *cobra.Command, given []string) error {
-	if len(given) == 0 {
+// requireVerb refuses arguments, which are misspelt verbs. Cobra itself would print its help and succeed, so
+// that a misspelt gate would pass.
+func requireVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
 		return nil
 	}
-	if like := cmd.SuggestionsFor(given[0]); len(like) > 0 {
-		return exit.BadInput("unknown command %q for %q: did you mean %s?", given[0], cmd.CommandPath(), like[0])
+	if suggestions := cmd.SuggestionsFor(args[0]); len(suggestions) > 0 {
+		return exit.BadInput("unknown command %q for %q: did you mean %s?", args[0], cmd.CommandPath(), suggestions[0])
 	}
-	return exit.BadInput("unknown command %q for %q; %s --help lists all", given[0], cmd.CommandPath(), cmd.CommandPath())
+	return exit.BadInput("unknown command %q for %q; %s --help lists all", args[0], cmd.CommandPath(),
+		cmd.CommandPath())
 }
 
-// none refuses arguments; instead says what is meant for those.
-func none(instead string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, given []string) error {
-		if len(given) > 0 {
-			return exit.BadInput("%s takes no names, and %q is one: %s", cmd.CommandPath(), given[0], instead)
+// noNames refuses arguments. The error ends with advice.
+func noNames(advice string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return exit.BadInput("%s takes no names, and %q is one: %s", cmd.CommandPath(), args[0], advice)
 		}
 		return nil
 	}

@@ -6,131 +6,134 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
 	"github.com/linerate-dev/linerate/internal/render"
 )
 
-// board shows how tests are getting on: on a terminal as a line for each that is drawn again and again, elsewhere as a line for each new
-// thing, and now and then one between. It is for one goroutine.
+// board shows the progress of tests. A terminal has a line for each test, which is drawn again and again.
+// Elsewhere the board prints a line for each new phase, and one from time to time between. It is for one
+// goroutine.
 type board struct {
-	out   io.Writer
-	live  bool
-	quiet bool
-	width func() int
-	now   func() time.Time
+	stderr io.Writer
+	live   bool
+	quiet  bool
+	width  func() int
+	clock  func() time.Time
 
-	rows  []row
-	drawn int  // lines on the terminal that are ours
-	held  bool // something else is on the terminal: what is shown now is drawn later
+	rows   []row
+	drawn  int  // lines of the board on the terminal
+	paused bool // something else is on the terminal, so nothing is drawn until resume
 }
 
-// row is one test, or a suite with the lines of its tests below it.
+// row is one test, or a suite with the lines of its tests as details.
 type row struct {
-	name  string
-	text  string
-	under []string
-	phase string
-	next  time.Time
+	name      string
+	text      string
+	details   []string
+	phase     string
+	nextPrint time.Time
 }
 
 func newBoard(o Options, quiet bool, names []string) *board {
-	b := &board{out: o.Err, live: o.Terminal != nil, quiet: quiet, width: o.width, now: time.Now}
+	b := &board{stderr: o.Stderr, live: o.Terminal != nil, quiet: quiet,
+		width: func() int { return sidebyside.TerminalWidth(o.Terminal) }, clock: time.Now}
 	for _, name := range names {
 		b.rows = append(b.rows, row{name: name})
 	}
 	return b
 }
 
-// show takes a test's moment.
-func (b *board) show(of int, m moment) {
-	r, words, phase := &b.rows[of], m.sentence(), m.phase()
-	r.text, r.under = words, nil
+// show shows a test's moment in the row of this index.
+func (b *board) show(index int, m moment) {
+	r, sentence, phase := &b.rows[index], m.sentence(), m.phase()
+	r.text, r.details = sentence, nil
 	if b.live {
-		r.text, r.under = barred(m), m.under()
+		r.text, r.details = sentenceWithBar(m), m.details()
 	}
-	switch now := b.now(); {
-	case b.quiet, b.held:
+	switch instant := b.clock(); {
+	case b.quiet, b.paused:
 	case b.live:
 		b.draw()
-	case phase != r.phase || !m.ended() && m.running() && !now.Before(r.next):
-		r.phase, r.next = phase, now.Add(m.every())
-		fmt.Fprintf(b.out, "%s: %s\n", r.name, oneLine(words))
+	case phase != r.phase || !m.ended() && m.running() && !instant.Before(r.nextPrint):
+		r.phase, r.nextPrint = phase, instant.Add(m.printInterval())
+		fmt.Fprintf(b.stderr, "%s: %s\n", r.name, oneLine(sentence))
 	}
 }
 
-// barred is a moment's sentence with a bar before it, where it is known how much is done.
-func barred(m moment) string {
-	if percent, known := m.percent(); known {
+// sentenceWithBar is a moment's sentence behind a progress bar, if the moment has a percentage.
+func sentenceWithBar(m moment) string {
+	if percent, ok := m.percent(); ok {
 		return fmt.Sprintf("%s %3d %%  %s", render.ProgressBar(percent), percent, m.sentence())
 	}
 	return m.sentence()
 }
 
-// tell prints a message above what is drawn; it stays on the terminal.
-func (b *board) tell(words string) {
+// print prints a message that stays on the terminal above the rows, unless the board is quiet.
+func (b *board) print(message string) {
 	if b.quiet {
 		return
 	}
-	b.say("%s", oneLine(words))
-	if b.live && !b.held {
+	b.say("%s", oneLine(message))
+	if b.live && !b.paused {
 		b.draw()
 	}
 }
 
-// say says something between.
+// say prints a line in place of the rows, also on a quiet board.
 func (b *board) say(format string, args ...any) {
 	b.clear()
-	fmt.Fprintf(b.out, format+"\n", args...)
+	fmt.Fprintf(b.stderr, format+"\n", args...)
 }
 
-// hold leaves the terminal to something else, until release.
-func (b *board) hold() {
+// pause leaves the terminal to something else until resume.
+func (b *board) pause() {
 	b.clear()
-	b.held = true
+	b.paused = true
 }
 
-func (b *board) release() {
-	if b.held = false; b.live && !b.quiet {
+func (b *board) resume() {
+	if b.paused = false; b.live && !b.quiet {
 		b.draw()
 	}
 }
 
-// draw draws all lines anew, each as wide as the terminal is now.
+// draw draws all rows anew in the terminal's present width.
 func (b *board) draw() {
 	var s strings.Builder
-	s.WriteString(b.up())
+	s.WriteString(b.wipe())
 	b.drawn = 0
 	for _, r := range b.rows {
 		if r.text == "" {
 			continue
 		}
 		b.line(&s, r.name+" "+r.text)
-		for _, below := range r.under {
-			b.line(&s, "  "+below)
+		for _, detail := range r.details {
+			b.line(&s, "  "+detail)
 		}
 	}
-	fmt.Fprint(b.out, s.String())
+	fmt.Fprint(b.stderr, s.String())
 }
 
-// line draws a line as far as there is room.
+// line draws a line, cut at the terminal's width.
 func (b *board) line(s *strings.Builder, text string) {
 	line := []rune(oneLine(text))
-	if most := b.width() - 1; len(line) > most {
-		line = append(line[:most-1], '…')
+	if width := b.width() - 1; len(line) > width {
+		line = append(line[:width-1], '…')
 	}
 	s.WriteString(string(line) + "\n")
 	b.drawn++
 }
 
-// clear leaves the terminal as if nothing had been drawn.
+// clear removes the rows from the terminal.
 func (b *board) clear() {
 	if b.drawn > 0 {
-		fmt.Fprint(b.out, b.up())
+		fmt.Fprint(b.stderr, b.wipe())
 		b.drawn = 0
 	}
 }
 
-// up goes to the beginning of what was drawn, and wipes from there on.
-func (b *board) up() string {
+// wipe moves the cursor to the first row, and clears the terminal from there on.
+func (b *board) wipe() string {
 	if b.drawn == 0 {
 		return ""
 	}

@@ -10,44 +10,36 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Options are what the verbs need of their process.
+// Options has the streams of the process.
 type Options struct {
-	In  io.Reader
-	Out io.Writer // data
-	Err io.Writer // talk
-	// Terminal is the terminal behind Err; nil where a person isn't watching. Err may wrap it.
+	Stdin  io.Reader
+	Stdout io.Writer // data
+	Stderr io.Writer // talk
+	// Terminal is the terminal that Err writes to, perhaps through a wrapper. Nil means that there is none.
 	Terminal *os.File
 	Version  string
 }
 
-// asks says whether there is a person who can be asked.
+// asks reports whether a person can be asked.
 func (o Options) asks() bool {
-	in, isFile := o.In.(*os.File)
-	return o.Terminal != nil && isFile && term.IsTerminal(int(in.Fd()))
+	stdin, isFile := o.Stdin.(*os.File)
+	return o.Terminal != nil && isFile && term.IsTerminal(int(stdin.Fd()))
 }
 
-// width is that of the terminal in characters, which may change at any time.
-func (o Options) width() int {
-	if o.Terminal != nil {
-		if w, _, err := term.GetSize(int(o.Terminal.Fd())); err == nil && w > 20 {
-			return w
-		}
-	}
-	return 100
-}
-
-// NewCommand is `kubectl linerate`: the same commands as a root, or under one.
+// NewCommand makes `kubectl linerate`, which is a root command, or a subcommand of linerate.
 func NewCommand(o Options) *cobra.Command {
-	to := newConnection(o)
+	conn := newConnection(o)
 	cmd := &cobra.Command{
 		Use:   "kubectl",
 		Short: "Run and look at LoadTests in a cluster (also: kubectl linerate)",
-		Example: "  kubectl linerate doctor -n lab\n  kubectl linerate run test.yaml -n lab\n  kubectl linerate list -A\n" +
-			"  kubectl linerate gate -f router.yaml --image router=registry.lab/router:1.5 --baseline-image router=registry.lab/router:1.4 --max-regression 2%\n" +
+		Example: "  kubectl linerate doctor -n lab\n  kubectl linerate run test.yaml -n lab\n" +
+			"  kubectl linerate list -A\n" +
+			"  kubectl linerate gate -f router.yaml --image router=registry.lab/router:1.5 --baseline-image " +
+			"router=registry.lab/router:1.4 --max-regression 2%\n" +
 			"  kubectl linerate report vpp-imix -o html > vpp-imix.html",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl linerate"},
 		Version:       o.Version,
-		Args:          aVerb,
+		Args:          requireVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -58,11 +50,12 @@ func NewCommand(o Options) *cobra.Command {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.SetVersionTemplate("linerate {{.Version}}\n")
-	cmd.SetOut(o.Out)
-	cmd.SetErr(o.Err)
-	cmd.SetIn(o.In)
-	to.bind(cmd.PersistentFlags())
-	cmd.AddCommand(newRun(o, to), newGate(o, to), newWatch(o, to), newReport(o, to), newCompare(o, to), newTrend(o, to), newList(o, to), newStop(o, to), newDoctor(o, to))
-	completeConnection(cmd, to)
+	cmd.SetOut(o.Stdout)
+	cmd.SetErr(o.Stderr)
+	cmd.SetIn(o.Stdin)
+	conn.bind(cmd.PersistentFlags())
+	cmd.AddCommand(newRun(o, conn), newGate(o, conn), newWatch(o, conn), newReport(o, conn), newCompare(o, conn),
+		newTrend(o, conn), newList(o, conn), newStop(o, conn), newDoctor(o, conn))
+	completeConnection(cmd, conn)
 	return cmd
 }

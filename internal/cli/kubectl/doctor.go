@@ -1,7 +1,6 @@
 package kubectl
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -18,34 +17,36 @@ import (
 // diagnosisVersion is the kind and version of the document that doctor prints as JSON.
 const diagnosisVersion = "linerate.dev/doctor.v1alpha1"
 
-// diagnosis is what a cluster lacks.
+// diagnosis is the document that doctor prints as JSON.
 type diagnosis struct {
 	Version  string           `json:"version"`
 	Findings []doctor.Finding `json:"findings"`
 }
 
-func newDoctor(o Options, to *connection) *cobra.Command {
+func newDoctor(o Options, conn *connection) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use:     "doctor",
-		Short:   "Check whether a cluster has all that a LoadTest needs",
-		Example: "  kubectl linerate doctor -n lab\n  kubectl linerate doctor -n lab -o json | jq '.findings[] | select(.level == \"fail\")'",
-		Long: "Asks the API server, with your rights, and changes nothing. Each line is ok, warn (may be as it should), fail (tests can't run), or\n" +
+		Use:   "doctor",
+		Short: "Check whether a cluster has all that a LoadTest needs",
+		Example: "  kubectl linerate doctor -n lab\n" +
+			"  kubectl linerate doctor -n lab -o json | jq '.findings[] | select(.level == \"fail\")'",
+		Long: "Asks the API server, with your rights, and changes nothing. Each line is ok, warn (may be as it " +
+			"should), fail (tests can't run), or\n" +
 			"unknown (you may not see it, or the API doesn't say), with what to do or where to look.\n\n" +
 			"Exit codes: 0 nothing failed, 1 something did, 2 bad input, 3 the cluster can't be asked.",
-		Args:              none("it looks at the whole namespace (-n)"),
+		Args:              noNames("it looks at the whole namespace (-n)"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := sidebyside.CheckFormat(format, textOrJSON()); err != nil {
 				return exit.BadInput("%w", err)
 			}
-			c, err := to.connect()
+			c, err := conn.connect()
 			if err != nil {
 				return err
 			}
 			lab := doctor.Look(cmd.Context(), c.config, c.client, c.namespace, o.Version)
 			findings := doctor.Diagnose(lab)
-			if err := writeFindings(o.Out, format, sidebyside.TextOptions(o.Out), findings); err != nil {
+			if err := writeFindings(o.Stdout, format, sidebyside.TextOptions(o.Stdout), findings); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			switch {
@@ -61,27 +62,25 @@ func newDoctor(o Options, to *connection) *cobra.Command {
 	return cmd
 }
 
-func writeFindings(w io.Writer, format string, how render.TextOptions, findings []doctor.Finding) error {
+func writeFindings(stdout io.Writer, format string, layout render.TextOptions, findings []doctor.Finding) error {
 	if format == "json" {
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(diagnosis{diagnosisVersion, findings})
+		return sidebyside.WriteJSON(stdout, diagnosis{diagnosisVersion, findings})
 	}
 	var text strings.Builder
 	for _, f := range findings {
-		writeFinding(&text, how, f)
+		writeFinding(&text, layout, f)
 	}
-	_, err := io.WriteString(w, text.String())
+	_, err := io.WriteString(stdout, text.String())
 	return err
 }
 
-// writeFinding writes what was found below itself where the terminal ends, and the way out in one line: it is there to be copied.
-func writeFinding(text *strings.Builder, how render.TextOptions, f doctor.Finding) {
+// writeFinding folds the message at the terminal's width. The fix stays one line, so that it can be copied.
+func writeFinding(text *strings.Builder, layout render.TextOptions, f doctor.Finding) {
 	const column = 8
-	lines := fold(fmt.Sprintf("%-*s%s: %s", column, f.Level, f.Check, oneLine(f.Message)), column, how.Width)
-	if how.Color {
-		lines[0] = "\x1b[" + levelColor(f.Level) + "m" + string(f.Level) + "\x1b[0m" + strings.TrimPrefix(lines[0], string(f.Level))
+	lines := fold(fmt.Sprintf("%-*s%s: %s", column, f.Level, f.Check, oneLine(f.Message)), column, layout.Width)
+	if layout.Color {
+		lines[0] = "\x1b[" + levelColor(f.Level) + "m" + string(f.Level) + "\x1b[0m" + strings.TrimPrefix(lines[0],
+			string(f.Level))
 	}
 	for _, l := range lines {
 		fmt.Fprintln(text, l)
@@ -91,7 +90,7 @@ func writeFinding(text *strings.Builder, how render.TextOptions, f doctor.Findin
 	}
 }
 
-// levelColor is how a level looks on a terminal.
+// levelColor is the parameter of the terminal's colour sequence (SGR) for a level.
 func levelColor(level doctor.Level) string {
 	switch level {
 	case doctor.OK:

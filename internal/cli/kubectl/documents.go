@@ -2,7 +2,8 @@ package kubectl
 
 import "reflect"
 
-// Documents are the types of what commands print as JSON that is no document of package report, by its kind and version, for their schemas.
+// Documents has the types of the JSON documents of this package, by their kind and version, for their schemas.
 func Documents() map[string]reflect.Type {
-	return map[string]reflect.Type{listVersion: reflect.TypeFor[listing](), diagnosisVersion: reflect.TypeFor[diagnosis]()}
+	return map[string]reflect.Type{listVersion: reflect.TypeFor[listing](),
+		diagnosisVersion: reflect.TypeFor[diagnosis]()}
 }

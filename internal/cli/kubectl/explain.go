@@ -16,36 +16,48 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
-// explain says what went wrong with a LoadTest, and the way out; nil stays nil.
-func (c *cluster) explain(verb string, at client.ObjectKey, err error) error {
-	return c.explainOf(v1alpha1.LoadTestKind, verb, at, err)
+// explain adds advice to an API error about a LoadTest. It returns nil for nil.
+func (c *cluster) explain(verb string, key client.ObjectKey, err error) error {
+	return c.explainOf(v1alpha1.LoadTestKind, verb, key, err)
 }
 
-// explainOf is explain for objects of a kind.
-func (c *cluster) explainOf(kind, verb string, at client.ObjectKey, err error) error {
+// explainOf adds advice to an API error about an object of a kind.
+func (c *cluster) explainOf(kind, verb string, key client.ObjectKey, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
 		return exit.Interrupted("interrupted")
 	case meta.IsNoMatchError(err), unknownKind(err):
-		return exit.NotMeasured("the cluster %s knows no %ss: install linerate there (docs/install.md), or choose another with --context", c.host(), kind)
-	case ofKind(err, "namespaces"):
-		return exit.BadInput("there is no namespace %s: kubectl create namespace %s, or choose another with -n", at.Namespace, at.Namespace)
-	case apierrors.IsNotFound(err) && at.Name != "":
-		return notThere("no %s %s in namespace %s: kubectl linerate list -A shows all", kind, at.Name, at.Namespace)
+		return exit.NotMeasured("the cluster %s knows no %ss: install linerate there (docs/install.md), or choose "+
+			"another with --context",
+			c.host(), kind)
+	case isAbout(err, "namespaces"):
+		return exit.BadInput("there is no namespace %[1]s: kubectl create namespace %[1]s, or choose another with -n",
+			key.Namespace)
+	case apierrors.IsNotFound(err) && key.Name != "":
+		return notFound("no %s %s in namespace %s: kubectl linerate list -A shows all", kind, key.Name, key.Namespace)
 	case denied(err):
 		return exit.BadInput("%w", err)
 	case apierrors.IsForbidden(err):
-		return exit.NotMeasured("you may not %s %ss in namespace %s: ask its admin for the role edit there (view is enough to look); the server says: %w", verb, kind, at.Namespace, err)
+		return exit.NotMeasured("you may not %s %ss in namespace %s: ask its admin for the role edit there (view is "+
+			"enough to look); the server says: %w",
+			verb, kind, key.Namespace, err)
 	case apierrors.IsUnauthorized(err):
-		return exit.NotMeasured("the cluster %s doesn't know you: log in again, or choose another context with --context", c.host())
+		return exit.NotMeasured("the cluster %s doesn't know you: log in again, or choose another context with "+
+			"--context", c.host())
 	case apierrors.IsConflict(err):
-		return exit.NotMeasured("%s: it was deleted and made anew meanwhile: look at it with kubectl linerate list, and try again", at.Name)
+		return exit.NotMeasured("%s %s was deleted and made anew meanwhile: kubectl linerate list shows it; try again",
+			kind, key.Name)
 	case apierrors.IsInvalid(err):
 		return exit.BadInput("%w", err)
 	case unreachable(err):
-		return exit.NotMeasured("the cluster %s can't be reached: %w; kubectl cluster-info asks the same server, --context chooses another", c.host(), request(err))
+		if urlErr, ok := errors.AsType[*url.Error](err); ok { // without the words of a library around the request
+			err = urlErr
+		}
+		return exit.NotMeasured("the cluster %s can't be reached: %w; kubectl cluster-info asks the same server, "+
+			"--context chooses another",
+			c.host(), err)
 	}
 	return exit.NotMeasured("%s: %w", verb, err)
 }
@@ -57,41 +69,31 @@ func (c *cluster) host() string {
 	return c.config.Host
 }
 
-// explainReport says why a Report can't be had.
-func (c *cluster) explainReport(at client.ObjectKey, err error) error {
-	switch {
-	case apierrors.IsNotFound(err):
-		return exit.NotMeasured("ConfigMap %s in namespace %s is gone, and the Report with it: status.summary has the result in one line; create the test anew for more", at.Name, at.Namespace)
-	case apierrors.IsForbidden(err):
-		return exit.NotMeasured("you may not read ConfigMap %s in namespace %s, which holds the Report: ask its admin for the role view there; the server says: %w", at.Name, at.Namespace, err)
-	}
-	return c.explain("read the Report of", client.ObjectKey{Namespace: at.Namespace}, err)
-}
-
-// overloaded is a server's answer that it can't do what is asked for at the moment.
+// overloaded reports whether a server answered that it can't handle the request at the moment.
 func overloaded(err error) bool {
-	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err)
+	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err)
 }
 
-// unknownKind is a server's answer for a kind that it doesn't serve, which is a "not found" without a name.
+// unknownKind reports whether a server doesn't serve the kind. Its answer is a "not found" without a name.
 func unknownKind(err error) bool {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	return ok && apierrors.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Name == "")
 }
 
-// ofKind says that what wasn't found is of another kind than what was asked for.
-func ofKind(err error, kind string) bool {
+// isAbout reports whether an object of this resource wasn't found, such as the namespace of the requested object.
+func isAbout(err error, kind string) bool {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	return ok && apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Kind == kind
 }
 
-// denied says that a policy or webhook of the cluster's refuses the object, in words of its own.
+// denied reports whether a policy or a webhook of the cluster refuses the object. The error has its words.
 func denied(err error) bool {
 	_, ok := errors.AsType[*apierrors.StatusError](err)
 	return ok && strings.Contains(err.Error(), "denied")
 }
 
-// unreachable says that no API server answered.
+// unreachable reports whether no API server answered.
 func unreachable(err error) bool {
 	if _, answered := errors.AsType[*apierrors.StatusError](err); answered {
 		return false
@@ -101,19 +103,12 @@ func unreachable(err error) bool {
 	return transport || network
 }
 
-// request is the error of the request itself, without what a library was about to do with its answer.
-func request(err error) error {
-	if asked, ok := errors.AsType[*url.Error](err); ok {
-		return asked
-	}
-	return err
-}
-
-// noReport says why a test or a suite has none.
+// noReport says why a test or a suite has no Report.
 func noReport(o client.Object) error {
 	name := o.GetName()
 	if ended := endOf(o); ended != nil {
 		return fmt.Errorf("%s ended without a Report, as %s: %s", name, ended.Reason, ended.Message)
 	}
-	return fmt.Errorf("%s has no Report yet (%s): kubectl linerate watch %s -n %s follows it to its end", name, momentOf(o).sentence(), name, o.GetNamespace())
+	return fmt.Errorf("%[1]s has no Report yet (%[2]s): kubectl linerate watch %[1]s -n %[3]s follows it to its end",
+		name, momentOf(o).sentence(), o.GetNamespace())
 }

@@ -12,59 +12,62 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
-// requestsPerSecond and requestBurst bound what one verb asks of the API server.
+// requestsPerSecond and requestBurst bound the requests of one verb to the API server.
 const (
 	requestsPerSecond = 50
 	requestBurst      = 100
 )
 
-// connection is kubectl's own flags for which cluster, user and namespace are meant: --kubeconfig, --context, -n, --as and so on.
+// connection has kubectl's own flags, which choose cluster, user and namespace: --kubeconfig, --context, -n,
+// --as and others.
 type connection struct {
 	rules     *clientcmd.ClientConfigLoadingRules
 	overrides clientcmd.ConfigOverrides
 	version   string
-	talk      io.Writer
+	stderr    io.Writer
 }
 
 func newConnection(o Options) *connection {
-	return &connection{rules: clientcmd.NewDefaultClientConfigLoadingRules(), version: o.Version, talk: o.Err}
+	return &connection{rules: clientcmd.NewDefaultClientConfigLoadingRules(), version: o.Version, stderr: o.Stderr}
 }
 
 func (c *connection) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&c.rules.ExplicitPath, "kubeconfig", "", "the kubeconfig file (default $KUBECONFIG, then ~/.kube/config)")
+	flags.StringVar(&c.rules.ExplicitPath, "kubeconfig", "",
+		"the kubeconfig file (default $KUBECONFIG, then ~/.kube/config)")
 	clientcmd.BindOverrideFlags(&c.overrides, flags, clientcmd.RecommendedConfigOverrideFlags(""))
 	flags.Lookup("namespace").Usage = "the namespace (default the context's)"
 	flags.Lookup("context").Usage = "the kubeconfig's context (kubectl options lists more flags of this kind: all work)"
 	flags.VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(shownFlags(), f.Name) })
 }
 
-// shownFlags are those of kubectl's own flags that --help lists: with all of them, a verb's own were hard to find.
+// shownFlags are the flags of kubectl that --help lists. All of them would hide a verb's own.
 func shownFlags() []string { return []string{"kubeconfig", "context", "namespace", "as"} }
 
 func (c *connection) config() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides)
 }
 
-// namespace is the one that the verbs work in; given says that the command line names it.
-func (c *connection) namespace() (name string, given bool, err error) {
-	name, given, err = c.config().Namespace()
+// namespace is the namespace that the verbs work in. It is explicit where the command line names it.
+func (c *connection) namespace() (name string, explicit bool, err error) {
+	name, explicit, err = c.config().Namespace()
 	if err != nil {
 		return "", false, exit.BadInput("kubeconfig: %w", err)
 	}
-	return name, given, nil
+	return name, explicit, nil
 }
 
-// rest is how to reach the API server. Its warnings are talk.
+// rest is the configuration of a client. The API server's warnings go to stderr.
 func (c *connection) rest() (*rest.Config, error) {
 	config, err := c.config().ClientConfig()
 	if err != nil {
 		if clientcmd.IsEmptyConfig(err) {
-			return nil, exit.BadInput("no cluster is configured: give --kubeconfig FILE, set KUBECONFIG, or write ~/.kube/config")
+			return nil, exit.BadInput("no cluster is configured: give --kubeconfig FILE, set KUBECONFIG, or write " +
+				"~/.kube/config")
 		}
 		return nil, exit.BadInput("kubeconfig: %w", err)
 	}
 	config.QPS, config.Burst = requestsPerSecond, requestBurst
 	config.UserAgent = fmt.Sprintf("kubectl-linerate/%s", c.version)
-	config.WarningHandler = rest.NewWarningWriter(c.talk, rest.WarningWriterOptions{Deduplicate: true})
+	config.WarningHandler = rest.NewWarningWriter(c.stderr, rest.WarningWriterOptions{Deduplicate: true})
 	return config, nil
 }

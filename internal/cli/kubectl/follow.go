@@ -12,71 +12,73 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// news is one thing that happened to a test or suite that is followed.
-type news struct {
-	of     int      // the index of the test or suite among those that are followed
-	moment moment   // as it is now
-	told   []string // messages: tests of the suite that have ended
-	outage string   // a message about the server, while the moment is unchanged
-	err    error    // why it can't be followed any more
-	seen   bool     // the moment was read; before, it is empty
+// update is what a watch found out about one of the tests and suites that are followed.
+type update struct {
+	index    int      // of the test or suite among those that are followed
+	moment   moment   // the present state; empty until read is true
+	read     bool     // the moment was read at least once
+	messages []string // tests of the suite that have ended since the last update
+	outage   string   // a message about the server, while the moment is unchanged
+	err      error    // why the test or suite can't be followed any more
 }
 
-// last says that there will be no more news of this test or suite.
-func (n news) last() bool { return n.err != nil || n.outage == "" && n.moment.ended() }
+// isLast reports whether no more updates of this test or suite follow.
+func (u update) isLast() bool { return u.err != nil || u.outage == "" && u.moment.ended() }
 
-// follow sends news of tests and suites until each has ended, was deleted, or can't be followed, or the context ends; then it closes the channel.
-// The channel must be read until then.
-func (c *cluster) follow(ctx context.Context, objects []client.Object, patience time.Duration) <-chan news {
-	out := make(chan news)
-	var all sync.WaitGroup
+// follow sends updates of tests and suites until each has ended, was deleted or can't be followed, or the
+// context ends. It then closes the channel. The caller must read the channel until then.
+func (c *cluster) follow(ctx context.Context, objects []client.Object, patience time.Duration) <-chan update {
+	updates := make(chan update)
+	var followers sync.WaitGroup
 	for i, o := range objects {
-		f := &follower{cluster: c, of: i, uid: o.GetUID(), kind: kindOf(o), at: client.ObjectKeyFromObject(o), patience: patience}
-		f.itself, f.nothing = f.test, testMoment{}
+		f := &follower{cluster: c, index: i, uid: o.GetUID(), kind: kindOf(o), key: client.ObjectKeyFromObject(o),
+			patience: patience}
+		f.watchObject, f.deleted = f.watchTest, testMoment{}
 		if f.kind == v1alpha1.LoadTestSuiteKind {
-			f.itself, f.beside, f.nothing = f.suite, f.suiteTests, suiteMoment{}
+			f.watchObject, f.watchTests, f.deleted = f.watchSuite, f.watchSuiteTests, suiteMoment{}
 		}
-		all.Go(func() { f.run(ctx, out) })
+		followers.Go(func() { f.run(ctx, updates) })
 	}
 	go func() {
-		all.Wait()
-		close(out)
+		followers.Wait()
+		close(updates)
 	}()
-	return out
+	return updates
 }
 
-// change applies to the news what a watch found.
-type change func(*news)
+// change applies to an update what a watch found.
+type change func(*update)
 
-// follower follows one test or suite: the object itself, and a suite's tests, too. A test's progress is read from its status, which only the operator
-// writes.
+// follower follows one test or suite. It watches the object itself, and of a suite also the tests. A test's
+// progress is read from its status, which only the operator writes.
 type follower struct {
 	cluster  *cluster
-	of       int
+	index    int
 	uid      types.UID
 	kind     string
-	at       client.ObjectKey
+	key      client.ObjectKey
 	patience time.Duration
 
-	itself, beside func(send func(change)) *objectWatch // beside is nil for a test
-	nothing        moment                               // the moment of a deleted one
+	watchObject func(send func(change)) *objectWatch
+	watchTests  func(send func(change)) *objectWatch // nil for a test
+	deleted     moment                               // the moment of a deleted test or suite
 }
 
-func (f *follower) run(ctx context.Context, out chan<- news) {
+func (f *follower) run(ctx context.Context, updates chan<- update) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	n := news{of: f.of, moment: f.nothing}
+	u := update{index: f.index, moment: f.deleted}
 	for change := range f.changes(ctx) {
 		if ctx.Err() != nil {
 			continue // a change that arrived after the end
 		}
-		n.outage, n.told = "", nil
-		change(&n)
-		if !n.seen && n.err == nil && n.outage == "" {
+		u.outage, u.messages = "", nil
+		change(&u)
+		if !u.read && u.err == nil && u.outage == "" {
 			continue // the suite's tests were read before the suite
 		}
-		out <- n
-		if n.last() {
+		updates <- u
+		if u.isLast() {
 			end()
 		}
 	}
@@ -91,47 +93,47 @@ func (f *follower) changes(ctx context.Context) <-chan change {
 		case <-ctx.Done():
 		}
 	}
-	var both sync.WaitGroup
-	both.Go(func() {
-		if err := f.itself(send).run(ctx); ctx.Err() == nil && !errors.Is(err, errGone) {
-			send(func(n *news) { n.err = f.cluster.explainOf(f.kind, "watch", f.at, err) })
+	var watches sync.WaitGroup
+	watches.Go(func() {
+		if err := f.watchObject(send).run(ctx); ctx.Err() == nil && !errors.Is(err, errGone) {
+			send(func(u *update) { u.err = f.cluster.explainOf(f.kind, "watch", f.key, err) })
 		}
 	})
-	if f.beside != nil {
-		both.Go(func() {
-			_ = f.beside(send).run(ctx) // without the right to list tests there is still the suite's own status
+	if f.watchTests != nil {
+		watches.Go(func() {
+			_ = f.watchTests(send).run(ctx) // without the right to list tests there is still the suite's own status
 		})
 	}
 	go func() {
-		both.Wait()
+		watches.Wait()
 		close(changes)
 	}()
 	return changes
 }
 
-// object watches the object itself.
-func (f *follower) object(send func(change), list client.ObjectList, take func(*news, client.Object)) *objectWatch {
-	gone := func() { send(func(n *news) { n.moment, n.seen = f.nothing, true }) }
+// watch watches the object itself, and applies each of its states to the update.
+func (f *follower) watch(send func(change), list client.ObjectList, apply func(*update, client.Object)) *objectWatch {
+	sendDeleted := func() { send(func(u *update) { u.moment, u.read = f.deleted, true }) }
 	return &objectWatch{
-		source: f.cluster.client, at: f.at, list: list, patience: f.patience,
-		seen: func(o client.Object) {
-			if o.GetUID() != f.uid { // another one of its name
-				gone()
+		source: f.cluster.client, key: f.key, list: list, patience: f.patience,
+		onObject: func(o client.Object) {
+			if o.GetUID() != f.uid { // a later object of the same name
+				sendDeleted()
 				return
 			}
-			send(func(n *news) {
-				n.seen = true
-				take(n, o)
+			send(func(u *update) {
+				u.read = true
+				apply(u, o)
 			})
 		},
-		gone: gone,
-		tell: func(words string) { send(func(n *news) { n.outage = words }) },
+		onGone:   sendDeleted,
+		onOutage: func(words string) { send(func(u *update) { u.outage = words }) },
 	}
 }
 
-func (f *follower) test(send func(change)) *objectWatch {
-	return f.object(send, &v1alpha1.LoadTestList{}, func(n *news, o client.Object) {
+func (f *follower) watchTest(send func(change)) *objectWatch {
+	return f.watch(send, &v1alpha1.LoadTestList{}, func(u *update, o client.Object) {
 		test, _ := o.(*v1alpha1.LoadTest)
-		n.moment = testMoment{test}
+		u.moment = testMoment{test}
 	})
 }

@@ -3,6 +3,7 @@ package kubectl
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -20,183 +21,204 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/analysis"
 )
 
-// references are what suites are compared with beside themselves: what the command line names, or what a LoadTest's own spec does. They are read before
-// anything is measured.
+// references are what suites are compared with besides themselves. The command line names them, or a LoadTest's
+// own spec does. They are read before anything is measured.
 type references struct {
-	named *suite.Reference
-	own   map[*gate.Subject]*suite.Reference
-	// anchor is what all are compared with besides; nil: nothing.
-	anchor *suite.Reference
+	named  *suite.Reference
+	ofSpec map[*gate.Subject]*suite.Reference
+	anchor *suite.Reference // every suite is compared with it, too; nil without --anchor
 }
 
-// of is what a suite is compared with; nil: with cells of its own, or nothing.
-func (r *references) of(s *gate.Subject) *suite.Reference {
-	if own := r.own[s]; own != nil || s.Suite.Spec.Baseline != nil {
-		return own
+// forSubject returns what a suite is compared with. It is nil for a suite whose baseline is cells of its own,
+// or that has none.
+func (r *references) forSubject(s *gate.Subject) *suite.Reference {
+	if reference := r.ofSpec[s]; reference != nil || s.Suite.Spec.Baseline != nil {
+		return reference
 	}
 	return r.named
 }
 
-// references reads them all; what is wrong with any comes at once.
-func (c *cluster) references(ctx context.Context, o Options, names, anchors []string, allow []report.EnvironmentPart, subjects []*gate.Subject) (*references, error) {
-	out := &references{own: map[*gate.Subject]*suite.Reference{}}
-	var wrong []error
-	named := func(flag string, names []string) *suite.Reference {
-		if len(names) == 0 {
-			return nil
-		}
-		to := &suite.Reference{Kind: suite.KindFile, Name: strings.Join(names, ", "), AllowDifferent: allow}
-		for _, name := range names {
-			if err := c.addReference(ctx, o, name, to); err != nil {
-				wrong = append(wrong, exit.WithCode(exit.Code(err), fmt.Errorf("%s %s: %w", flag, name, err)))
-			}
-		}
-		return to
-	}
-	out.named, out.anchor = named("--baseline", names), named("--anchor", anchors)
+// baselines reads what suites are compared with.
+type baselines struct {
+	reports
+	stdin          io.Reader
+	allowDifferent []report.EnvironmentPart
+}
+
+// read reads the references that flags and specs name. Its error has all faults.
+func (b baselines) read(ctx context.Context, names, anchors []string, subjects []*gate.Subject) (*references, error) {
+	named, namedErr := b.ofFlag(ctx, "--baseline", names)
+	anchor, anchorErr := b.ofFlag(ctx, "--anchor", anchors)
+	errs := []error{namedErr, anchorErr}
+	ofSpec := map[*gate.Subject]*suite.Reference{}
 	for _, s := range subjects {
-		var own *suite.Reference
+		var reference *suite.Reference
 		var err error
-		switch b := s.Suite.Spec.Baseline; {
-		case b != nil && b.Suite != "":
-			own = &suite.Reference{Kind: suite.KindSuite, Name: b.Suite}
-			err = c.addSuiteOf(ctx, b.Suite, own)
+		switch spec := s.Suite.Spec.Baseline; {
+		case spec != nil && spec.Suite != "":
+			reference = &suite.Reference{Kind: suite.KindSuite, Name: spec.Suite}
+			var s *v1alpha1.LoadTestSuite
+			if s, err = b.getSuite(ctx, spec.Suite); err == nil {
+				err = b.addSuite(ctx, s, reference)
+			}
 		case s.Baseline != nil:
-			if own, err = c.ownReference(ctx, s.Baseline); own != nil {
-				own.AllowDifferent = append(slices.Clone(allow), report.EnvironmentParts(s.Baseline.AllowDifferent)...)
+			if reference, err = b.ofSpec(ctx, s.Baseline); reference != nil {
+				reference.AllowDifferent = append(slices.Clone(b.allowDifferent),
+					report.EnvironmentParts(s.Baseline.AllowDifferent)...)
 			}
 		default:
 			continue
 		}
-		out.own[s], wrong = own, append(wrong, err)
+		ofSpec[s], errs = reference, append(errs, err)
 	}
-	return out, exit.Worst(wrong...)
+	return &references{named, ofSpec, anchor}, exit.Worst(errs...)
 }
 
-// addReference adds what a name stands for: a file, a folder, a suite, a selector, a LoadTest or a Report that was kept.
-func (c *cluster) addReference(ctx context.Context, o Options, name string, to *suite.Reference) error {
+// ofFlag reads what a flag names. Nil means that it names nothing.
+func (b baselines) ofFlag(ctx context.Context, flag string, names []string) (*suite.Reference, error) {
+	if len(names) == 0 {
+		return nil, nil // the flag isn't given, and that is no error
+	}
+	reference := &suite.Reference{Kind: suite.KindFile, Name: strings.Join(names, ", "),
+		AllowDifferent: b.allowDifferent}
+	var errs []error
+	for _, name := range names {
+		if err := b.addReference(ctx, name, reference); err != nil {
+			errs = append(errs, exit.WithCode(exit.Code(err), fmt.Errorf("%s %s: %w", flag, name, err)))
+		}
+	}
+	return reference, exit.Worst(errs...)
+}
+
+// addReference adds what a name stands for: a file, a folder, a suite, a selector, a LoadTest or a kept Report.
+func (b baselines) addReference(ctx context.Context, name string, reference *suite.Reference) error {
 	if isFile(name) {
-		if err := sidebyside.AddBaselineDocuments(o.In, name, to); err != nil {
+		if err := sidebyside.AddBaselineDocuments(b.stdin, name, reference); err != nil {
 			return exit.BadInput("%w", err)
 		}
 		return nil
 	}
 	if isSelector(name) {
-		records, err := c.selected(ctx, name)
+		records, err := b.selected(ctx, name)
 		for _, r := range records {
-			to.Reports = append(to.Reports, analysis.KeptReport{Report: r.Report})
+			reference.Reports = append(reference.Reports, analysis.KeptReport{Report: r.Report})
 		}
 		return err
 	}
-	kind, bare, err := parted(name)
+	kind, bare, err := splitKind(name)
 	if err != nil {
 		return err
 	}
 	if kind != v1alpha1.LoadTestKind {
-		s, err := c.getSuite(ctx, bare)
+		s, err := b.getSuite(ctx, bare)
 		if err == nil {
-			return c.addSuite(ctx, s, to)
+			return b.addSuite(ctx, s, reference)
 		}
 		if kind == v1alpha1.LoadTestSuiteKind {
 			return err
 		}
 	}
-	r, test, err := c.found(ctx, o.Err, bare)
+	document, test, err := b.ofName(ctx, bare)
 	if err != nil {
 		return err
 	}
-	to.Reports = append(to.Reports, analysis.KeptReport{Report: withoutFigures(test, r)})
+	reference.Reports = append(reference.Reports, analysis.KeptReport{Report: withoutFigures(test, document)})
 	return nil
 }
 
-// isFile tells a file or folder from an object of the cluster: it is there, or it is written like one.
+// isFile distinguishes a file or folder from an object of the cluster. A file exists, or its name is written
+// like a path.
 func isFile(name string) bool {
 	_, err := os.Stat(name)
-	return err == nil || name == "-" || strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".json") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/")
+	return err == nil || name == "-" || strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".json") ||
+		strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/")
 }
 
-func (c *cluster) addSuite(ctx context.Context, s *v1alpha1.LoadTestSuite, to *suite.Reference) error {
+// addSuite adds the cells of a suite that is complete.
+func (b baselines) addSuite(ctx context.Context, s *v1alpha1.LoadTestSuite, reference *suite.Reference) error {
 	if endOf(s) == nil {
-		return exit.BadInput("suite %s isn't over: kubectl linerate watch suite/%s -n %s follows it to its end", s.Name, s.Name, s.Namespace)
+		return exit.BadInput("suite %s isn't over: kubectl linerate watch suite/%s -n %s follows it to its end", s.Name,
+			s.Name, s.Namespace)
 	}
-	runs, err := c.storedRuns(ctx, s)
+	runs, err := b.runsOf(ctx, s)
 	if err != nil {
 		return err
 	}
-	to.Cells = append(to.Cells, suite.ReferenceOf(suite.Expand(s.DeepCopy()), runs).Cells...)
+	reference.Cells = append(reference.Cells, suite.ReferenceOf(suite.Expand(s.DeepCopy()), runs).Cells...)
 	return nil
 }
 
-func (c *cluster) addSuiteOf(ctx context.Context, name string, to *suite.Reference) error {
-	s, err := c.getSuite(ctx, name)
-	if err != nil {
-		return err
-	}
-	return c.addSuite(ctx, s, to)
-}
-
-// ownReference is what a LoadTest's own spec compares with.
-func (c *cluster) ownReference(ctx context.Context, b *v1alpha1.BaselineSpec) (*suite.Reference, error) {
-	if b.LoadTest != "" {
-		test, err := c.get(ctx, b.LoadTest)
+// ofSpec reads what a LoadTest's own spec compares with.
+func (b baselines) ofSpec(ctx context.Context, spec *v1alpha1.BaselineSpec) (*suite.Reference, error) {
+	if spec.LoadTest != "" {
+		test, err := b.get(ctx, spec.LoadTest)
 		if err != nil {
 			return nil, err
 		}
-		r, err := c.report(ctx, test)
+		document, err := b.ofTest(ctx, test)
 		if err != nil {
 			return nil, err
 		}
-		return &suite.Reference{Kind: v1alpha1.LoadTestKind, Name: b.LoadTest, Reports: []analysis.KeptReport{{Report: withoutFigures(test, r)}}}, nil
+		return &suite.Reference{
+			Kind: v1alpha1.LoadTestKind, Name: spec.LoadTest,
+			Reports: []analysis.KeptReport{{Report: withoutFigures(test, document)}},
+		}, nil
 	}
-	out := &suite.Reference{Kind: "Report"}
+	reference := &suite.Reference{Kind: "Report"}
 	var names []string
-	for _, ref := range b.Reports {
-		r, err := c.reportIn(ctx, ref)
+	for _, r := range spec.Reports {
+		document, err := b.ofConfigMap(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, ref.ConfigMap)
-		out.Reports = append(out.Reports, analysis.KeptReport{Report: r})
+		names = append(names, r.ConfigMap)
+		reference.Reports = append(reference.Reports, analysis.KeptReport{Report: document})
 	}
-	out.Name = strings.Join(names, ", ")
-	return out, nil
+	reference.Name = strings.Join(names, ", ")
+	return reference, nil
 }
 
-// reportIn reads a Report in a ConfigMap, and holds it against the digest that is asked for; of a test that publishes no figure it has none.
-func (c *cluster) reportIn(ctx context.Context, ref v1alpha1.ReportRef) (*report.Report, error) {
+// ofConfigMap reads the Report in a ConfigMap, and checks the digest that the spec demands. A Report whose test
+// publishes no figures has none.
+func (b baselines) ofConfigMap(ctx context.Context, ref v1alpha1.ReportRef) (*report.Report, error) {
 	object := &corev1.ConfigMap{}
-	if err := c.client.Get(ctx, c.key(ref.ConfigMap), object); err != nil {
-		return nil, c.explainReport(c.key(ref.ConfigMap), err)
+	if err := b.client.Get(ctx, b.key(ref.ConfigMap), object); err != nil {
+		return nil, b.explainRead(b.key(ref.ConfigMap), err)
 	}
-	r, digest, err := decodedReport(object)
+	document, digest, err := decodedReport(object)
 	switch {
 	case err != nil:
 		return nil, err
 	case ref.Digest != "" && ref.Digest != digest:
-		return nil, exit.BadInput("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and %s is asked for", ref.ConfigMap, c.namespace, digest, ref.Digest)
+		return nil, exit.BadInput("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and %s is asked for",
+			ref.ConfigMap, b.namespace, digest, ref.Digest)
 	}
-	vouched := ref.Digest != "" || manifests.IsKept(object)
+	test := &v1alpha1.LoadTest{}
 	owner := metav1.GetControllerOf(object)
-	if owner == nil || owner.Kind != v1alpha1.LoadTestKind { // it is kept beyond its test
-		return r, c.vouched(ref, digest, vouched)
+	owned := owner != nil && owner.Kind == v1alpha1.LoadTestKind // else it is kept beyond its test
+	if owned {
+		test, err = b.get(ctx, owner.Name)
 	}
-	test, err := c.get(ctx, owner.Name)
 	switch {
-	case isAbsent(err) || err == nil && test.UID != owner.UID: // it goes with its test
-		return r, c.vouched(ref, digest, vouched)
+	case !owned || isAbsent(err) || err == nil && test.UID != owner.UID:
+		return document, b.requireProof(ref, digest, object)
 	case err != nil:
 		return nil, err
 	case test.Status.Report != nil && test.Status.Report.Digest != digest:
-		return nil, exit.NotMeasured("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and LoadTest %s was judged by %s: somebody replaced it",
-			ref.ConfigMap, c.namespace, digest, test.Name, test.Status.Report.Digest)
+		return nil, exit.NotMeasured("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and LoadTest %s "+
+			"was judged by %s: somebody replaced it",
+			ref.ConfigMap, b.namespace, digest, test.Name, test.Status.Report.Digest)
 	}
-	return withoutFigures(test, r), nil
+	return withoutFigures(test, document), nil
 }
 
-// vouched refuses a kept Report that nothing proves to be the one that was measured: whoever edits the namespace may make ConfigMaps there.
-func (c *cluster) vouched(ref v1alpha1.ReportRef, digest string, vouched bool) error {
-	if vouched {
+// requireProof refuses a Report without a test that nothing proves to be the one that was measured. Whoever edits the
+// namespace may make ConfigMaps there.
+func (b baselines) requireProof(ref v1alpha1.ReportRef, digest string, object *corev1.ConfigMap) error {
+	if ref.Digest != "" || manifests.IsKept(object) {
 		return nil
 	}
-	return exit.BadInput("spec.baseline: nothing proves where ConfigMap %s in namespace %s is from: its name doesn't match its digest; add digest: %s if it is the one that you mean", ref.ConfigMap, c.namespace, digest)
+	return exit.BadInput("spec.baseline: nothing proves where ConfigMap %s in namespace %s is from: its name doesn't "+
+		"match its digest; add digest: %s if it is the one that you mean",
+		ref.ConfigMap, b.namespace, digest)
 }

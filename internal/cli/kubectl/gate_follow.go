@@ -15,134 +15,147 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/suite"
 	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
-// see follows the suites to their end, or as long as there is time, and judges what there is then.
-func (g *gateOptions) see(ctx context.Context, o Options, c *cluster, subjects []*gate.Subject, suites []client.Object, references *references) *report.Gate {
-	ctx = context.WithoutCancel(ctx) // signals are this session's own
+// follow follows the suites to their end, or until the time limit, and judges what was measured by then.
+func (g *gateOptions) follow(
+	ctx context.Context, o Options, c *cluster, subjects []*gate.Subject, suites []client.Object,
+	references *references,
+) *report.Gate {
+	ctx = context.WithoutCancel(ctx) // the session handles signals itself
 	signals, end := interrupts()
 	defer end()
 	s := newSession(c, o, suites, signals)
 	s.board.quiet, s.onInterrupt, s.judges = g.quiet, g.onInterrupt, true
 	limit := g.limit(subjects)
-	within, stopWaiting := context.WithTimeout(ctx, limit)
-	interrupted := s.run(within, g.patience)
-	late := !interrupted && within.Err() != nil
+	limited, stopWaiting := context.WithTimeout(ctx, limit)
+	interrupted := s.run(limited, g.patience)
+	late := !interrupted && limited.Err() != nil
 	stopWaiting()
-	words := make([]string, len(suites))
+	remarks := make([]string, len(suites))
 	for i, object := range s.objects {
-		if suites[i] = object; late && !s.over[i] {
-			words[i] = fmt.Sprintf("not over after %v, which --timeout may lengthen: %s", limit.Round(time.Second), momentOf(object).sentence())
+		if suites[i] = object; late && !s.finished[i] {
+			remarks[i] = fmt.Sprintf("not over after %v, which --timeout may lengthen: %s",
+				limit.Round(time.Second), momentOf(object).sentence())
 		}
 	}
 	if late {
-		s.do(ctx, g.onInterrupt)
+		s.act(ctx, g.onInterrupt)
 	}
-	verdict, unread := c.judge(ctx, g, subjects, suites, words, references, s.board)
-	if err := exit.Worst(append(s.wrong, unread)...); err != nil {
+	measured, unread := g.readRuns(ctx, reports{c, o.Stderr}, subjects, suites, s.board)
+	for i := range measured {
+		m := &measured[i]
+		m.Message = strings.TrimPrefix(remarks[i]+m.Message, "; ")
+		m.Baseline, m.Anchor = references.forSubject(subjects[i]), references.anchor
+	}
+	verdict := gate.Judge(measured, g.version)
+	if err := exit.Worst(append(s.errs, unread)...); err != nil {
 		verdict.Doubt(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if interrupted || s.stopping && !late {
-		verdict.ExitCode, verdict.Outcome, verdict.Message = report.ExitInterrupted, report.Undecided, "interrupted: "+verdict.Message
+		verdict.ExitCode, verdict.Outcome = report.ExitInterrupted, report.Undecided
+		verdict.Message = "interrupted: " + verdict.Message
 	}
 	return verdict
 }
 
-// limit is how long is waited: what is asked for, or what the longest of the suites may take.
+// limit is how long the gate waits. It is --timeout, or the sum of what the suites may take, since all may need the
+// same devices.
 func (g *gateOptions) limit(subjects []*gate.Subject) time.Duration {
 	if g.timeout > 0 {
 		return g.timeout
 	}
-	var sum time.Duration // they may all want the same devices
+	var sum time.Duration
 	for _, s := range subjects {
 		sum += s.Bound
 	}
 	return sum
 }
 
-// judge reads what was stored of the suites, and judges it.
-func (c *cluster) judge(ctx context.Context, g *gateOptions, subjects []*gate.Subject, suites []client.Object, words []string, references *references, board *board) (*report.Gate, error) {
-	var all []gate.MeasuredSuite
-	var wrong []error
+// readRuns reads the runs of all suites. A suite whose runs can't be read says so in its message, and in the error.
+func (g *gateOptions) readRuns(
+	ctx context.Context, r reports, subjects []*gate.Subject, suites []client.Object, board *board,
+) ([]gate.MeasuredSuite, error) {
+	measured := make([]gate.MeasuredSuite, len(suites))
+	var errs []error
 	for i, object := range suites {
-		s, is := object.(*v1alpha1.LoadTestSuite)
-		if !is {
-			continue
-		}
-		m := gate.MeasuredSuite{Suite: s, Name: subjects[i].Name, Test: subjects[i].Test, Witness: subjects[i].Witness, Message: words[i], Baseline: references.of(subjects[i]), Anchor: references.anchor}
-		err := c.insist(ctx, g.patience, func(text string) { board.say("%s", text) }, func() (err error) {
-			m.Runs, err = c.storedRuns(ctx, s)
+		s, _ := object.(*v1alpha1.LoadTestSuite)
+		m := gate.MeasuredSuite{Suite: s, Name: subjects[i].Name, Test: subjects[i].Test, Witness: subjects[i].Witness}
+		err := insist(ctx, g.patience, func(text string) { board.say("%s", text) }, func() (err error) {
+			m.Runs, err = r.runsOf(ctx, s)
 			return err
 		})
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", s.Name, err))
-			m.Message = strings.TrimPrefix(m.Message+"; its runs can't be read", "; ")
+			errs = append(errs, fmt.Errorf("%s: %w", s.Name, err))
+			m.Message = "; its runs can't be read"
 		}
-		all = append(all, m)
+		measured[i] = m
 	}
-	return gate.Judge(all, g.version), exit.Worst(wrong...)
+	return measured, exit.Worst(errs...)
 }
 
-// mostReadings is how often the runs of a suite that goes on are read: the operator may write its status a moment after them.
-const mostReadings = 5
+// maxReadings is how often the runs of a suite that goes on are read. The operator may write the suite's status
+// a moment after its runs.
+const maxReadings = 5
 
-// storedRuns reads the copies of a suite's runs that the operator wrote.
-func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
+// runsOf reads the copies of a suite's runs that the operator wrote.
+func (r reports) runsOf(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
 	for reading := 1; ; reading++ {
-		runs, err := c.copiedRuns(ctx, s)
+		runs, err := r.copiedRuns(ctx, s)
 		switch {
-		case errors.Is(err, suite.ErrOtherCopies) && (endOf(s) != nil || reading == mostReadings):
-			return nil, exit.NotMeasured("namespace %s: %w; somebody changed them: run the suite anew", s.Namespace, err)
 		case !errors.Is(err, suite.ErrOtherCopies):
 			return runs, err
+		case endOf(s) != nil || reading == maxReadings:
+			return nil, exit.NotMeasured("namespace %s: %w; somebody changed them: run the suite anew", s.Namespace,
+				err)
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(time.Second):
+		if err := bounded.Pause(ctx, time.Second); err != nil {
+			return nil, err
 		}
-		now := &v1alpha1.LoadTestSuite{}
-		if err := c.client.Get(ctx, client.ObjectKeyFromObject(s), now); err != nil {
+		latest := &v1alpha1.LoadTestSuite{}
+		if err := r.client.Get(ctx, client.ObjectKeyFromObject(s), latest); err != nil {
 			return nil, fmt.Errorf("get suite %s: %w", s.Name, err)
 		}
-		s = now
+		s = latest
 	}
 }
 
 // copiedRuns reads the copies that a suite's status names.
-func (c *cluster) copiedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
-	var failed error // to ask for a copy
+func (r reports) copiedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
+	var getErr error
 	runs, err := suite.Expand(s.DeepCopy()).ReadCopies(func(name string) (map[string][]byte, error) {
-		at := client.ObjectKey{Namespace: s.Namespace, Name: name}
-		kept := &corev1.ConfigMap{}
-		if failed = client.IgnoreNotFound(c.client.Get(ctx, at, kept)); failed != nil && !passing(failed) {
-			failed = c.explainReport(at, failed)
+		key := client.ObjectKey{Namespace: s.Namespace, Name: name}
+		object := &corev1.ConfigMap{}
+		getErr = client.IgnoreNotFound(r.client.Get(ctx, key, object))
+		if getErr != nil && !transient(getErr) {
+			getErr = r.explainRead(key, getErr)
 		}
-		return kept.BinaryData, failed
+		return object.BinaryData, getErr
 	})
-	if err != nil && failed == nil && !errors.Is(err, suite.ErrOtherCopies) {
+	if err != nil && getErr == nil && !errors.Is(err, suite.ErrOtherCopies) {
 		return nil, exit.NotMeasured("namespace %s: %w", s.Namespace, err)
 	}
 	return runs, err
 }
 
-// passing says that a request failed in a way that passes: the server is away, or has too much to do.
-func passing(err error) bool { return unreachable(err) || overloaded(err) }
+// transient reports whether a request may succeed later, since the server is away or overloaded.
+func transient(err error) bool { return unreachable(err) || overloaded(err) }
 
-// insist does something again while it fails in a way that passes, for as long as patience has it. It must be the same to do it twice.
-func (c *cluster) insist(ctx context.Context, patience time.Duration, say func(string), do func() error) error {
+// insist repeats an idempotent request while its error is transient, for at most patience.
+func insist(ctx context.Context, patience time.Duration, say func(string), request func() error) error {
 	away := outage{answered: true}
 	for {
-		begun := time.Now()
-		err := do()
+		start := time.Now()
+		err := request()
 		switch {
 		case err == nil:
 			away.end(say)
 			return nil
-		case !passing(err) || errors.Is(err, context.Canceled):
+		case !transient(err) || errors.Is(err, context.Canceled):
 			return err
 		}
-		if err := away.wait(ctx, begun, err, patience, say); err != nil {
+		if err := away.wait(ctx, start, err, patience, say); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// A gate whose suite's runs can't be read has bad luck, and not bad input: an operator of another version wrote them, or somebody changed them.
+// A gate whose suite's runs can't be read has bad luck, and not bad input: an operator of another version wrote
+// them, or somebody changed them.
 func TestRunsThatCannotBeReadAreNotBadInput(t *testing.T) {
 	later, err := delivery.EncodeRuns([]byte(`{"version":"linerate.dev/suite-runs.v9","suite":"uid","runs":{}}`))
 	if err != nil {
@@ -29,10 +30,13 @@ func TestRunsThatCannotBeReadAreNotBadInput(t *testing.T) {
 			sheets.Record(0, later)
 			s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "night", UID: "uid"}}
 			s.Status.StoredRuns = sheets.Published()
-			s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured}}
-			copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: suite.CopyName("night", 0)}, BinaryData: data}
+			s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+				Reason: v1alpha1.ReasonMeasured}}
+			copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: suite.CopyName("night",
+				0)}, BinaryData: data}
 			c := &cluster{client: fake.NewClientBuilder().WithObjects(copied).Build()}
-			if runs, err := c.storedRuns(t.Context(), s); len(runs) > 0 || exit.Code(err) != report.ExitNotMeasured {
+			if runs, err := (reports{cluster: c}).runsOf(t.Context(), s); len(runs) > 0 ||
+				exit.Code(err) != report.ExitNotMeasured {
 				t.Errorf("%d runs are read; exit code %d: %v", len(runs), exit.Code(err), err)
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -22,30 +21,36 @@ import (
 	"github.com/linerate-dev/linerate/internal/result/history"
 )
 
-// Reports outlive their tests where spec.reportRetention says so: then they are found by their labels, newest first.
+// keptPerRequest is how many kept Reports one request lists. Each may be large.
+const keptPerRequest = 50
 
-// atOnce is how many kept Reports are asked for in one request: each may be large.
-const atOnce = 50
-
-// keptReports returns the kept Reports that match, newest first. For a ConfigMap that only claims to be one there is an error, and the others are returned all the same.
-func (c *cluster) keptReports(ctx context.Context, matching labels.Selector) ([]history.Record, error) {
+// listKept lists the Reports that outlive their tests (spec.reportRetention) and match the selector, newest first.
+// A ConfigMap that only claims to be a kept Report is part of the error, which comes beside the others.
+func (r reports) listKept(ctx context.Context, selector labels.Selector) ([]history.Record, error) {
 	var records []history.Record
-	var wrong []error
+	var errs []error
 	role, err := labels.Parse(v1alpha1.LabelRole + "=" + v1alpha1.RoleKeptReport)
 	if err != nil {
 		return nil, err
 	}
-	requirements, _ := matching.Requirements()
+	requirements, _ := selector.Requirements()
 	list := &corev1.ConfigMapList{}
 	for next := ""; ; next = list.Continue {
-		err := c.client.List(ctx, list, client.InNamespace(c.namespace), client.MatchingLabelsSelector{Selector: role.Add(requirements...)}, client.Limit(atOnce), client.Continue(next))
+		err := r.client.List(ctx, list, client.InNamespace(r.namespace),
+			client.MatchingLabelsSelector{Selector: role.Add(requirements...)}, client.Limit(keptPerRequest),
+			client.Continue(next))
+		if apierrors.IsForbidden(err) {
+			return nil, exit.NotMeasured("you may not list ConfigMaps in namespace %s, where Reports are kept: ask "+
+				"its admin for the role view there; the server says: %w",
+				r.namespace, err)
+		}
 		if err != nil {
-			return nil, c.explainKept(err)
+			return nil, r.explain("list", client.ObjectKey{Namespace: r.namespace}, err)
 		}
 		for i := range list.Items {
 			record, err := decodeKept(&list.Items[i])
 			if err != nil {
-				wrong = append(wrong, err)
+				errs = append(errs, err)
 				continue
 			}
 			records = append(records, record)
@@ -55,14 +60,15 @@ func (c *cluster) keptReports(ctx context.Context, matching labels.Selector) ([]
 		}
 	}
 	slices.SortFunc(records, func(a, b history.Record) int { return b.Report.Finished.Compare(a.Report.Finished) })
-	return records, exit.Worst(wrong...)
+	return records, exit.Worst(errs...)
 }
 
-// decodedReport is the Report in a ConfigMap, and its digest.
+// decodedReport decodes the Report in a ConfigMap, and returns its digest.
 func decodedReport(object *corev1.ConfigMap) (*report.Report, string, error) {
 	r, envelope, err := delivery.DecodeReport(object.BinaryData, object.Annotations)
 	if err != nil {
-		return nil, "", exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote", object.Name, object.Namespace, err)
+		return nil, "", exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote",
+			object.Name, object.Namespace, err)
 	}
 	return r, envelope.Digest, nil
 }
@@ -70,7 +76,9 @@ func decodedReport(object *corev1.ConfigMap) (*report.Report, string, error) {
 // decodeKept reads a kept Report, and checks it against its digest and its name.
 func decodeKept(object *corev1.ConfigMap) (history.Record, error) {
 	if !manifests.IsKept(object) {
-		return history.Record{}, exit.NotMeasured("ConfigMap %s in namespace %s says that it keeps a Report, but its name doesn't match the Report's digest: it was made by hand", object.Name, object.Namespace)
+		return history.Record{}, exit.NotMeasured("ConfigMap %s in namespace %s says that it keeps a Report, but its "+
+			"name doesn't match the Report's digest: it was made by hand",
+			object.Name, object.Namespace)
 	}
 	r, _, err := decodedReport(object)
 	if err != nil {
@@ -79,86 +87,95 @@ func decodeKept(object *corev1.ConfigMap) (history.Record, error) {
 	return history.Record{Name: object.Name, Report: r}, nil
 }
 
-func (c *cluster) explainKept(err error) error {
-	if apierrors.IsForbidden(err) {
-		return exit.NotMeasured("you may not list ConfigMaps in namespace %s, where Reports are kept: ask its admin for the role view there; the server says: %w", c.namespace, err)
-	}
-	return c.explain("list", client.ObjectKey{Namespace: c.namespace}, err)
+// selectorOfTest selects the Reports that are kept of tests of this name. A name that can't be a label's value
+// is an error.
+func selectorOfTest(name string) (labels.Selector, error) {
+	return labels.Parse(v1alpha1.LabelTest + "=" + name)
 }
 
-// ofTest selects what is kept of a test of this name.
-func ofTest(name string) labels.Selector {
-	return labels.SelectorFromSet(labels.Set{v1alpha1.LabelTest: name})
-}
-
-// reportOfDeleted finds the kept Report of this name, or the newest one of a deleted test of this name, and says on stderr which one it is.
-func (c *cluster) reportOfDeleted(ctx context.Context, talk io.Writer, name string, gone error) (*report.Report, error) {
+// ofDeleted finds the kept Report of this name, or the newest one of a deleted test of this name, which stderr
+// then names. If there is neither, the error is absent.
+func (r reports) ofDeleted(ctx context.Context, name string, absent error) (*report.Report, error) {
 	object := &corev1.ConfigMap{}
-	if err := c.client.Get(ctx, c.key(name), object); err == nil && object.Labels[v1alpha1.LabelRole] == v1alpha1.RoleKeptReport {
+	if err := r.client.Get(ctx, r.key(name), object); err == nil &&
+		object.Labels[v1alpha1.LabelRole] == v1alpha1.RoleKeptReport {
 		record, err := decodeKept(object)
 		return record.Report, err
 	}
-	if errs := validName(name); errs != nil {
-		return nil, gone
+	selector, err := selectorOfTest(name)
+	if err != nil {
+		return nil, absent
 	}
-	records, err := c.keptReports(ctx, ofTest(name))
+	records, err := r.listKept(ctx, selector)
 	if err != nil || len(records) == 0 {
-		return nil, errors.Join(gone, err)
+		return nil, errors.Join(absent, err)
 	}
 	newest := records[0]
-	text := fmt.Sprintf("LoadTest %s is gone; this is its Report of %s, kept as %s", name, newest.Report.Finished.UTC().Format(time.DateTime), newest.Name)
+	text := fmt.Sprintf("LoadTest %s is gone; this is its Report of %s, kept as %s",
+		name, newest.Report.Finished.UTC().Format(time.DateTime), newest.Name)
 	if older := len(records) - 1; older > 0 {
-		text += fmt.Sprintf(" (and %d older: kubectl linerate trend -l %s=%s -n %s shows all)", older, v1alpha1.LabelTest, name, c.namespace)
+		text += fmt.Sprintf(" (and %d older: kubectl linerate trend -l %s=%s -n %s shows all)", older,
+			v1alpha1.LabelTest, name, r.namespace)
 	}
-	fmt.Fprintln(talk, text)
+	fmt.Fprintln(r.stderr, text)
 	return newest.Report, nil
 }
 
-// validName says why a name can't be a label's value; nil: it can.
-func validName(name string) error {
-	_, err := labels.Parse(v1alpha1.LabelTest + "=" + name)
-	return err
-}
-
-// found returns the Report of a LoadTest of this name; if there is none, that of a deleted one, or the kept Report of this name, and no test.
-func (c *cluster) found(ctx context.Context, talk io.Writer, name string) (*report.Report, *v1alpha1.LoadTest, error) {
-	test, err := c.get(ctx, name)
+// ofName returns the Report of the LoadTest of this name, and the LoadTest. If there is none, it returns the
+// Report of a deleted LoadTest, or the kept Report of this name, and no LoadTest.
+func (r reports) ofName(ctx context.Context, name string) (*report.Report, *v1alpha1.LoadTest, error) {
+	test, err := r.get(ctx, name)
 	switch {
 	case err == nil:
-		r, err := c.report(ctx, test)
-		return r, test, err
+		document, err := r.ofTest(ctx, test)
+		return document, test, err
 	case isAbsent(err):
-		r, err := c.reportOfDeleted(ctx, talk, name, err)
-		return r, nil, err
+		document, err := r.ofDeleted(ctx, name, err)
+		return document, nil, err
 	}
 	return nil, nil, err
 }
 
-// matching are the Reports of all LoadTests that match, and those that are kept and match, each run once.
-func (c *cluster) matching(ctx context.Context, selector labels.Selector) ([]history.Record, error) {
-	records, err := c.keptReports(ctx, selector)
-	wrong := []error{err}
+// selected returns the Reports of all LoadTests that a selector matches, and the kept ones that it matches,
+// each run once. No Report is an error.
+func (r reports) selected(ctx context.Context, text string) ([]history.Record, error) {
+	selector, err := labels.Parse(text)
+	if err != nil {
+		return nil, exit.BadInput("%q is no label selector: %w", text, err)
+	}
+	records, err := r.listKept(ctx, selector)
+	errs := []error{err}
 	var tests v1alpha1.LoadTestList
-	if err := c.client.List(ctx, &tests, client.InNamespace(c.namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return nil, c.explain("list", client.ObjectKey{Namespace: c.namespace}, err)
+	if err := r.client.List(ctx, &tests, client.InNamespace(r.namespace),
+		client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return nil, r.explain("list", client.ObjectKey{Namespace: r.namespace}, err)
 	}
 	for i := range tests.Items {
 		test := &tests.Items[i]
-		if r := test.Status.Report; r == nil || slices.ContainsFunc(records, func(k history.Record) bool { return k.Name == r.Kept }) {
+		reference := test.Status.Report
+		if reference == nil || slices.ContainsFunc(records,
+			func(k history.Record) bool { return k.Name == reference.Kept }) {
 			continue
 		}
-		r, err := c.report(ctx, test)
+		document, err := r.ofTest(ctx, test)
 		if err != nil {
-			wrong = append(wrong, err)
+			errs = append(errs, err)
 			continue
 		}
-		records = append(records, history.Record{Name: reportName(test), Report: withoutFigures(test, r)})
+		records = append(records, history.Record{Name: reportName(test), Report: withoutFigures(test, document)})
 	}
-	return records, exit.Worst(wrong...)
+	err = exit.Worst(errs...)
+	if err == nil && len(records) == 0 {
+		err = exit.BadInput("no Report in namespace %s matches %s: kubectl get loadtests,configmaps -n %s -l '%s' "+
+			"shows what does",
+			r.namespace, text, r.namespace, text)
+	}
+	return records, err
 }
 
-// withoutFigures takes figures and verdict off a Report that its test doesn't publish, and puts the reason in their place: a fault acted on them. What
-// the runner saw of it stays in, as evidence.
+// withoutFigures removes figures and verdict from a Report whose test doesn't publish them, since a fault acted
+// on them. The test's reason takes their place. What the runner saw of the fault stays in the Report, as
+// evidence.
 func withoutFigures(test *v1alpha1.LoadTest, r *report.Report) *report.Report {
 	if test == nil || test.Status.Result != nil || !r.Result.Measured {
 		return r
@@ -167,15 +184,19 @@ func withoutFigures(test *v1alpha1.LoadTest, r *report.Report) *report.Report {
 	if end == nil {
 		return r
 	}
-	out := *r
-	out.Ending, out.Message = report.Failed, end.Reason+": "+strings.TrimSuffix(end.Message, ".")+": what the runner measured doesn't count"
-	out.Result, out.Verdict = report.Result{Reason: report.NotMeasured}, report.Verdict{}
+	stripped := *r
+	stripped.Ending = report.Failed
+	stripped.Message = end.Reason + ": " + strings.TrimSuffix(end.Message, ".") +
+		": what the runner measured doesn't count"
+	stripped.Result, stripped.Verdict = report.Result{Reason: report.NotMeasured}, report.Verdict{}
 	for _, c := range r.Verdict.Criteria {
-		out.Verdict.Outcome = report.Undecided
-		out.Verdict.Criteria = append(out.Verdict.Criteria, report.CriterionResult{Name: c.Name, Outcome: report.Undecided, Message: "nothing was measured that counts: " + end.Reason})
+		stripped.Verdict.Outcome = report.Undecided
+		stripped.Verdict.Criteria = append(stripped.Verdict.Criteria, report.CriterionResult{
+			Name: c.Name, Outcome: report.Undecided, Message: "nothing was measured that counts: " + end.Reason,
+		})
 	}
-	return &out
+	return &stripped
 }
 
-// isSelector tells a label selector from a name.
+// isSelector distinguishes a label selector from a name.
 func isSelector(text string) bool { return strings.ContainsAny(text, "=!, ") }

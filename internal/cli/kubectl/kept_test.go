@@ -10,17 +10,20 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
-// A fault that ended a test takes the figures off its Report, and a verdict with them, whichever it was. A test that publishes its result, or goes on, keeps both.
+// A fault that ended a test takes the figures off its Report, and a verdict with them, whichever it was. A test
+// that publishes its result, or goes on, keeps both.
 func TestWhatATestDoesNotPublishHasNoVerdict(t *testing.T) {
 	fault := func(test *v1alpha1.LoadTest) {
-		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDUTFailed, Message: "out of memory."}}
+		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
+			Reason: v1alpha1.ReasonDUTFailed, Message: "out of memory."}}
 	}
 	for _, said := range []report.Outcome{report.Passed, report.DidFail} {
 		r := reporttest.JudgedAs(said, reporttest.Measured())
 		faulty := &v1alpha1.LoadTest{}
 		fault(faulty)
 		got := withoutFigures(faulty, r)
-		if got.Result.Measured || got.Result.Total != nil || got.Ending != report.Failed || got.Message != "DUTFailed: out of memory: what the runner measured doesn't count" {
+		if got.Result.Measured || got.Result.Total != nil || got.Ending != report.Failed ||
+			got.Message != "DUTFailed: out of memory: what the runner measured doesn't count" {
 			t.Errorf("%s: %+v", got.Message, got.Result)
 		}
 		if got.Verdict.Outcome != report.Undecided || len(got.Verdict.Criteria) != len(r.Verdict.Criteria) {
@@ -36,7 +39,8 @@ func TestWhatATestDoesNotPublishHasNoVerdict(t *testing.T) {
 		}
 		published, goesOn := faulty.DeepCopy(), &v1alpha1.LoadTest{}
 		published.Status.Result = &v1alpha1.Result{}
-		for name, test := range map[string]*v1alpha1.LoadTest{"published": published, "under way": goesOn, "gone": nil} {
+		for name, test := range map[string]*v1alpha1.LoadTest{"published": published, "under way": goesOn,
+			"gone": nil} {
 			if withoutFigures(test, r) != r {
 				t.Errorf("the Report of a test that is %s has no figures", name)
 			}
@@ -47,7 +51,8 @@ func TestWhatATestDoesNotPublishHasNoVerdict(t *testing.T) {
 // Without a Report the end itself has the say: only what was measured is 0.
 func TestTheExitCodeOfAnEnd(t *testing.T) {
 	for reason, want := range map[string]int{
-		v1alpha1.ReasonMeasured: report.ExitOK, v1alpha1.ReasonInvalid: report.ExitBadInput, v1alpha1.ReasonStopped: report.ExitInterrupted,
+		v1alpha1.ReasonMeasured: report.ExitOK, v1alpha1.ReasonInvalid: report.ExitBadInput,
+		v1alpha1.ReasonStopped:     report.ExitInterrupted,
 		v1alpha1.ReasonNotMeasured: report.ExitNotMeasured, v1alpha1.ReasonDUTFailed: report.ExitNotMeasured,
 	} {
 		if got := codeOfEnd(&metav1.Condition{Reason: reason}); got != want {

@@ -14,15 +14,15 @@ import (
 // listVersion is the kind and version of the document that list prints as JSON.
 const listVersion = "linerate.dev/list.v1alpha1"
 
-// listing is what a lab is doing: its suites and tests, and who holds which devices.
+// listing has suites and tests, and the devices that tests hold.
 type listing struct {
 	Version string       `json:"version"`
 	Suites  []suiteRow   `json:"suites"`
 	Tests   []testRow    `json:"tests"`
-	Held    []deviceHeld `json:"held"`
+	Devices []heldDevice `json:"held"`
 
-	everywhere bool // of all namespaces
-	everything bool // with each test of suites
+	namespaces bool // text shows namespaces
+	allTests   bool // text shows each test of suites
 }
 
 // testRow is one test.
@@ -31,9 +31,10 @@ type testRow struct {
 	Name      string `json:"name"`
 	// Suite is the name of the suite that it belongs to.
 	Suite string `json:"suite,omitempty"`
-	// State is the reason of the condition Complete: Waiting, Running, or how it ended; New before the operator's first look.
+	// State is the reason of the condition Complete: Waiting, Running, or how it ended. It is New before the operator's
+	// first look.
 	State string `json:"state"`
-	// WaitsFor is the reason of what is being waited for.
+	// WaitsFor is the reason of the condition that isn't True yet.
 	WaitsFor string `json:"waitsFor,omitempty"`
 	Message  string `json:"message,omitempty"`
 	Step     string `json:"step,omitempty"`
@@ -49,8 +50,8 @@ type testRow struct {
 	words string
 }
 
-// deviceHeld is one device, and who holds it.
-type deviceHeld struct {
+// heldDevice is one device, and the test that holds it.
+type heldDevice struct {
 	Node      string `json:"node"`
 	Device    string `json:"device"`
 	Namespace string `json:"namespace"`
@@ -59,40 +60,57 @@ type deviceHeld struct {
 	Link      string `json:"link"`
 }
 
-// listOf is pure: what runs first, then what waits, oldest first, then what has ended, newest first.
-func listOf(suites []v1alpha1.LoadTestSuite, tests []v1alpha1.LoadTest) listing {
-	l := listing{Version: listVersion, Suites: []suiteRow{}, Tests: []testRow{}, Held: []deviceHeld{}}
+// newListing sorts suites and tests. Running ones come first, then waiting ones, the oldest first, then ended
+// ones, the newest first.
+func newListing(suites []v1alpha1.LoadTestSuite, tests []v1alpha1.LoadTest) listing {
+	l := listing{Version: listVersion, Suites: []suiteRow{}, Tests: []testRow{}, Devices: []heldDevice{}}
 	for i := range suites {
 		l.Suites = append(l.Suites, suiteRowOf(&suites[i]))
 	}
-	slices.SortStableFunc(l.Suites, suitesInOrder)
+	slices.SortStableFunc(l.Suites, func(a, b suiteRow) int { return a.order().compare(b.order()) })
 	for i := range tests {
 		l.Tests = append(l.Tests, rowOf(&tests[i]))
-		l.Held = append(l.Held, heldBy(&tests[i])...)
+		l.Devices = append(l.Devices, heldBy(&tests[i])...)
 	}
-	slices.SortStableFunc(l.Tests, inOrder)
-	slices.SortStableFunc(l.Held, func(a, b deviceHeld) int {
+	slices.SortStableFunc(l.Tests, func(a, b testRow) int { return a.order().compare(b.order()) })
+	slices.SortStableFunc(l.Devices, func(a, b heldDevice) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device), cmp.Compare(a.Pod, b.Pod))
 	})
 	return l
 }
 
-func inOrder(a, b testRow) int {
-	age := a.CreatedAt.Compare(b.CreatedAt)
-	if a.rank() == 2 {
+// The ranks of rows, in the order in which they are listed.
+const (
+	rankRunning = iota
+	rankWaiting
+	rankEnded
+)
+
+// rowOrder is what rows are sorted by.
+type rowOrder struct {
+	rank            int
+	created         time.Time
+	namespace, name string
+}
+
+func (a rowOrder) compare(b rowOrder) int {
+	age := a.created.Compare(b.created)
+	if a.rank == rankEnded {
 		age = -age
 	}
-	return cmp.Or(cmp.Compare(a.rank(), b.rank()), age, cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	return cmp.Or(cmp.Compare(a.rank, b.rank), age, cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 }
+
+func (r testRow) order() rowOrder { return rowOrder{r.rank(), r.CreatedAt, r.Namespace, r.Name} }
 
 func (r testRow) rank() int {
 	switch {
 	case r.FinishedAt != nil:
-		return 2
+		return rankEnded
 	case r.State == v1alpha1.ReasonWaiting || r.State == stateNew:
-		return 1
+		return rankWaiting
 	}
-	return 0
+	return rankRunning
 }
 
 const (
@@ -103,7 +121,8 @@ const (
 func rowOf(test *v1alpha1.LoadTest) testRow {
 	st := test.Status
 	r := testRow{
-		Namespace: test.Namespace, Name: test.Name, Suite: suiteOf(test), State: stateWord(test), Summary: st.Summary, Attempt: st.Attempt,
+		Namespace: test.Namespace, Name: test.Name, Suite: suiteOf(test), State: stateWord(test), Summary: st.Summary,
+		Attempt:   st.Attempt,
 		CreatedAt: test.CreationTimestamp.UTC(), StartedAt: st.StartedAt, FinishedAt: st.FinishedAt,
 	}
 	if c := completeOf(test); c != nil {
@@ -125,7 +144,7 @@ func rowOf(test *v1alpha1.LoadTest) testRow {
 	return r
 }
 
-// suiteOf is the name of the suite that a test belongs to; empty: none.
+// suiteOf is the name of the suite that a test belongs to. Empty means that it belongs to none.
 func suiteOf(test *v1alpha1.LoadTest) string {
 	if owner := metav1.GetControllerOf(test); owner != nil && owner.Kind == v1alpha1.LoadTestSuiteKind {
 		return owner.Name
@@ -133,7 +152,7 @@ func suiteOf(test *v1alpha1.LoadTest) string {
 	return ""
 }
 
-// rowWords is what a person wants to know of a test in this state.
+// rowWords are the last column of a test's row, which explains its state.
 func rowWords(test *v1alpha1.LoadTest, r testRow) string {
 	switch {
 	case r.State == stateNew:
@@ -148,18 +167,21 @@ func rowWords(test *v1alpha1.LoadTest, r testRow) string {
 	return r.Message
 }
 
-// heldBy are the devices that a test's pods hold. Those of pods that are over are given back.
-func heldBy(test *v1alpha1.LoadTest) []deviceHeld {
-	var held []deviceHeld
+// heldBy are the devices that a test's pods hold. A pod that has ended holds none.
+func heldBy(test *v1alpha1.LoadTest) []heldDevice {
+	var devices []heldDevice
 	for _, pod := range test.Status.Pods {
 		if slices.Contains([]string{v1alpha1.ReasonReleased, "Gone", "Succeeded", "Failed"}, pod.State) {
 			continue
 		}
 		for _, link := range pod.Links {
 			if link.Device != "" {
-				held = append(held, deviceHeld{Node: pod.Node, Device: link.Device, Namespace: test.Namespace, Test: test.Name, Pod: pod.Name, Link: link.Link})
+				devices = append(devices, heldDevice{
+					Node: pod.Node, Device: link.Device, Namespace: test.Namespace, Test: test.Name, Pod: pod.Name,
+					Link: link.Link,
+				})
 			}
 		}
 	}
-	return held
+	return devices
 }

@@ -1,7 +1,6 @@
 package kubectl
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -15,7 +14,8 @@ import (
 type suiteRow struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// State is the reason of the condition Complete: Waiting, Running, Suspended, or how it ended; New before the operator's first look.
+	// State is the reason of the condition Complete: Waiting, Running, Suspended, or how it ended. It is New before the
+	// operator's first look.
 	State       string `json:"state"`
 	Message     string `json:"message,omitempty"`
 	Percent     *int32 `json:"percent,omitempty"`
@@ -38,7 +38,8 @@ type suiteRow struct {
 func suiteRowOf(s *v1alpha1.LoadTestSuite) suiteRow {
 	st, n := s.Status, s.Status.Counts
 	r := suiteRow{
-		Namespace: s.Namespace, Name: s.Name, State: stateWord(s), Cells: n.Cells, Tests: n.Tests, Waiting: n.Waiting, Running: n.Running,
+		Namespace: s.Namespace, Name: s.Name, State: stateWord(s), Cells: n.Cells, Tests: n.Tests, Waiting: n.Waiting,
+		Running:  n.Running,
 		Measured: n.Measured, NotMeasured: n.NotMeasured, Retried: n.Retried,
 		CreatedAt: s.CreationTimestamp.UTC(), StartedAt: st.StartedAt, FinishedAt: st.FinishedAt,
 	}
@@ -54,7 +55,7 @@ func suiteRowOf(s *v1alpha1.LoadTestSuite) suiteRow {
 	if c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionPassed); c != nil {
 		r.Passed = string(c.Status)
 	}
-	if percent, known := momentOf(s).percent(); known {
+	if percent, ok := momentOf(s).percent(); ok {
 		r.Percent = new(int32(percent))
 	}
 	return r
@@ -63,39 +64,33 @@ func suiteRowOf(s *v1alpha1.LoadTestSuite) suiteRow {
 func (r suiteRow) rank() int {
 	switch {
 	case r.FinishedAt != nil:
-		return 2
+		return rankEnded
 	case r.State == v1alpha1.ReasonRunning:
-		return 0
+		return rankRunning
 	}
-	return 1
+	return rankWaiting
 }
 
-// suitesInOrder has those that run first, then those that wait, oldest first, then those that have ended, newest first.
-func suitesInOrder(a, b suiteRow) int {
-	age := a.CreatedAt.Compare(b.CreatedAt)
-	if a.rank() == 2 {
-		age = -age
-	}
-	return cmp.Or(cmp.Compare(a.rank(), b.rank()), age, cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-}
+func (r suiteRow) order() rowOrder { return rowOrder{r.rank(), r.CreatedAt, r.Namespace, r.Name} }
 
-// shownWaiting is how many of a suite's tests that wait are shown.
-const shownWaiting = 3
+// maxWaiting is how many of a suite's waiting tests text shows.
+const maxWaiting = 3
 
-// shown are the tests that text shows: of a suite those that run, and the first that wait. leftOut are how many it doesn't.
-func (l listing) shown(all bool) (rows []testRow, leftOut int) {
-	if all {
+// shown returns the tests that text shows, and how many it hides. Of a suite it shows the running tests, and the first
+// waiting ones.
+func (l listing) shown() (rows []testRow, hidden int) {
+	if l.allTests {
 		return l.Tests, 0
 	}
 	waiting := map[[2]string]int{}
 	rows = slices.DeleteFunc(slices.Clone(l.Tests), func(r testRow) bool {
-		of := [2]string{r.Namespace, r.Suite}
+		suite := [2]string{r.Namespace, r.Suite}
 		switch {
-		case r.Suite == "" || r.rank() == 0:
+		case r.Suite == "" || r.rank() == rankRunning:
 			return false
-		case r.rank() == 1:
-			waiting[of]++
-			return waiting[of] > shownWaiting
+		case r.rank() == rankWaiting:
+			waiting[suite]++
+			return waiting[suite] > maxWaiting
 		}
 		return true
 	})

@@ -12,42 +12,50 @@ import (
 
 // aLab has tests in each state.
 func aLab() []v1alpha1.LoadTest {
-	west, east := v1alpha1.PodLink{Link: "west", Device: "0000:03:02.1"}, v1alpha1.PodLink{Link: "east", Device: "0000:03:02.2"}
+	west, east := v1alpha1.PodLink{Link: "west", Device: "0000:03:02.1"}, v1alpha1.PodLink{Link: "east",
+		Device: "0000:03:02.2"}
 	return []v1alpha1.LoadTest{
-		made("second", 2*time.Minute, waiting(v1alpha1.ReasonResourceMissing, "lab.dev/west: 1 is needed, no node has any left")),
-		made("new", time.Second),
-		made("old", 48*time.Hour, complete(v1alpha1.ReasonMeasured, "measured"), condition(v1alpha1.ConditionPassed, metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, "no"),
-			pod("old-1-generator-0", "node-1", v1alpha1.ReasonReleased, west), func(t *v1alpha1.LoadTest) { t.Status.Summary = "654.40 Kpps  2.00 Gbps  99.95% of line rate" }),
-		made("first", 3*time.Minute, waiting(v1alpha1.ReasonSuspended, "spec.suspend is true")),
-		made("vpp-imix", 4*time.Minute, running("Ramping", 42), pod("vpp-imix-1-generator-0", "node-2", "Ready", west, east), pod("vpp-imix-1-runner-x", "node-1", "Ready")),
-		made("younger", time.Hour, complete(v1alpha1.ReasonDUTFailed, "pod younger-1-dut ended:\nout of memory"),
+		newLoadTest("second", 2*time.Minute, waiting(v1alpha1.ReasonResourceMissing,
+			"lab.dev/west: 1 is needed, no node has any left")),
+		newLoadTest("new", time.Second),
+		newLoadTest("old", 48*time.Hour, complete(v1alpha1.ReasonMeasured, "measured"),
+			condition(v1alpha1.ConditionPassed,
+				metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, "no"),
+			pod("old-1-generator-0", "node-1", v1alpha1.ReasonReleased, west),
+			func(t *v1alpha1.LoadTest) { t.Status.Summary = "654.40 Kpps  2.00 Gbps  99.95% of line rate" }),
+		newLoadTest("first", 3*time.Minute, waiting(v1alpha1.ReasonSuspended, "spec.suspend is true")),
+		newLoadTest("vpp-imix", 4*time.Minute, running("Ramping", 42), pod("vpp-imix-1-generator-0", "node-2", "Ready",
+			west,
+			east), pod("vpp-imix-1-runner-x", "node-1", "Ready")),
+		newLoadTest("younger", time.Hour, complete(v1alpha1.ReasonDUTFailed, "pod younger-1-dut ended:\nout of memory"),
 			pod("younger-1-dut", "node-1", "Ready", west), pod("younger-1-generator-0", "node-1", "Gone", east)),
 	}
 }
 
 func TestListing(t *testing.T) {
-	l := listOf(nil, aLab())
-	for name, everywhere := range map[string]bool{"list.txt": false, "list-all.txt": true} {
+	l := newListing(nil, aLab())
+	for name, namespaces := range map[string]bool{"list.txt": false, "list-all.txt": true} {
 		t.Run(name, func(t *testing.T) {
-			var out strings.Builder
-			l.everywhere = everywhere
-			if err := l.write(&out, "text", 0, noon()); err != nil {
+			var stdout strings.Builder
+			l.namespaces = namespaces
+			if err := l.write(&stdout, "text", 0, noon()); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, out.String())
+			golden(t, name, stdout.String())
 		})
 	}
 	t.Run("list.json", func(t *testing.T) {
-		var out strings.Builder
-		if err := l.write(&out, "json", 0, noon()); err != nil {
+		var stdout strings.Builder
+		if err := l.write(&stdout, "json", 0, noon()); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "list.json", out.String())
+		golden(t, "list.json", stdout.String())
 	})
 	t.Run("an empty lab is an empty list, not nothing", func(t *testing.T) {
-		var out strings.Builder
-		if err := listOf(nil, nil).write(&out, "json", 0, noon()); err != nil || !strings.Contains(out.String(), `"tests": []`) {
-			t.Errorf("%v, %s", err, out.String())
+		var stdout strings.Builder
+		if err := newListing(nil, nil).write(&stdout, "json", 0, noon()); err != nil ||
+			!strings.Contains(stdout.String(), `"tests": []`) {
+			t.Errorf("%v, %s", err, stdout.String())
 		}
 	})
 }

@@ -12,15 +12,16 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-var update = flag.Bool("update", false, "write the goldens")
+var updateGoldens = flag.Bool("update", false, "write the goldens")
 
 // noon is when all of it happens.
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 type part func(*v1alpha1.LoadTest)
 
-func made(name string, ago time.Duration, parts ...part) v1alpha1.LoadTest {
-	test := v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "lab", UID: "1", CreationTimestamp: metav1.Time{Time: noon().Add(-ago)}}}
+func newLoadTest(name string, ago time.Duration, parts ...part) v1alpha1.LoadTest {
+	test := v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "lab", UID: "1",
+		CreationTimestamp: metav1.Time{Time: noon().Add(-ago)}}}
 	for _, p := range parts {
 		p(&test)
 	}
@@ -29,7 +30,8 @@ func made(name string, ago time.Duration, parts ...part) v1alpha1.LoadTest {
 
 func condition(kind string, status metav1.ConditionStatus, reason, message string) part {
 	return func(test *v1alpha1.LoadTest) {
-		test.Status.Conditions = append(test.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.Time{Time: noon().Add(-time.Minute)}})
+		test.Status.Conditions = append(test.Status.Conditions, metav1.Condition{Type: kind, Status: status,
+			Reason: reason, Message: message, LastTransitionTime: metav1.Time{Time: noon().Add(-time.Minute)}})
 	}
 }
 
@@ -46,22 +48,26 @@ func waiting(reason, message string) part {
 
 func running(step string, percent int32) part {
 	return func(test *v1alpha1.LoadTest) {
-		condition(v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonRunning, "the runner measures")(test)
+		condition(v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonRunning,
+			"the runner measures")(test)
 		test.Status.Attempt = 1
-		test.Status.Progress = &v1alpha1.Progress{Step: step, Run: 1, Percent: &percent, Intended: "4.20 Mpps", Received: "8.40 Mpps", LossRatio: "0"}
+		test.Status.Progress = &v1alpha1.Progress{Step: step, Run: 1, Percent: &percent,
+			IntendedPacketsPerSecond: 8_400_000, OfferedPacketsPerSecond: 8_400_000,
+			ReceivedPacketsPerSecond: 8_400_000, LossRatio: "0"}
 	}
 }
 
 func pod(name, node, state string, links ...v1alpha1.PodLink) part {
 	return func(test *v1alpha1.LoadTest) {
-		test.Status.Pods = append(test.Status.Pods, v1alpha1.PodStatus{Name: name, Role: v1alpha1.RoleGenerator, Node: node, State: state, Links: links})
+		test.Status.Pods = append(test.Status.Pods, v1alpha1.PodStatus{Name: name, Role: v1alpha1.RoleGenerator,
+			Node: node, State: state, Links: links})
 	}
 }
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
-	if *update {
+	if *updateGoldens {
 		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -20,20 +20,20 @@ import (
 type moment interface {
 	// object is nil if it was deleted.
 	object() client.Object
-	// ended says whether the test or suite is complete, or deleted.
+	// ended reports whether the test or suite is complete, or deleted.
 	ended() bool
-	// running says whether something is being measured. It must not be called after the end.
+	// running reports whether something is being measured. It must not be called after the end.
 	running() bool
-	// percent is how much is done; false if nothing is running.
+	// percent is the progress. False means that nothing is running.
 	percent() (int, bool)
-	// phase identifies what is being done: it changes when something new begins.
+	// phase identifies a phase of the test or suite. It changes when something new begins.
 	phase() string
-	// sentence says what is being done, for people.
+	// sentence describes the state for people.
 	sentence() string
-	// under are further lines, shown below it on a terminal.
-	under() []string
-	// every is how often the sentence is printed while the phase stays the same, where there is no terminal.
-	every() time.Duration
+	// details are further lines that a terminal shows below the sentence.
+	details() []string
+	// printInterval is how often the sentence is printed within a phase, where there is no terminal.
+	printInterval() time.Duration
 }
 
 // testMoment is the present state of a test.
@@ -48,11 +48,11 @@ func (m testMoment) object() client.Object {
 	return m.test
 }
 
-func (m testMoment) under() []string { return nil }
+func (m testMoment) details() []string { return nil }
 
-func (m testMoment) every() time.Duration { return 10 * time.Second }
+func (m testMoment) printInterval() time.Duration { return 10 * time.Second }
 
-// running says whether traffic is, or is about to be, sent.
+// running reports whether the runner measures.
 func (m testMoment) running() bool { return runs(m.test) }
 
 func (m testMoment) ended() bool { return m.test == nil || endOf(m.test) != nil }
@@ -77,7 +77,7 @@ func (m testMoment) phase() string {
 	return ""
 }
 
-// notProcessed is the sentence for a test or suite that no operator has written a status for.
+// notProcessed is the sentence for a test or suite without a status.
 const notProcessed = "waiting for the operator to look at it; if that doesn't change, kubectl linerate doctor says why"
 
 func (m testMoment) sentence() string {
@@ -98,7 +98,7 @@ func (m testMoment) sentence() string {
 	return fmt.Sprintf("ending as %s: giving pods and devices back", c.Reason)
 }
 
-// reasonWords is what is being waited for, as the reason of the first condition that isn't True yet.
+// reasonWords are a remark with waitReason.
 func reasonWords(test *v1alpha1.LoadTest) string {
 	if reason := waitReason(test); reason != "" {
 		return " (" + reason + ")"
@@ -106,8 +106,10 @@ func reasonWords(test *v1alpha1.LoadTest) string {
 	return ""
 }
 
+// waitReason is the reason of the first condition that isn't True yet. Empty means that there is none.
 func waitReason(test *v1alpha1.LoadTest) string {
-	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady} {
+	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady,
+		v1alpha1.ConditionGeneratorsReady} {
 		if c := meta.FindStatusCondition(test.Status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
 			return c.Reason
 		}
@@ -127,29 +129,19 @@ func progressSentence(m testMoment) string {
 	if p == nil {
 		return "running"
 	}
-	words := rerun(int(p.Run)) + render.ProgressSentence(asRunner(p))
-	if p.IntendedPacketsPerSecond > 0 || p.GoodputBitsPerSecond != nil {
-		return words
-	}
-	if p.Intended == "" && p.Received != "" { // of sessions, which are asked for no rate, by an operator that tells no numbers
-		words += "; received " + p.Received
-	}
-	if p.Intended != "" && p.Received != "" && p.LossRatio != "" { // by such an operator, too
-		words += fmt.Sprintf("; asked %s each way, received %s, loss ratio %s", p.Intended, p.Received, p.LossRatio)
-	}
-	return words
+	return rerunRemark(int(p.Run)) + render.ProgressSentence(runnerProgress(p))
 }
 
-// rerun is a remark on a run that isn't the first of its attempt.
-func rerun(run int) string {
+// rerunRemark is a remark on a run that isn't the first of its attempt.
+func rerunRemark(run int) string {
 	if run < 2 {
 		return ""
 	}
 	return fmt.Sprintf("(run %d, the one before was lost) ", run)
 }
 
-// asRunner converts a status' progress to the runner's form.
-func asRunner(p *v1alpha1.Progress) runner.Progress {
+// runnerProgress converts a status' progress to the runner's form.
+func runnerProgress(p *v1alpha1.Progress) runner.Progress {
 	loss, _ := units.ParseRatio(p.LossRatio) // a window's loss may be negative, which counts as none
 	return runner.Progress{
 		Phase: report.Phase(p.Step), Step: int(p.Number), Steps: int(p.Of), Varied: p.Varied,

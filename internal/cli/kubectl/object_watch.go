@@ -10,52 +10,54 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 )
 
-// The times of a server that is away. Rights and kinds may be unknown to a server that has just come back: what it refuses then is asked again.
+// Pauses between requests to a server that is away grow from firstPause to longPause. A server that has just
+// come back may not know rights and kinds yet, so its refusals count only after refusalGrace.
 const (
-	firstPause  = time.Second
-	longPause   = 15 * time.Second
-	afterReturn = 30 * time.Second
+	firstPause   = time.Second
+	longPause    = 15 * time.Second
+	refusalGrace = 30 * time.Second
 )
 
-// errGone says that the object isn't there.
-var errGone = errors.New("it is not there")
+// errGone says that the watched object doesn't exist.
+var errGone = errors.New("the object doesn't exist")
 
-// source is how objects are listed and watched; client.WithWatch is one.
+// source lists and watches objects, as client.WithWatch does.
 type source interface {
 	List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error
 	Watch(ctx context.Context, list client.ObjectList, opts ...client.ListOption) (watch.Interface, error)
 }
 
-// objectWatch follows one object, or several that are chosen by their labels, across broken connections and outages of the server:
+// objectWatch follows one object, or several that a selector matches, across broken connections and outages of
+// the server.
 //
 //	list ──▶ watch ──connection ends──▶ list ──▶ watch ──▶ …
 //	  └─error─▶ pause 1 s, 2 s, … 15 s ─▶ list, until patience is over
 type objectWatch struct {
 	source   source
-	at       client.ObjectKey
-	list     client.ObjectList     // an empty one of the kind; it is read into a copy
-	patience time.Duration         // how long a server may be away
-	chosen   client.ListOption     // instead of the one object that at names; nil: that one
-	all      func([]client.Object) // takes what a list has; nil: seen takes each
-	seen     func(client.Object)
-	lost     func(client.Object) // one of several was deleted; nil: that doesn't matter
-	gone     func()              // the one object was deleted, or doesn't exist; nil: it may still be created
-	tell     func(words string)  // an outage began or ended; nil: that doesn't matter
+	key      client.ObjectKey
+	list     client.ObjectList // an empty list of the kind, which is copied for each request
+	patience time.Duration     // how long a server may be away
+	selector client.ListOption // selects objects of key's namespace; nil: the one object that key names
+
+	onObject  func(client.Object)   // an object was listed, created or changed
+	onList    func([]client.Object) // all objects were listed; nil: onObject gets each
+	onDeleted func(client.Object)   // one of several objects was deleted; may be nil
+	onGone    func()                // the one object was deleted, or doesn't exist; nil: it may still be created
+	onOutage  func(message string)  // an outage began or ended; may be nil
 }
 
 // run returns when the context ends, the object is gone, the server refuses, or an outage is longer than patience.
 func (s *objectWatch) run(ctx context.Context) error {
 	var outage outage
 	for {
-		begun := time.Now()
-		err := s.once(ctx, func() { outage.end(s.say) })
+		start := time.Now()
+		err := s.listAndWatch(ctx, func() { outage.end(s.say) })
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -63,11 +65,11 @@ func (s *objectWatch) run(ctx context.Context) error {
 			return err
 		case err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
 			err = nil
-			if bounded.Pause(ctx, firstPause-time.Since(begun)) != nil {
+			if bounded.Pause(ctx, firstPause-time.Since(start)) != nil {
 				err = ctx.Err()
 			}
 		default:
-			err = outage.wait(ctx, begun, err, s.patience, s.say)
+			err = outage.wait(ctx, start, err, s.patience, s.say)
 		}
 		if err != nil {
 			return err
@@ -75,15 +77,15 @@ func (s *objectWatch) run(ctx context.Context) error {
 	}
 }
 
-func (s *objectWatch) say(words string) {
-	if s.tell != nil {
-		s.tell(words)
+func (s *objectWatch) say(message string) {
+	if s.onOutage != nil {
+		s.onOutage(message)
 	}
 }
 
-// once lists, and then watches until the connection ends. It calls answered once the list is there.
-func (s *objectWatch) once(ctx context.Context, answered func()) error {
-	version, err := s.readAll(ctx, answered)
+// listAndWatch lists, and then watches until the connection ends. It calls answered after the list.
+func (s *objectWatch) listAndWatch(ctx context.Context, answered func()) error {
+	version, err := s.listAll(ctx, answered)
 	if err != nil {
 		return err
 	}
@@ -91,20 +93,21 @@ func (s *objectWatch) once(ctx context.Context, answered func()) error {
 }
 
 func (s *objectWatch) options(version string) []client.ListOption {
-	var chosen client.ListOption = client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(metav1.ObjectNameField, s.at.Name)}
-	if s.chosen != nil {
-		chosen = s.chosen
+	selector := s.selector
+	if selector == nil {
+		selector = client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(metav1.ObjectNameField,
+			s.key.Name)}
 	}
 	return []client.ListOption{
-		client.InNamespace(s.at.Namespace),
-		chosen,
+		client.InNamespace(s.key.Namespace),
+		selector,
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: version != ""}},
 	}
 }
 
 func (s *objectWatch) empty() client.ObjectList { return s.list.DeepCopyObject().(client.ObjectList) }
 
-func (s *objectWatch) readAll(ctx context.Context, answered func()) (version string, err error) {
+func (s *objectWatch) listAll(ctx context.Context, answered func()) (version string, err error) {
 	list := s.empty()
 	if err := s.source.List(ctx, list, s.options("")...); err != nil {
 		return "", err
@@ -114,29 +117,24 @@ func (s *objectWatch) readAll(ctx context.Context, answered func()) (version str
 	if err != nil {
 		return "", err
 	}
-	if len(items) == 0 && s.gone != nil {
-		s.gone()
+	if len(items) == 0 && s.onGone != nil {
+		s.onGone()
 		return "", errGone
 	}
-	s.take(items)
-	return list.GetResourceVersion(), nil
-}
-
-// take passes on what a list has.
-func (s *objectWatch) take(items []runtime.Object) {
 	var objects []client.Object
 	for _, item := range items {
 		if o, ok := item.(client.Object); ok {
 			objects = append(objects, o)
 		}
 	}
-	if s.all != nil {
-		s.all(objects)
-		return
+	if s.onList != nil {
+		s.onList(objects)
+	} else {
+		for _, o := range objects {
+			s.onObject(o)
+		}
 	}
-	for _, o := range objects {
-		s.seen(o)
-	}
+	return list.GetResourceVersion(), nil
 }
 
 func (s *objectWatch) watch(ctx context.Context, version string) error {
@@ -166,47 +164,50 @@ func (s *objectWatch) handle(event watch.Event) error {
 	case watch.Error:
 		return apierrors.FromObject(event.Object)
 	case watch.Added, watch.Modified:
-		s.seen(o)
+		s.onObject(o)
 	case watch.Bookmark:
 	case watch.Deleted:
-		if s.gone != nil {
-			s.gone()
+		if s.onGone != nil {
+			s.onGone()
 			return errGone
 		}
-		if s.lost != nil && o != nil {
-			s.lost(o)
+		if s.onDeleted != nil && o != nil {
+			s.onDeleted(o)
 		}
 	}
 	return nil
 }
 
-// outage is the time during which a server doesn't answer as it should.
+// outage is the time during which a server refuses requests, or doesn't answer them.
 type outage struct {
-	answered bool // the server answered at least once
-	since    time.Time
-	pause    time.Duration // before the next try
-	told     bool
+	answered  bool      // the server answered at least once
+	start     time.Time // zero: there is no outage
+	pause     time.Duration
+	announced bool
 }
 
-// end ends it.
-func (o *outage) end(tell func(string)) {
-	if o.told {
-		tell("the API server answers again")
+// end notes an answer, and announces the end of the outage if its begin was announced.
+func (o *outage) end(announce func(string)) {
+	if o.announced {
+		announce("the API server answers again")
 	}
 	*o = outage{answered: true}
 }
 
-// wait waits before the next try, after one that began at begun and failed; it returns the error if waiting is of no use, or was long enough.
-func (o *outage) wait(ctx context.Context, begun time.Time, err error, patience time.Duration, tell func(string)) error {
-	if o.since.IsZero() {
-		o.since, o.pause = begun, firstPause
+// wait pauses after a request that began at start and failed. It returns the error where another try is of no
+// use, or the outage was longer than it may be.
+func (o *outage) wait(ctx context.Context, start time.Time, err error, patience time.Duration,
+	announce func(string)) error {
+	if o.start.IsZero() {
+		o.start, o.pause = start, firstPause
 	}
-	if time.Since(o.since) >= o.longest(err, patience) {
+	if time.Since(o.start) >= o.limit(err, patience) {
 		return err
 	}
-	if !o.told && time.Since(o.since) >= firstPause {
-		o.told = true
-		tell(fmt.Sprintf("the API server doesn't answer (%v): trying again for up to %v; the test goes on without it", err, patience))
+	if !o.announced && time.Since(o.start) >= firstPause {
+		o.announced = true
+		announce(fmt.Sprintf("the API server doesn't answer (%v): trying again for up to %v; the test goes on "+
+			"without it", err, patience))
 	}
 	if bounded.Pause(ctx, o.pause) != nil {
 		return ctx.Err()
@@ -215,24 +216,17 @@ func (o *outage) wait(ctx context.Context, begun time.Time, err error, patience 
 	return nil
 }
 
-// longest is how long this error may last before it counts.
-func (o *outage) longest(err error, patience time.Duration) time.Duration {
-	_, answered := errors.AsType[*apierrors.StatusError](err)
+// limit is how long an outage with this error may last. A server that never answered gets no time, since its address is
+// probably wrong.
+func (o *outage) limit(err error, patience time.Duration) time.Duration {
+	_, refused := errors.AsType[*apierrors.StatusError](err)
 	switch {
-	case !answered && (unreachable(err) || o.answered):
-		return o.ifItAnsweredBefore(patience)
 	case overloaded(err):
 		return patience
-	case o.answered:
-		return min(afterReturn, patience)
-	}
-	return 0
-}
-
-// ifItAnsweredBefore returns patience for a server that answered once; one that never did has a wrong address, most likely, and gets no time at all.
-func (o *outage) ifItAnsweredBefore(patience time.Duration) time.Duration {
-	if !o.answered {
+	case !o.answered:
 		return 0
+	case refused:
+		return min(refusalGrace, patience)
 	}
 	return patience
 }

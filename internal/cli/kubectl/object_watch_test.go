@@ -19,18 +19,19 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// stage is a server that does at each look what it is told: an error, or a list of one test, whose watch ends after a while.
+// stage is a server that does at each look what it is told: an error, or a list of one test, whose watch ends
+// after a while.
 type stage struct {
-	looks []error // nil: there is the test
-	after error   // what comes when all of them are over
-	lasts time.Duration
-	at    []time.Duration // when it was asked
-	begun time.Time
+	looks    []error // nil: there is the test
+	finalErr error   // what comes when all of them are over
+	lasts    time.Duration
+	requests []time.Duration // when it was asked
+	start    time.Time
 }
 
 func (s *stage) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
-	s.at = append(s.at, time.Since(s.begun))
-	err := s.after
+	s.requests = append(s.requests, time.Since(s.start))
+	err := s.finalErr
 	if len(s.looks) > 0 {
 		err, s.looks = s.looks[0], s.looks[1:]
 	}
@@ -62,42 +63,51 @@ func forbidden() error {
 func TestSight(t *testing.T) {
 	minute := time.Minute
 	for _, c := range []struct {
-		name  string
-		stage stage
-		tells []string // the words' beginnings
-		ends  string
-		until time.Duration // the end is not before; 0: at once
+		name          string
+		stage         stage
+		announcements []string // the words' beginnings
+		ends          string
+		minDuration   time.Duration // the end is not before; 0: at once
 	}{
-		{"a server that never answered is given up at once", stage{after: refused()}, nil, "connection refused", 0},
-		{"one that refuses is given up at once", stage{after: forbidden()}, nil, "forbidden", 0},
-		{"one that says that it is busy is asked again", stage{looks: []error{apierrors.NewServiceUnavailable("starting"), nil}, after: forbidden()},
-			[]string{"the API server doesn't answer ("}, "forbidden", afterReturn},
-		{"one that has answered is waited for as long as patience has it", stage{looks: []error{nil}, after: refused()},
+		{"a server that never answered is given up at once", stage{finalErr: refused()}, nil, "connection refused", 0},
+		{"one that refuses is given up at once", stage{finalErr: forbidden()}, nil, "forbidden", 0},
+		{"one that says that it is busy is asked again",
+			stage{looks: []error{apierrors.NewServiceUnavailable("starting"), nil}, finalErr: forbidden()},
+			[]string{"the API server doesn't answer ("}, "forbidden", refusalGrace},
+		{"one that has answered is waited for as long as patience has it", stage{looks: []error{nil},
+			finalErr: refused()},
 			[]string{"the API server doesn't answer ("}, "connection refused", 10 * minute},
-		{"one that comes back is told of", stage{looks: []error{nil, refused(), refused(), refused(), refused(), nil}, after: forbidden()},
-			[]string{"the API server doesn't answer (", "the API server answers again", "the API server doesn't answer ("}, "forbidden", afterReturn},
-		{"rights that a server has forgotten for a moment are waited for", stage{looks: []error{nil, forbidden(), forbidden(), nil}, after: refused()},
-			[]string{"the API server doesn't answer (", "the API server answers again", "the API server doesn't answer ("}, "connection refused", 10 * minute},
-		{"a version that is too old is no outage", stage{looks: []error{nil, apierrors.NewResourceExpired("old"), nil}, after: forbidden()},
-			[]string{"the API server doesn't answer ("}, "forbidden", afterReturn},
+		{"one that comes back is told of", stage{looks: []error{nil, refused(), refused(), refused(), refused(), nil},
+			finalErr: forbidden()},
+			[]string{"the API server doesn't answer (", "the API server answers again",
+				"the API server doesn't answer ("}, "forbidden", refusalGrace},
+		{"rights that a server has forgotten for a moment are waited for",
+			stage{looks: []error{nil, forbidden(), forbidden(), nil}, finalErr: refused()},
+			[]string{"the API server doesn't answer (", "the API server answers again",
+				"the API server doesn't answer ("}, "connection refused", 10 * minute},
+		{"a version that is too old is no outage", stage{looks: []error{nil, apierrors.NewResourceExpired("old"), nil},
+			finalErr: forbidden()},
+			[]string{"the API server doesn't answer ("}, "forbidden", refusalGrace},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := c.stage
-				s.begun, s.lasts = time.Now(), 5*time.Second
-				var told []string
-				seen := 0
+				s.start, s.lasts = time.Now(), 5*time.Second
+				var announced []string
+				objects := 0
 				err := (&objectWatch{source: &s, list: &v1alpha1.LoadTestList{}, patience: 10 * minute,
-					seen: func(client.Object) { seen++ }, tell: func(words string) { told = append(told, words) }}).run(t.Context())
-				if err == nil || !strings.Contains(err.Error(), c.ends) || time.Since(s.begun) < c.until || c.until == 0 && time.Since(s.begun) > 0 {
-					t.Errorf("it ends after %v with %v", time.Since(s.begun), err)
+					onObject: func(client.Object) { objects++ },
+					onOutage: func(words string) { announced = append(announced, words) }}).run(t.Context())
+				if err == nil || !strings.Contains(err.Error(), c.ends) || time.Since(s.start) < c.minDuration ||
+					c.minDuration == 0 && time.Since(s.start) > 0 {
+					t.Errorf("it ends after %v with %v", time.Since(s.start), err)
 				}
-				if !slices.EqualFunc(told, c.tells, strings.HasPrefix) {
-					t.Errorf("it tells %q", told)
+				if !slices.EqualFunc(announced, c.announcements, strings.HasPrefix) {
+					t.Errorf("it tells %q", announced)
 				}
-				for i := 1; i < len(s.at); i++ {
-					if gap := s.at[i] - s.at[i-1]; gap < firstPause || gap > longPause+s.lasts {
-						t.Errorf("asked at %v", s.at)
+				for i := 1; i < len(s.requests); i++ {
+					if gap := s.requests[i] - s.requests[i-1]; gap < firstPause || gap > longPause+s.lasts {
+						t.Errorf("asked at %v", s.requests)
 					}
 				}
 			})
@@ -106,12 +116,14 @@ func TestSight(t *testing.T) {
 }
 
 func TestAnObjectThatGoes(t *testing.T) {
-	gone := 0
-	s := &objectWatch{source: &stage{}, list: &v1alpha1.LoadTestList{}, seen: func(client.Object) {}, gone: func() { gone++ }}
-	if err := s.handle(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); !errors.Is(err, errGone) || gone != 1 {
-		t.Errorf("%v, %d", err, gone)
+	deletions := 0
+	s := &objectWatch{source: &stage{}, list: &v1alpha1.LoadTestList{}, onObject: func(client.Object) {},
+		onGone: func() { deletions++ }}
+	if err := s.handle(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); !errors.Is(err, errGone) ||
+		deletions != 1 {
+		t.Errorf("%v, %d", err, deletions)
 	}
-	s.gone = nil
+	s.onGone = nil
 	if err := s.handle(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); err != nil {
 		t.Errorf("what may still come ends with %v", err)
 	}

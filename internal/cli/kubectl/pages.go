@@ -10,28 +10,26 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// pages writes tables, with an empty line between them, and their namespaces where they are of all. On a terminal the last column, which is a
-// sentence, goes on below itself.
+// pages writes tables with an empty line between them. On a terminal the last column, which is a sentence, is folded.
 type pages struct {
-	out        io.Writer
-	width      int // of the terminal; 0: none
-	everywhere bool
+	stdout     io.Writer
+	width      int  // of the terminal in characters; 0: there is none
+	namespaces bool // tables have a column of namespaces
 	text       strings.Builder
-	table      *tabwriter.Writer
-	begun      bool
+	table      *tabwriter.Writer // nil before the first table
 }
 
 func (p *pages) begin(header ...string) {
-	if p.begun {
-		fmt.Fprintln(p.out)
+	if p.table != nil {
+		fmt.Fprintln(p.stdout)
 	}
 	p.text.Reset()
-	p.begun, p.table = true, tabwriter.NewWriter(&p.text, 0, 0, 2, ' ', 0)
+	p.table = tabwriter.NewWriter(&p.text, 0, 0, 2, ' ', 0)
 	p.line("NAMESPACE", header...)
 }
 
 func (p *pages) line(namespace string, cells ...string) {
-	if p.everywhere {
+	if p.namespaces {
 		cells = append([]string{namespace}, cells...)
 	}
 	for i := range cells {
@@ -45,21 +43,23 @@ func (p *pages) end() {
 	header, _, _ := strings.Cut(p.text.String(), "\n")
 	for line := range strings.Lines(p.text.String()) {
 		for _, l := range fold(strings.TrimSuffix(line, "\n"), strings.LastIndex(header, "  ")+2, p.width) {
-			fmt.Fprintln(p.out, l)
+			fmt.Fprintln(p.stdout, l)
 		}
 	}
 }
 
-// say writes a line below what is there.
-func (p *pages) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
+// say writes a line below the tables.
+func (p *pages) say(format string, args ...any) { fmt.Fprintf(p.stdout, format+"\n", args...) }
 
 const (
-	// leastColumn is how wide a column must be to hold a sentence; where it isn't, the sentence begins on a line of its own, belowIndent deep.
-	leastColumn = 24
-	belowIndent = 4
+	// minColumn is how wide the last column must be to hold a sentence. In a narrower one, the sentence begins on
+	// a line of its own, foldIndent characters deep.
+	minColumn  = 24
+	foldIndent = 4
 )
 
-// fold breaks a line whose last column begins so many characters in into lines no wider than width, where words allow it; width 0 is any.
+// fold breaks a line into lines no wider than width, if its words allow it. The last column begins at character
+// column. A width of 0 is unlimited.
 func fold(line string, column, width int) []string {
 	if width == 0 || utf8.RuneCountInString(line) <= width {
 		return []string{line}
@@ -67,9 +67,9 @@ func fold(line string, column, width int) []string {
 	r := []rune(line)
 	column = min(column, len(r))
 	first, indent := string(r[:column]), column
-	var out []string
-	if width-column < leastColumn {
-		out, first, indent = append(out, strings.TrimRight(first, " ")), strings.Repeat(" ", belowIndent), belowIndent
+	var lines []string
+	if width-column < minColumn {
+		lines, first, indent = append(lines, strings.TrimRight(first, " ")), strings.Repeat(" ", foldIndent), foldIndent
 	}
 	text := first
 	for i, word := range strings.Fields(string(r[column:])) {
@@ -77,15 +77,15 @@ func fold(line string, column, width int) []string {
 		case i == 0:
 			text += word
 		case utf8.RuneCountInString(text)+1+utf8.RuneCountInString(word) > width:
-			out, text = append(out, text), strings.Repeat(" ", indent)+word
+			lines, text = append(lines, text), strings.Repeat(" ", indent)+word
 		default:
 			text += " " + word
 		}
 	}
-	return append(out, text)
+	return append(lines, text)
 }
 
-// oneLine is a text as it may be shown: in one line, and without what would drive a terminal.
+// oneLine makes a text one line, without characters that control a terminal.
 func oneLine(text string) string {
 	return wording.Printable(strings.NewReplacer("\n", " ", "\t", " ").Replace(text))
 }

@@ -12,10 +12,12 @@ func TestFold(t *testing.T) {
 		width int
 		want  []string
 	}{
-		"no terminal":  {0, []string{line}},
-		"a wide one":   {100, []string{line}},
-		"a usual one":  {60, []string{"vpp-imix  Waiting  3m  Queued: 1st in line for lab.dev/east:", strings.Repeat(" ", 23) + "lab/vpp-imix holds 2 of 2"}},
-		"a narrow one": {40, []string{"vpp-imix  Waiting  3m", "    Queued: 1st in line for", "    lab.dev/east: lab/vpp-imix holds 2", "    of 2"}},
+		"no terminal": {0, []string{line}},
+		"a wide one":  {100, []string{line}},
+		"a usual one": {60, []string{"vpp-imix  Waiting  3m  Queued: 1st in line for lab.dev/east:",
+			strings.Repeat(" ", 23) + "lab/vpp-imix holds 2 of 2"}},
+		"a narrow one": {40, []string{"vpp-imix  Waiting  3m", "    Queued: 1st in line for",
+			"    lab.dev/east: lab/vpp-imix holds 2", "    of 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := fold(line, strings.Index(line, "Queued"), c.width); !slices.Equal(got, c.want) {

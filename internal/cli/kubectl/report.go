@@ -1,10 +1,6 @@
 package kubectl
 
 import (
-	"context"
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -15,43 +11,48 @@ import (
 	"github.com/linerate-dev/linerate/internal/render"
 )
 
-func newReport(o Options, to *connection) *cobra.Command {
+func newReport(o Options, conn *connection) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "report NAME...",
 		Short: "Print what tests and suites measured",
 		Example: "  kubectl linerate report vpp-imix -n lab\n  kubectl linerate report vpp-imix vpp-64b -o markdown\n" +
 			"  kubectl linerate report four-systems -o html > four-systems.html",
-		Long: "Reads the Reports of tests and suites from their ConfigMaps, holds each against the digest that the operator noted, and prints them: tests as one table, each suite as\n" +
-			"its own. Of a suite that goes on, what was measured so far is printed. Where a LoadTest and a LoadTestSuite have the same name, write loadtest/NAME or suite/NAME.\n" +
-			"Of a test that is gone, the newest Report is printed that was kept (spec.reportRetention: Keep); a kept Report can be named itself, too.\n\n" +
-			"Exit codes: 0 printed, 2 bad input, 3 a Report is missing or isn't what the operator read, or the cluster can't be asked.",
+		Long: "Reads the Reports of tests and suites from their ConfigMaps, holds each against the digest that the " +
+			"operator noted, and prints them: tests as one table, each suite as\n" +
+			"its own. Of a suite that goes on, what was measured so far is printed. Where a LoadTest and a " +
+			"LoadTestSuite have the same name, write loadtest/NAME or suite/NAME.\n" +
+			"Of a test that is gone, the newest Report is printed that was kept (spec.reportRetention: Keep); a kept " +
+			"Report can be named itself, too.\n\n" +
+			"Exit codes: 0 printed, 2 bad input, 3 a Report is missing or isn't what the operator read, or the " +
+			"cluster can't be asked.",
 		Args:              sidebyside.AtLeast(1, someTests),
-		ValidArgsFunction: completeTests(to),
+		ValidArgsFunction: completeTests(conn),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := checkFormat(format, len(names), 0); err != nil {
 				return err
 			}
-			c, err := to.connect()
+			c, err := conn.connect()
 			if err != nil {
 				return err
 			}
-			var all report.Documents
-			var wrong []error
+			var documents report.Documents
+			var errs []error
 			for _, name := range names {
-				wrong = append(wrong, c.addReport(cmd.Context(), o.Err, name, &all))
+				errs = append(errs, reports{c, o.Stderr}.addNamed(cmd.Context(), name, &documents))
 			}
-			if err := checkFormat(format, len(all.Reports), len(all.Suites)); err != nil {
-				return exit.Worst(append(wrong, err)...)
+			err = checkFormat(format, len(documents.Reports), len(documents.Suites))
+			if err == nil {
+				err = printAll(o, format, documents)
 			}
-			return exit.Worst(append(wrong, printAll(o, format, all))...)
+			return exit.Worst(append(errs, err)...)
 		},
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Tests))
 	return cmd
 }
 
-// checkFormat refuses a format before anything is done.
+// checkFormat refuses a format that can't show so many tests and suites.
 func checkFormat(format string, tests, suites int) error {
 	if err := render.Fits(format, tests, suites); err != nil {
 		return exit.BadInput("--output %q: %w", format, err)
@@ -59,8 +60,8 @@ func checkFormat(format string, tests, suites int) error {
 	return nil
 }
 
-// fits refuses a format that has no room for all of them.
-func fits(format string, objects []client.Object) error {
+// checkFormatOf refuses a format that can't show all objects.
+func checkFormatOf(format string, objects []client.Object) error {
 	suites := 0
 	for _, o := range objects {
 		if kindOf(o) == v1alpha1.LoadTestSuiteKind {
@@ -68,24 +69,4 @@ func fits(format string, objects []client.Object) error {
 		}
 	}
 	return checkFormat(format, len(objects)-suites, suites)
-}
-
-// addReport adds the Report of a test or a suite, or of a test that is gone. What doesn't count in it, or isn't there yet, is told on stderr.
-func (c *cluster) addReport(ctx context.Context, talk io.Writer, name string, to *report.Documents) error {
-	o, err := c.named(ctx, name)
-	switch {
-	case isAbsent(err):
-		r, err := c.reportOfDeleted(ctx, talk, name, err)
-		if err == nil {
-			to.Reports = append(to.Reports, r)
-		}
-		return err
-	case err != nil:
-		return err
-	}
-	if suite, is := o.(*v1alpha1.LoadTestSuite); is && endOf(suite) == nil && suite.Status.Report != nil {
-		fmt.Fprintf(talk, "%s isn't over (%s): this is what was measured so far\n", suite.Name, momentOf(suite).sentence())
-	}
-	err = c.read(ctx, o, to)
-	return err
 }

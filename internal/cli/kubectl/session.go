@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -14,31 +15,31 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
-// What becomes of tests when a signal comes.
+// The values of --on-interrupt, which say what a signal does to tests.
 const (
-	interruptAsk    = "ask" // where a person can be asked; else leave
+	interruptAsk    = "ask" // ask the person, if there is one; otherwise leave
 	interruptLeave  = "leave"
 	interruptStop   = "stop"
 	interruptDelete = "delete"
 )
 
-// actTimeout bounds what a person waits for after an answer.
+// actTimeout bounds how long stopping or deleting may take while a person waits.
 const actTimeout = 20 * time.Second
 
-const question = "\nIt goes on by itself. l: leave it running, s: stop it and keep what it measured, d: delete it, Enter: go on watching? "
+const question = "\nThe test goes on by itself. l: leave it running, s: stop it and keep what it measured, d: delete " +
+	"it, Enter: go on watching? "
 
-// session follows tests to their end, with a person who may lose patience.
+// session follows tests and suites to their end. The person who follows them may end the session earlier.
 type session struct {
 	cluster     *cluster
 	talk        Options
 	board       *board
-	objects     []client.Object // tests and suites as last seen; one that is gone stays as it was
-	over        []bool
-	wrong       []error
+	objects     []client.Object // tests and suites as last seen, also those that were deleted since
+	finished    []bool
+	errs        []error
 	onInterrupt string
 	signals     <-chan os.Signal
-	// judges: the verdict comes at the end, and not from the suites.
-	judges bool
+	judges      bool // a gate gives the verdict at the end, so suites' own verdicts aren't shown
 
 	asking   bool
 	stopping bool
@@ -51,89 +52,88 @@ func newSession(c *cluster, o Options, objects []client.Object, signals <-chan o
 	for i, o := range objects {
 		names[i] = o.GetName()
 	}
-	return &session{cluster: c, talk: o, board: newBoard(o, false, names), objects: objects, over: make([]bool, len(objects)),
-		onInterrupt: interruptLeave, signals: signals, answers: make(chan string, 1)}
+	return &session{
+		cluster: c, talk: o, board: newBoard(o, false, names), objects: objects, finished: make([]bool, len(objects)),
+		onInterrupt: interruptLeave, signals: signals, answers: make(chan string, 1),
+	}
 }
 
-// run follows until all have ended, or the person leaves. left says the latter.
-func (s *session) run(ctx context.Context, patience time.Duration) (left bool) {
+// run follows until all tests and suites have ended, or the person leaves. Only the latter returns true.
+func (s *session) run(ctx context.Context, patience time.Duration) (leaves bool) {
 	ctx, end := context.WithCancel(ctx)
-	all := s.cluster.follow(ctx, s.objects, patience)
+	updates := s.cluster.follow(ctx, s.objects, patience)
 	defer func() {
 		end()
-		for range all { // until it is closed
+		for range updates { // drain the channel until its senders have ended
 		}
 		s.board.clear()
 	}()
-	for {
+	for !leaves {
 		select {
-		case n, more := <-all:
-			if !more {
+		case n, open := <-updates:
+			if !open {
 				return false
 			}
-			s.take(n)
+			s.handle(n)
 		case signal := <-s.signals:
-			left = s.interrupted(ctx, signal)
+			leaves = s.interrupt(ctx, signal)
 		case answer := <-s.answers:
 			s.asking = false
-			s.board.held = false
-			left = s.answered(ctx, answer)
-		}
-		if left {
-			return true
+			s.board.paused = false
+			leaves = s.handleAnswer(ctx, answer)
 		}
 	}
+	return true
 }
 
-func (s *session) take(n news) {
-	now := n.moment.object()
+func (s *session) handle(n update) {
+	object := n.moment.object()
 	switch {
 	case n.err != nil:
-		s.wrong = append(s.wrong, n.err)
+		s.errs = append(s.errs, n.err)
 	case n.outage != "":
 		s.board.say("%s", n.outage)
 		return
-	case now == nil:
-		s.wrong = append(s.wrong, exit.NotMeasured("%s was deleted, and its Report with it", s.objects[n.of].GetName()))
+	case object == nil:
+		s.errs = append(s.errs, exit.NotMeasured("%s was deleted, and its Report with it",
+			s.objects[n.index].GetName()))
 	default:
-		s.objects[n.of] = now
+		s.objects[n.index] = object
 	}
-	for _, words := range n.told {
-		s.board.tell(words)
+	for _, message := range n.messages {
+		s.board.print(message)
 	}
-	s.over[n.of] = n.last()
+	s.finished[n.index] = n.isLast()
 	if n.err == nil {
-		if m, is := n.moment.(suiteMoment); is {
+		if m, ok := n.moment.(suiteMoment); ok {
 			m.unjudged = s.judges
 			n.moment = m
 		}
-		s.board.show(n.of, n.moment)
+		s.board.show(n.index, n.moment)
 	}
 }
 
-// interrupted decides what a signal means: the second one, and one that isn't Ctrl-C, ask no questions.
-func (s *session) interrupted(ctx context.Context, signal os.Signal) (left bool) {
+// interrupt handles a signal. It asks no question at a second signal, or at one that isn't Ctrl-C.
+func (s *session) interrupt(ctx context.Context, signal os.Signal) (leaves bool) {
 	switch {
 	case s.asking || s.stopping:
 		return s.leave()
 	case s.onInterrupt == interruptAsk && signal == syscall.SIGINT && s.talk.asks():
 		s.ask()
 		return false
-	case s.onInterrupt == interruptAsk:
-		return s.leave()
 	}
-	return s.do(ctx, s.onInterrupt)
+	return s.act(ctx, s.onInterrupt)
 }
 
-// ask asks, and goes on following meanwhile.
+// ask prints the question, and reads the answer while the session goes on following.
 func (s *session) ask() {
 	s.asking = true
-	s.board.hold()
-	io.WriteString(s.talk.Err, question) //nolint:errcheck // there is nobody to tell that it could not be told
+	s.board.pause()
+	io.WriteString(s.talk.Stderr, question) //nolint:errcheck // there is no other place to report it
 	if s.lines == nil {
-		s.lines = bufio.NewReader(s.talk.In)
+		s.lines = bufio.NewReader(s.talk.Stdin)
 	}
-	go func() { // ends with the process at the latest: a terminal can't be told not to be read any more
+	go func() { // reading from a terminal can't be cancelled, so this may last as long as the process
 		line, err := s.lines.ReadString('\n')
 		if err != nil && line == "" {
 			line = interruptLeave
@@ -142,72 +142,72 @@ func (s *session) ask() {
 	}()
 }
 
-func (s *session) answered(ctx context.Context, answer string) (left bool) {
-	switch answer = strings.ToLower(strings.TrimSpace(answer)); {
-	case answer == "":
-		s.board.release()
+func (s *session) handleAnswer(ctx context.Context, answer string) (leaves bool) {
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	if answer == "" {
+		s.board.resume()
 		return false
-	case strings.HasPrefix(interruptLeave, answer):
-		return s.leave()
-	case strings.HasPrefix(interruptStop, answer):
-		return s.do(ctx, interruptStop)
-	case strings.HasPrefix(interruptDelete, answer):
-		return s.do(ctx, interruptDelete)
+	}
+	for _, action := range []string{interruptLeave, interruptStop, interruptDelete} {
+		if strings.HasPrefix(action, answer) {
+			return s.act(ctx, action)
+		}
 	}
 	s.ask()
 	return false
 }
 
-// do stops or deletes what hasn't ended.
-func (s *session) do(ctx context.Context, what string) (left bool) {
+// act stops, deletes or leaves the objects that haven't ended.
+func (s *session) act(ctx context.Context, action string) (leaves bool) {
 	ctx, end := context.WithTimeout(ctx, actTimeout)
 	defer end()
-	switch what {
+	switch action {
 	case interruptStop:
 		s.stopping = true
-		s.each(func(o client.Object) error { return s.cluster.stop(ctx, o) }, "%s: stopping; Ctrl-C again doesn't wait for that")
+		s.forEachUnfinished("%s: stopping; press Ctrl-C again to leave at once",
+			func(o client.Object) error { return s.cluster.stop(ctx, o) })
 		return false
 	case interruptDelete:
-		s.each(func(o client.Object) error { return s.cluster.remove(ctx, o) }, "%s: deleted")
+		s.forEachUnfinished("%s: deleted", func(o client.Object) error {
+			return s.cluster.explainOf(kindOf(o), "delete", client.ObjectKeyFromObject(o), s.cluster.remove(ctx, o))
+		})
 		return true
 	}
 	return s.leave()
 }
 
-func (s *session) each(act func(client.Object) error, words string) {
+// forEachUnfinished calls act with each object that hasn't ended, and prints its name in message.
+func (s *session) forEachUnfinished(message string, act func(client.Object) error) {
 	for i, o := range s.objects {
-		if s.over[i] {
+		if s.finished[i] {
 			continue
 		}
 		if err := act(o); err != nil {
-			s.wrong = append(s.wrong, err)
+			s.errs = append(s.errs, err)
 			continue
 		}
-		s.board.say(words, o.GetName())
+		s.board.say(message, o.GetName())
 	}
 }
 
-// leave says how to find back.
-func (s *session) leave() bool {
+// leave prints how to follow the tests again.
+func (s *session) leave() (leaves bool) {
 	for i, o := range s.objects {
 		switch {
-		case s.over[i]:
+		case s.finished[i]:
 		case s.stopping:
-			s.board.say("%[1]s is being stopped: kubectl linerate watch %[1]s -n %[2]s follows it to its end", o.GetName(), o.GetNamespace())
+			s.board.say("%[1]s is being stopped: kubectl linerate watch %[1]s -n %[2]s follows it to its end",
+				o.GetName(), o.GetNamespace())
 		default:
-			s.board.say("%[1]s goes on by itself: kubectl linerate watch %[1]s -n %[2]s follows it, kubectl linerate stop %[1]s -n %[2]s ends it", o.GetName(), o.GetNamespace())
+			s.board.say("%[1]s goes on by itself: kubectl linerate watch %[1]s -n %[2]s follows it, kubectl linerate "+
+				"stop %[1]s -n %[2]s ends it",
+				o.GetName(), o.GetNamespace())
 		}
 	}
 	return true
 }
 
-// ended are the tests and suites that have ended and are still there.
+// ended returns the tests and suites that have ended and weren't deleted.
 func (s *session) ended() []client.Object {
-	var ended []client.Object
-	for _, o := range s.objects {
-		if endOf(o) != nil {
-			ended = append(ended, o)
-		}
-	}
-	return ended
+	return slices.DeleteFunc(slices.Clone(s.objects), func(o client.Object) bool { return endOf(o) == nil })
 }

@@ -19,37 +19,49 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
-// readObjects reads LoadTests and LoadTestSuites from the files ("-": stdin), and judges them as the API server and the operator would: of a suite
-// each cell. All that is wrong in all files comes as one error; what else is in them is named on stderr.
-func (c *cluster) readObjects(stdin io.Reader, stderr io.Writer, files []string) ([]client.Object, error) {
+// load reads LoadTests and LoadTestSuites from the files ("-" is stdin), and validates them as the API server
+// and the operator would, of a suite each cell. One error has the faults of all files.
+func (c *cluster) load(stdin io.Reader, files []string) (*admission.Server, []admission.Object, error) {
 	server, err := admission.NewServer()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []client.Object
-	var wrong []error
+	var objects []admission.Object
+	var errs []error
 	for _, name := range files {
-		objects, err := server.LoadFile(stdin, name)
-		wrong = append(wrong, err)
-		if len(objects) > 0 && len(objects[0].OtherObjects) > 0 {
-			fmt.Fprintf(stderr, "note: %s: %s beside it is left: apply it with kubectl\n", name, strings.Join(objects[0].OtherObjects, ", "))
+		loaded, err := server.LoadFile(stdin, name)
+		errs = append(errs, err)
+		for _, object := range loaded {
+			errs = append(errs, c.admit(server, object))
 		}
-		for _, object := range objects {
-			wrong = append(wrong, c.place(server, object))
-			all = append(all, bare(object))
-		}
+		objects = append(objects, loaded...)
 	}
-	if err := errors.Join(wrong...); err != nil {
-		return nil, exit.BadInput("%w", err)
+	if err := errors.Join(errs...); err != nil {
+		return nil, nil, exit.BadInput("%w", err)
 	}
-	return all, nil
+	return server, objects, nil
 }
 
-// place gives the object its namespace, and says what a cluster couldn't do with it.
-func (c *cluster) place(server *admission.Server, object admission.Object) error {
+// readObjects reads what is sent to the cluster from the files. Stderr names objects of other kinds, which aren't sent.
+func (c *cluster) readObjects(stdin io.Reader, stderr io.Writer, files []string) ([]client.Object, error) {
+	_, loaded, err := c.load(stdin, files)
+	objects := make([]client.Object, len(loaded))
+	for i, object := range loaded {
+		if len(object.OtherObjects) > 0 && (i == 0 || loaded[i-1].File != object.File) {
+			fmt.Fprintf(stderr, "note: %s: %s beside it is left: apply it with kubectl\n", object.File,
+				strings.Join(object.OtherObjects, ", "))
+		}
+		objects[i] = withoutDefaults(object)
+	}
+	return objects, err
+}
+
+// admit gives the object its namespace, and returns the reasons why a cluster couldn't run it.
+func (c *cluster) admit(server *admission.Server, object admission.Object) error {
 	m := object.Meta()
-	if m.Namespace != "" && m.Namespace != c.namespace && c.given {
-		return fmt.Errorf("%s: %s is of namespace %s, and -n says %s: leave one of the two out", object.File, m.Name, m.Namespace, c.namespace)
+	if m.Namespace != "" && m.Namespace != c.namespace && c.explicit {
+		return fmt.Errorf("%s: %s is of namespace %s, and -n says %s: leave one of the two out", object.File, m.Name,
+			m.Namespace, c.namespace)
 	}
 	if m.Namespace == "" {
 		m.Namespace = c.namespace
@@ -62,86 +74,89 @@ func (c *cluster) place(server *admission.Server, object admission.Object) error
 	return object.Faults(faults)
 }
 
-// bare is what of a file's object is sent to a cluster: what a server would set itself is left out.
-func bare(from admission.Object) client.Object {
-	m := from.Meta()
+// withoutDefaults is a file's object without what the API server sets itself.
+func withoutDefaults(object admission.Object) client.Object {
+	m := object.Meta()
 	meta := metav1.ObjectMeta{
 		Name: m.Name, GenerateName: m.GenerateName, Namespace: m.Namespace,
 		Labels: m.Labels, Annotations: m.Annotations, Finalizers: m.Finalizers, OwnerReferences: m.OwnerReferences,
 	}
-	if meta.GenerateName != "" && meta.Name == meta.GenerateName+admission.GeneratedSuffix { // the API server makes another
+	// the API server makes another
+	if meta.GenerateName != "" && meta.Name == meta.GenerateName+admission.GeneratedSuffix {
 		meta.Name = ""
 	}
-	if from.Suite != nil {
-		return &v1alpha1.LoadTestSuite{Spec: from.Suite.Spec, ObjectMeta: meta}
+	if object.Suite != nil {
+		return &v1alpha1.LoadTestSuite{Spec: object.Suite.Spec, ObjectMeta: meta}
 	}
-	return &v1alpha1.LoadTest{Spec: from.LoadTest.Spec, ObjectMeta: meta}
+	return &v1alpha1.LoadTest{Spec: object.LoadTest.Spec, ObjectMeta: meta}
 }
 
-// start creates the objects, or finds those that are there already with the same spec. Nothing is created unless the server would take all.
-func (c *cluster) start(ctx context.Context, talk io.Writer, objects []client.Object, fresh bool) ([]client.Object, error) {
-	there := make([]client.Object, len(objects))
-	var wrong []error
+// start creates the objects, or finds existing ones with the same spec. It creates nothing unless the server
+// would accept all of them.
+func (c *cluster) start(ctx context.Context, talk io.Writer, objects []client.Object, fresh bool) ([]client.Object,
+	error) {
+	started := make([]client.Object, len(objects))
+	var errs []error
 	for i, o := range objects {
 		var err error
-		there[i], err = c.tryCreate(ctx, o, fresh)
-		wrong = append(wrong, err)
+		started[i], err = c.tryCreate(ctx, o, fresh)
+		errs = append(errs, err)
 	}
-	if err := exit.Worst(wrong...); err != nil {
+	if err := exit.Worst(errs...); err != nil {
 		return nil, err
 	}
 	for i, o := range objects {
-		if there[i] != nil {
-			fmt.Fprintln(talk, attached(o, there[i], time.Now()))
+		if started[i] != nil {
+			fmt.Fprintln(talk, existingSentence(o, started[i], time.Now()))
 			continue
 		}
 		if err := c.client.Create(ctx, o); err != nil {
 			return nil, c.explainOf(kindOf(o), "create", client.ObjectKeyFromObject(o), err)
 		}
 		fmt.Fprintf(talk, "%s created in namespace %s\n", o.GetName(), o.GetNamespace())
-		there[i] = o
+		started[i] = o
 	}
-	return there, nil
+	return started, nil
 }
 
-// tryCreate asks whether an object could be created; it returns one that is there already and is the same.
+// tryCreate asks whether the server would create an object. It returns an existing object with the same spec;
+// nil: there is none.
 func (c *cluster) tryCreate(ctx context.Context, o client.Object, fresh bool) (client.Object, error) {
-	at, kind := client.ObjectKeyFromObject(o), kindOf(o)
-	try, _ := o.DeepCopyObject().(client.Object)
-	err := c.client.Create(ctx, try, client.DryRunAll)
+	key, kind := client.ObjectKeyFromObject(o), kindOf(o)
+	attempt, _ := o.DeepCopyObject().(client.Object)
+	err := c.client.Create(ctx, attempt, client.DryRunAll)
 	if !apierrors.IsAlreadyExists(err) {
-		return nil, c.explainOf(kind, "create", at, err)
+		return nil, c.explainOf(kind, "create", key, err)
 	}
-	is := empty(o)
-	if err := c.client.Get(ctx, at, is); err != nil {
-		return nil, c.explainOf(kind, "get", at, err)
+	var existing client.Object = &v1alpha1.LoadTest{}
+	if kind == v1alpha1.LoadTestSuiteKind {
+		existing = &v1alpha1.LoadTestSuite{}
 	}
-	away := fmt.Sprintf("use metadata.generateName, or kubectl delete %s %s -n %s", strings.ToLower(kind), at.Name, at.Namespace)
+	if err := c.client.Get(ctx, key, existing); err != nil {
+		return nil, c.explainOf(kind, "get", key, err)
+	}
+	remedy := fmt.Sprintf("use metadata.generateName, or kubectl delete %s %s -n %s", strings.ToLower(kind), key.Name,
+		key.Namespace)
 	if fresh {
-		return nil, exit.BadInput("%s %s exists in namespace %s, and --new wants a new one: %s", kind, at.Name, at.Namespace, away)
+		return nil, exit.BadInput("%s %s exists in namespace %s, and --new wants a new one: %s", kind, key.Name,
+			key.Namespace, remedy)
 	}
-	if field, other := admission.OtherSpec(o, is); other {
-		return nil, exit.BadInput("%s %s exists in namespace %s with another %s: name this one otherwise, %s", kind, at.Name, at.Namespace, field, away)
+	if field, differs := admission.OtherSpec(o, existing); differs {
+		return nil, exit.BadInput("%s %s exists in namespace %s with another %s: name this one otherwise, %s",
+			kind, key.Name, key.Namespace, field, remedy)
 	}
-	return is, nil
+	return existing, nil
 }
 
-// empty is an object of the same kind that has nothing in it.
-func empty(like client.Object) client.Object {
-	if kindOf(like) == v1alpha1.LoadTestSuiteKind {
-		return &v1alpha1.LoadTestSuite{}
-	}
-	return &v1alpha1.LoadTest{}
-}
-
-// attached says that something isn't begun anew.
-func attached(file, is client.Object, now time.Time) string {
-	words := fmt.Sprintf("%s exists in namespace %s with the same spec", is.GetName(), is.GetNamespace())
-	if field := admission.OtherTerms(file, is); field != "" {
+// existingSentence says that an existing object is followed, or that its result is printed.
+func existingSentence(file, existing client.Object, instant time.Time) string {
+	words := fmt.Sprintf("%s exists in namespace %s with the same spec", existing.GetName(), existing.GetNamespace())
+	if field := admission.OtherTerms(file, existing); field != "" {
 		words += fmt.Sprintf(" (but for %s, which kubectl apply would change)", field)
 	}
-	if end := endOf(is); end != nil {
-		return words + fmt.Sprintf(", and ended %s ago: this is its result; use metadata.generateName for a new one", age(now, end.LastTransitionTime.Time))
+	if end := endOf(existing); end != nil {
+		return words + fmt.Sprintf(", and ended %s ago: this is its result; use metadata.generateName for a new one",
+			age(instant, end.LastTransitionTime.Time))
 	}
 	return words + ": following it"
 }

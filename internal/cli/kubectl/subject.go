@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Verbs are typed for LoadTests and for LoadTestSuites. Here is what the two have in common; both are a client.Object elsewhere.
+// This file has what LoadTests and LoadTestSuites have in common. Elsewhere both are a client.Object.
 
 // conditionsOf are the conditions of a test or a suite.
 func conditionsOf(o client.Object) []metav1.Condition {
@@ -21,7 +21,7 @@ func conditionsOf(o client.Object) []metav1.Condition {
 	return nil
 }
 
-// completeOf is the condition Complete, whatever its status; nil: the operator hasn't looked yet.
+// completeOf is the condition Complete, whatever its status. Nil means that the operator hasn't written it yet.
 func completeOf(o client.Object) *metav1.Condition {
 	return meta.FindStatusCondition(conditionsOf(o), v1alpha1.ConditionComplete)
 }
@@ -34,13 +34,13 @@ func endOf(o client.Object) *metav1.Condition {
 	return nil
 }
 
-// runs says that a test is being measured, or tests of a suite are.
+// runs reports whether a test is being measured, or tests of a suite are.
 func runs(o client.Object) bool {
 	c := completeOf(o)
 	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ReasonRunning
 }
 
-// stateWord is what a test or a suite is doing, or how it ended, in one word.
+// stateWord is the state of a test or a suite in one word.
 func stateWord(o client.Object) string {
 	if c := completeOf(o); c != nil {
 		return c.Reason
@@ -48,15 +48,15 @@ func stateWord(o client.Object) string {
 	return stateNew
 }
 
-// kindOf is the kind as people write it.
+// kindOf is the kind of a test or a suite.
 func kindOf(o client.Object) string {
-	if _, is := o.(*v1alpha1.LoadTestSuite); is {
+	if _, ok := o.(*v1alpha1.LoadTestSuite); ok {
 		return v1alpha1.LoadTestSuiteKind
 	}
 	return v1alpha1.LoadTestKind
 }
 
-// reportOf is where a test's or a suite's report is; nil: there is none.
+// reportOf is the reference to the report of a test or a suite. Nil means that there is none.
 func reportOf(o client.Object) *v1alpha1.ReportReference {
 	switch o := o.(type) {
 	case *v1alpha1.LoadTest:
@@ -67,9 +67,9 @@ func reportOf(o client.Object) *v1alpha1.ReportReference {
 	return nil
 }
 
-// momentOf is a test or a suite as its own status tells it.
+// momentOf is the state of a test or a suite by its own status.
 func momentOf(o client.Object) moment {
-	if s, is := o.(*v1alpha1.LoadTestSuite); is {
+	if s, ok := o.(*v1alpha1.LoadTestSuite); ok {
 		return suiteMoment{suite: s}
 	}
 	test, _ := o.(*v1alpha1.LoadTest)

@@ -9,66 +9,67 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-func (f *follower) suite(send func(change)) *objectWatch {
-	return f.object(send, &v1alpha1.LoadTestSuiteList{}, func(n *news, o client.Object) {
-		m, _ := n.moment.(suiteMoment)
+func (f *follower) watchSuite(send func(change)) *objectWatch {
+	return f.watch(send, &v1alpha1.LoadTestSuiteList{}, func(u *update, o client.Object) {
+		m, _ := u.moment.(suiteMoment)
 		m.suite, _ = o.(*v1alpha1.LoadTestSuite)
-		m.now = time.Now()
-		n.moment = m
+		m.instant = time.Now()
+		u.moment = m
 	})
 }
 
-// suiteTests watches the suite's tests: which are under way, and which have ended since. Without the right to list tests there are only the suite's counts.
-func (f *follower) suiteTests(send func(change)) *objectWatch {
-	seen := &lastTests{tests: map[string]*v1alpha1.LoadTest{}, ended: map[types.UID]bool{}}
-	told := func(words []string) {
-		tests := sortTests(seen.tests)
-		send(func(n *news) {
-			m, _ := n.moment.(suiteMoment)
-			m.tests, m.now = tests, time.Now()
-			n.moment, n.told = m, words
+// watchSuiteTests watches the suite's tests, so that the update says which are under way, and which have ended since. A
+// person without the right to list tests sees the suite's counts alone.
+func (f *follower) watchSuiteTests(send func(change)) *objectWatch {
+	watched := &seenTests{tests: map[string]*v1alpha1.LoadTest{}, reported: map[types.UID]bool{}}
+	sendTests := func(messages []string) {
+		tests := sortTests(watched.tests)
+		send(func(u *update) {
+			m, _ := u.moment.(suiteMoment)
+			m.tests, m.instant = tests, time.Now()
+			u.moment, u.messages = m, messages
 		})
 	}
 	return &objectWatch{
-		source: f.cluster.client, at: client.ObjectKey{Namespace: f.at.Namespace}, list: &v1alpha1.LoadTestList{}, patience: f.patience,
-		chosen: client.MatchingLabels{v1alpha1.LabelSuiteUID: string(f.uid)},
-		all:    func(objects []client.Object) { told(seen.all(objects)) },
-		seen:   func(o client.Object) { told(seen.one(o)) },
-		lost:   func(o client.Object) { seen.lost(o); told(nil) },
+		source: f.cluster.client, key: client.ObjectKey{Namespace: f.key.Namespace}, list: &v1alpha1.LoadTestList{},
+		patience:  f.patience,
+		selector:  client.MatchingLabels{v1alpha1.LabelSuiteUID: string(f.uid)},
+		onList:    func(objects []client.Object) { sendTests(watched.replace(objects)) },
+		onObject:  func(o client.Object) { sendTests(watched.update(o)) },
+		onDeleted: func(o client.Object) { delete(watched.tests, o.GetName()); sendTests(nil) },
 	}
 }
 
-// lastTests are a suite's tests as they were read last.
-type lastTests struct {
-	tests  map[string]*v1alpha1.LoadTest
-	ended  map[types.UID]bool // those whose end was reported
-	looked bool
+// seenTests are a suite's tests as the watch read them last.
+type seenTests struct {
+	tests    map[string]*v1alpha1.LoadTest
+	reported map[types.UID]bool // tests whose end was reported
+	listed   bool
 }
 
-// all takes all tests, and returns a message for each that has ended since the last time; the first time there is none.
-func (s *lastTests) all(objects []client.Object) (told []string) {
+// replace takes the list of all tests. It returns a message for each that has ended since the last list, and
+// none for the first list.
+func (s *seenTests) replace(objects []client.Object) (messages []string) {
 	clear(s.tests)
 	for _, o := range objects {
-		told = append(told, s.one(o)...)
+		messages = append(messages, s.update(o)...)
 	}
-	if !s.looked {
-		s.looked, told = true, nil
+	if !s.listed {
+		s.listed, messages = true, nil
 	}
-	return told
+	return messages
 }
 
-// one takes one test, and returns a message if it has ended since the last time.
-func (s *lastTests) one(o client.Object) (told []string) {
-	test, is := o.(*v1alpha1.LoadTest)
-	if !is {
+// update takes one test, and returns a message if it has ended since the last time.
+func (s *seenTests) update(o client.Object) (messages []string) {
+	test, ok := o.(*v1alpha1.LoadTest)
+	if !ok {
 		return nil
 	}
 	s.tests[test.Name] = test
-	if endOf(test) == nil || s.ended[test.UID] {
+	if endOf(test) == nil || s.reported[test.UID] {
 		return nil
 	}
-	s.ended[test.UID] = true
+	s.reported[test.UID] = true
 	return []string{test.Name + ": " + testMoment{test: test}.sentence()}
 }
-
-func (s *lastTests) lost(o client.Object) { delete(s.tests, o.GetName()) }

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 )
 
-// AtLeast demands n arguments or more; wanted says which, how many, and where they come from.
+// AtLeast demands at least n arguments. The text wanted describes them.
 func AtLeast(n int, wanted string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
@@ -20,7 +20,8 @@ func AtLeast(n int, wanted string) cobra.PositionalArgs {
 	}
 }
 
-// Signals are those by which a person, or who runs a pipeline, ends a program. The loss of the terminal is one but under nohup.
+// Signals are the signals by which a person or a pipeline ends a program. The loss of the terminal is one,
+// except under nohup.
 func Signals() []os.Signal {
 	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

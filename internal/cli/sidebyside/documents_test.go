@@ -17,7 +17,8 @@ import (
 func TestABaselineInADirectory(t *testing.T) {
 	dir := t.TempDir()
 	var document bytes.Buffer
-	if err := report.JSON(&document, &report.Report{Version: report.Version, Ending: report.Completed, Plan: &plan.Plan{Version: plan.Version}}); err != nil {
+	if err := report.JSON(&document, &report.Report{Version: report.Version, Ending: report.Completed,
+		Plan: &plan.Plan{Version: plan.Version}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string][]byte{
@@ -43,7 +44,8 @@ func TestABaselineInADirectory(t *testing.T) {
 		if err := os.WriteFile(broken, document.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := sidebyside.AddBaselineDocuments(nil, dir, new(suite.Reference)); err == nil || !strings.Contains(err.Error(), "broken.json.gz: not packed with gzip") {
+		if err := sidebyside.AddBaselineDocuments(nil, dir, new(suite.Reference)); err == nil ||
+			!strings.Contains(err.Error(), "broken.json.gz: not packed with gzip") {
 			t.Error(err)
 		}
 	})
@@ -51,13 +53,13 @@ func TestABaselineInADirectory(t *testing.T) {
 
 func packed(t *testing.T, text []byte) []byte {
 	t.Helper()
-	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
+	var stdout bytes.Buffer
+	w := gzip.NewWriter(&stdout)
 	if _, err := w.Write(text); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return out.Bytes()
+	return stdout.Bytes()
 }

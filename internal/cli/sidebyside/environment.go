@@ -10,23 +10,26 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// AllowDifferent is what the flag --allow-different names: parts of an environment that may differ between what is compared.
+// AllowDifferent is the value of --allow-different, the parts of an environment that may differ in a comparison.
 type AllowDifferent []string
 
 // Flag adds the flag to a verb that compares. Tab offers the parts.
 func (a *AllowDifferent) Flag(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar((*[]string)(a), "allow-different", nil, "what may differ between the environments of what is compared, else no change is claimed: "+partNames())
-	_ = cmd.RegisterFlagCompletionFunc("allow-different", cobra.FixedCompletions(strings.Split(partNames(), ", "), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringSliceVar((*[]string)(a), "allow-different", nil,
+		"what may differ between the environments of what is compared, else no change is claimed: "+partNames())
+	_ = cmd.RegisterFlagCompletionFunc("allow-different", cobra.FixedCompletions(strings.Split(partNames(), ", "),
+		cobra.ShellCompDirectiveNoFileComp))
 }
 
-// Parts are the parts that are named.
+// Parts are the named parts.
 func (a AllowDifferent) Parts() []report.EnvironmentPart { return report.EnvironmentParts(a) }
 
-// Check refuses what is no part that may be allowed to differ.
+// Check refuses unknown parts.
 func (a AllowDifferent) Check() error {
 	for _, part := range a.Parts() {
 		if !slices.Contains(report.PartsToAllow(), part) {
-			return fmt.Errorf("--allow-different %q: there is no such part of an environment; name some of %s", part, partNames())
+			return fmt.Errorf("--allow-different %q: there is no such part of an environment; name some of %s", part,
+				partNames())
 		}
 	}
 	return nil

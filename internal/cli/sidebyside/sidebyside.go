@@ -14,8 +14,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// ExitCodes tells what compare's exit codes mean.
-const ExitCodes = "Exit codes: 0 compared (with --max-regression: none is less than allowed, which the runs show), 1 one is less than --max-regression allows, which the runs show,\n" +
+// ExitCodes is the help text about compare's exit codes.
+const ExitCodes = "Exit codes: 0 compared (with --max-regression: none is less than allowed, which the runs show), 1 " +
+	"one is less than --max-regression allows, which the runs show,\n" +
 	"2 bad input, 3 nothing could be compared, or with --max-regression: the runs don't show whether it is met."
 
 // Options are compare's.
@@ -29,12 +30,14 @@ type Options struct {
 // Flags adds compare's flags.
 func (o *Options) Flags(cmd *cobra.Command) {
 	FormatFlag(cmd, &o.Format, render.Formats(render.Comparison))
-	cmd.Flags().StringVar(&o.MaxRegression, "max-regression", "", "by how much less than the first others may be, such as 2%; the exit code says whether they are")
-	cmd.Flags().IntVar(&o.Tries, "tries", 1, "with --max-regression: how often you ask at most, adding runs until they tell; each try claims less, so that all together are wrong as seldom as one")
+	cmd.Flags().StringVar(&o.MaxRegression, "max-regression", "",
+		"by how much less than the first others may be, such as 2%; the exit code says whether they are")
+	cmd.Flags().IntVar(&o.Tries, "tries", 1, "with --max-regression: how often you ask at most, adding runs until "+
+		"they tell; each try claims less, so that all together are wrong as seldom as one")
 	o.AllowDifferent.Flag(cmd)
 }
 
-// Check reads the options; a nil demand asks for nothing.
+// Check parses the options. A nil Allowance demands nothing.
 func (o *Options) Check() (*comparison.Allowance, error) {
 	if err := CheckFormat(o.Format, render.Formats(render.Comparison)); err != nil {
 		return nil, err
@@ -42,39 +45,42 @@ func (o *Options) Check() (*comparison.Allowance, error) {
 	if err := o.AllowDifferent.Check(); err != nil {
 		return nil, err
 	}
-	if o.Tries < 1 || o.Tries > mostTries {
-		return nil, fmt.Errorf("--tries %d: from 1 to %d", o.Tries, mostTries)
+	if o.Tries < 1 || o.Tries > maxTries {
+		return nil, fmt.Errorf("--tries %d: from 1 to %d", o.Tries, maxTries)
 	}
 	if o.MaxRegression == "" && o.Tries > 1 {
-		return nil, fmt.Errorf("--tries %d: nothing is demanded that could be tried again: give --max-regression, such as 2%%, or leave --tries out", o.Tries)
+		return nil, fmt.Errorf("--tries %d: nothing is demanded that could be tried again: give --max-regression, "+
+			"such as 2%%, or leave --tries out", o.Tries)
 	}
 	if o.MaxRegression == "" {
-		return nil, nil // nothing is demanded, and nothing is wrong
+		return nil, nil // there is no demand, and that is no error
 	}
 	share, err := units.ParseRatio(o.MaxRegression)
 	if err != nil {
 		return nil, fmt.Errorf("--max-regression: %w", err)
 	}
 	if share >= units.One {
-		return nil, fmt.Errorf("--max-regression %s allows anything: write a percentage below 100%%, such as 2%%", o.MaxRegression)
+		return nil, fmt.Errorf("--max-regression %s allows anything: write a percentage below 100%%, such as 2%%",
+			o.MaxRegression)
 	}
 	return &comparison.Allowance{MaxRegression: share, Tries: o.Tries}, nil
 }
 
-// mostTries leave each of them something to claim.
-const mostTries = 10
+// maxTries is how many tries may share the error probability of one claim.
+const maxTries = 10
 
-// Write writes a document in a format that was checked. Text is as wide as the terminal, where it goes to one.
-func Write(out io.Writer, format string, d render.Document) error {
-	return render.Write(out, format, d, TextOptions(out))
+// Write writes a document in a format that was checked. Text is as wide as a terminal that it goes to.
+func Write(stdout io.Writer, format string, d render.Document) error {
+	return render.Write(stdout, format, d, TextOptions(stdout))
 }
 
-// TextOptions are those of text for this output: as wide as the terminal, and coloured, where it is one and NO_COLOR doesn't forbid it.
-func TextOptions(out io.Writer) render.TextOptions {
-	if sanitizes, is := out.(*sanitize.Writer); is {
-		out = sanitizes.Unwrap()
+// TextOptions are the layout of text for this output. On a terminal, text has its width, and colours unless
+// NO_COLOR is set.
+func TextOptions(stdout io.Writer) render.TextOptions {
+	if sanitizes, ok := stdout.(*sanitize.Writer); ok {
+		stdout = sanitizes.Unwrap()
 	}
-	f, isFile := out.(*os.File)
+	f, isFile := stdout.(*os.File)
 	if !isFile {
 		return render.TextOptions{}
 	}
@@ -83,4 +89,15 @@ func TextOptions(out io.Writer) render.TextOptions {
 		return render.TextOptions{}
 	}
 	return render.TextOptions{Width: width, Color: os.Getenv("NO_COLOR") == ""}
+}
+
+// TerminalWidth is a terminal's present width in characters. It is 100 where the terminal doesn't report a
+// usable width, or is nil.
+func TerminalWidth(terminal *os.File) int {
+	if terminal != nil {
+		if width, _, err := term.GetSize(int(terminal.Fd())); err == nil && width > 20 {
+			return width
+		}
+	}
+	return 100
 }

@@ -41,7 +41,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// names are those that the program is installed under: linerate itself, kubectl's plugin, and what kubectl asks for completions.
+// names are those that the program is installed under: linerate itself, kubectl's plugin, and what kubectl asks
+// for completions.
 func names() []string {
 	return []string{"linerate", "kubectl-linerate", "kubectl_complete-linerate"}
 }
@@ -50,7 +51,8 @@ func names() []string {
 func become() {
 	for _, name := range names() {
 		if filepath.Base(os.Args[0]) == name {
-			os.Exit(cli.MainAs(os.Args[0], os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+			os.Exit(cli.Main(os.Args[0], os.Args[1:], cli.Streams{Stdin: os.Stdin, Stdout: os.Stdout,
+				Stderr: os.Stderr}))
 		}
 	}
 }
@@ -67,7 +69,8 @@ func serveAndRun(m *testing.M) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), appsv1.AddToScheme(scheme), coordinationv1.AddToScheme(scheme), rbacv1.AddToScheme(scheme),
+	if err := errors.Join(corev1.AddToScheme(scheme), appsv1.AddToScheme(scheme), coordinationv1.AddToScheme(scheme),
+		rbacv1.AddToScheme(scheme),
 		apiextensionsv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		return 1, err
 	}

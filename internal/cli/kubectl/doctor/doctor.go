@@ -13,10 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Level is how it stands with one thing.
+// Level is the result of a check.
 type Level string
 
-// The levels. Warn may be as it should; Fail keeps tests from running; Unknown can't be seen with these rights, or not from the API.
+// The levels. Warn may be intended. Fail prevents tests. Unknown can't be read with the person's rights, or
+// from the API.
 const (
 	OK      Level = "ok"
 	Warn    Level = "warn"
@@ -29,35 +30,35 @@ type Finding struct {
 	Level   Level  `json:"level"`
 	Check   string `json:"check"`
 	Message string `json:"message"`
-	Fix     string `json:"fix,omitempty"` // what to do, or where to look
+	Fix     string `json:"fix,omitempty"` // advice, or where to look
 }
 
-// Answer is what the cluster answered to one question.
+// Answer is the API server's answer to one request.
 type Answer[T any] struct {
 	Value T
 	Err   error
 }
 
-// Right is something that the person must be allowed to do, and whether they are.
+// Right is a right that a person or an account needs, and whether it has the right.
 type Right struct {
 	Verb, Group, Resource string
-	For                   string // what it is needed for
+	Purpose               string // the verb that needs the right
 	Allowed               bool
 	Err                   error
 }
 
-// Lab is what was seen of a cluster.
+// Lab is what Look read of a cluster.
 type Lab struct {
-	Namespace string // that tests are to run in
+	Namespace string // of the tests
 	Version   string // the plugin's own
 	Host      string
-	Now       time.Time
+	Instant   time.Time
 
 	Server     Answer[string]   // Kubernetes' version
-	Groups     Answer[[]string] // group/version of all that is served
+	Groups     Answer[[]string] // each group/version that is served
 	Rights     []Right
 	Definition Answer[*apiextensionsv1.CustomResourceDefinition]
-	OurSchema  *apiextensionsv1.CustomResourceDefinition // that this plugin knows
+	OurSchema  *apiextensionsv1.CustomResourceDefinition // the plugin's own
 	Operators  Answer[[]appsv1.Deployment]
 	Leases     map[string]Answer[*coordinationv1.Lease] // by namespace
 	Wires      map[string]Answer[[]Wire]                // by the operator's namespace
@@ -74,30 +75,32 @@ type Lab struct {
 	Queues     Answer[[]string] // its LocalQueues in the namespace
 }
 
-// Diagnose judges all, in the order in which a person would mend it. Without an API server there is nothing else to say.
+// Diagnose checks a cluster in the order in which a person would repair it. Without an API server it checks
+// nothing else.
 func Diagnose(lab Lab) []Finding {
 	findings := server(lab)
 	if findings[0].Level == Fail {
 		return findings
 	}
 	for _, check := range []func(Lab) []Finding{
-		rights, definition, operator, leader, admission, ownership, runners, nodes, multus, networks, hugepages, cpuManager, podSecurity, networkPolicy, kueue, wires,
+		rights, definition, operator, leader, admission, ownership, runners, nodes, multus, networks, hugepages,
+		cpuManager, podSecurity, networkPolicy, kueue, wires,
 	} {
 		findings = append(findings, check(lab)...)
 	}
 	return findings
 }
 
-// Failed says whether tests can't run.
+// Failed reports whether a finding prevents tests.
 func Failed(findings []Finding) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Level == Fail })
 }
 
-func one(level Level, check, message, fix string) []Finding {
+func single(level Level, check, message, fix string) []Finding {
 	return []Finding{{Level: level, Check: check, Message: message, Fix: fix}}
 }
 
-// unseen says what couldn't be seen, and who could see it.
-func unseen(check, what string, err error, fix string) []Finding {
-	return one(Unknown, check, what+" can't be read: "+err.Error(), fix)
+// unreadable says that a subject can't be read, and who could read it.
+func unreadable(check, subject string, err error, fix string) []Finding {
+	return single(Unknown, check, subject+" can't be read: "+err.Error(), fix)
 }

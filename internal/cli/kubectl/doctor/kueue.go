@@ -23,7 +23,7 @@ const (
 	podIntegration = "pod"
 )
 
-// integrations is what of Kueue's configuration says which pods it looks after (Kueue v0.10, config.kueue.x-k8s.io/v1beta1).
+// integrations is the part of Kueue's configuration that chooses pods (Kueue v0.10, config.kueue.x-k8s.io/v1beta1).
 type integrations struct {
 	Integrations struct {
 		Frameworks []string `json:"frameworks"`
@@ -39,36 +39,43 @@ func kueue(lab Lab) []Finding {
 	const check = "Kueue"
 	switch {
 	case lab.Groups.Err != nil:
-		return unseen(check, "what the server serves", lab.Groups.Err, "kubectl api-versions | grep kueue")
+		return unreadable(check, "what the server serves", lab.Groups.Err, "kubectl api-versions | grep kueue")
 	case !servesGroup(lab, kueueGroup):
-		return one(OK, check, "not installed; tests wait for devices by themselves", "")
+		return single(OK, check, "not installed; tests wait for devices by themselves", "")
 	case lab.Kueue.Err != nil:
-		return one(Unknown, check, "installed; whether it looks after plain pods can't be read", "kubectl get configmap "+kueueConfig+" -n "+kueueNamespace+" -o yaml: integrations.frameworks must name pod")
+		return single(Unknown, check, "installed; whether it looks after plain pods can't be read",
+			"kubectl get configmap "+kueueConfig+" -n "+kueueNamespace+
+				" -o yaml: integrations.frameworks must name pod")
 	}
 	var config integrations
 	if err := yamltree.Decode([]byte(lab.Kueue.Value), &config, false); err != nil {
-		return one(Unknown, check, "installed; its configuration isn't understood: "+err.Error(), kueueConfigMap+": integrations.frameworks must name pod")
+		return single(Unknown, check, "installed; its configuration isn't understood: "+err.Error(), kueueConfigMap+
+			": integrations.frameworks must name pod")
 	}
-	if held := config.holdsBack(lab); held != "" {
-		return one(Warn, check, fmt.Sprintf("installed, and holds back all that names no queue (manageJobsWithoutQueueName) in namespace %s: the runners of LoadTests don't start", held),
-			fmt.Sprintf("leave the namespace out of managedJobsNamespaceSelector in %s%s; or make a LocalQueue there for runners, and helm upgrade with runners.queueName", kueueConfigMap, restartKueue))
+	if namespace := config.suspendsRunnersIn(lab); namespace != "" {
+		return single(Warn, check, fmt.Sprintf("installed, and holds back all that names no queue "+
+			"(manageJobsWithoutQueueName) in namespace %s: the runners of LoadTests don't start", namespace),
+			fmt.Sprintf("leave the namespace out of managedJobsNamespaceSelector in %s%s; or make a LocalQueue there "+
+				"for runners, and helm upgrade with runners.queueName", kueueConfigMap, restartKueue))
 	}
 	if !slices.Contains(config.Integrations.Frameworks, podIntegration) {
-		return one(Warn, check, "installed, and doesn't look after plain pods: a LoadTest with a queue-name label waits for ever", "add pod to integrations.frameworks in "+kueueConfigMap+restartKueue)
+		return single(Warn, check, "installed, and doesn't look after plain pods: a LoadTest with a queue-name label "+
+			"waits for ever", "add pod to integrations.frameworks in "+kueueConfigMap+restartKueue)
 	}
-	if field := config.leavesOut(lab); field != "" {
-		return one(Warn, check, fmt.Sprintf("installed, and looks after plain pods, but not in namespace %s: a LoadTest with a queue-name label waits for ever there", lab.Namespace),
+	if field := config.excludingField(lab); field != "" {
+		return single(Warn, check, fmt.Sprintf("installed, and looks after plain pods, but not in namespace %s: a "+
+			"LoadTest with a queue-name label waits for ever there", lab.Namespace),
 			fmt.Sprintf("let %s in %s select the namespace%s", field, kueueConfigMap, restartKueue))
 	}
-	return one(OK, check, "installed, and looks after plain pods"+queueWords(lab), "")
+	return single(OK, check, "installed, and looks after plain pods"+queueWords(lab), "")
 }
 
-// jobIntegration is Kueue's for Jobs, which runners are.
+// jobIntegration is Kueue's name for Jobs. Runners are Jobs.
 const jobIntegration = "batch/job"
 
-// holdsBack names an operator's own namespace, in which runners are, where Kueue suspends Jobs that name no queue, and runners name none; empty: it suspends none. Of a namespace only the name is known, which is
-// also a label.
-func (c integrations) holdsBack(lab Lab) string {
+// suspendsRunnersIn is the namespace of an operator whose runners Kueue suspends, since they name no queue;
+// empty: there is none. The only label of that namespace that is known is its name.
+func (c integrations) suspendsRunnersIn(lab Lab) string {
 	if !c.ManageJobsWithoutQueueName || !slices.Contains(c.Integrations.Frameworks, jobIntegration) {
 		return ""
 	}
@@ -82,7 +89,7 @@ func (c integrations) holdsBack(lab Lab) string {
 	}
 	for i := range lab.Operators.Value {
 		operator := &lab.Operators.Value[i]
-		if queue, _ := toldOf(operator, "--runner-queue", "LINERATE_RUNNER_QUEUE"); queue != "" {
+		if queue, _ := settingOf(operator, "--runner-queue", "LINERATE_RUNNER_QUEUE"); queue != "" {
 			continue
 		}
 		if managed.Matches(labels.Set{corev1.LabelMetadataName: operator.Namespace}) {
@@ -92,12 +99,13 @@ func (c integrations) holdsBack(lab Lab) string {
 	return ""
 }
 
-// leavesOut names the setting by which Kueue passes the namespace over; empty: none does, or it can't be seen.
-func (c integrations) leavesOut(lab Lab) string {
+// excludingField is the field by which Kueue ignores the namespace. Empty means that no field does, or that the
+// namespace can't be read.
+func (c integrations) excludingField(lab Lab) string {
 	if lab.Home.Err != nil || lab.Home.Value == nil {
 		return ""
 	}
-	has := labels.Set(lab.Home.Value.Labels)
+	namespaceLabels := labels.Set(lab.Home.Value.Labels)
 	for _, s := range []struct {
 		field    string
 		selector *metav1.LabelSelector
@@ -108,20 +116,22 @@ func (c integrations) leavesOut(lab Lab) string {
 		if s.selector == nil {
 			continue
 		}
-		if selector, err := metav1.LabelSelectorAsSelector(s.selector); err == nil && !selector.Matches(has) {
+		if selector, err := metav1.LabelSelectorAsSelector(s.selector); err == nil &&
+			!selector.Matches(namespaceLabels) {
 			return s.field
 		}
 	}
 	return ""
 }
 
-// queueWords say what the label can name in the namespace.
+// queueWords has the LocalQueues that the label can name in the namespace.
 func queueWords(lab Lab) string {
 	switch {
 	case lab.Queues.Err != nil:
 		return ""
 	case len(lab.Queues.Value) == 0:
-		return fmt.Sprintf("; namespace %s has no LocalQueue that the label %s could name", lab.Namespace, v1alpha1.LabelKueueQueue)
+		return fmt.Sprintf("; namespace %s has no LocalQueue that the label %s could name", lab.Namespace,
+			v1alpha1.LabelKueueQueue)
 	}
 	return fmt.Sprintf("; queues of namespace %s: %s", lab.Namespace, strings.Join(lab.Queues.Value, ", "))
 }

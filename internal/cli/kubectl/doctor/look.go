@@ -29,17 +29,19 @@ import (
 const (
 	leaseName      = "linerate-manager"
 	definitionName = "loadtests.linerate.dev"
-	// operatorVariable is in each operator's pod, whatever its chart or kustomization called it.
+	// operatorVariable is an environment variable of each operator's pod. The operator's own name may differ.
 	operatorVariable = "LINERATE_IMAGE"
 	questionTimeout  = 10 * time.Second
 	nodeTimeout      = 3 * time.Second
-	mostNodes        = 10 // whose kubelets are asked
+	maxNodes         = 10 // whose kubelets are asked
 )
 
-// AddToScheme makes known what Look reads.
+// AddToScheme registers the kinds that Look reads.
 func AddToScheme(scheme *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme, rbacv1.AddToScheme, coordinationv1.AddToScheme, admissionv1.AddToScheme, apiextensionsv1.AddToScheme,
+		corev1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme, rbacv1.AddToScheme,
+		coordinationv1.AddToScheme,
+		admissionv1.AddToScheme, apiextensionsv1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return fmt.Errorf("make the scheme: %w", err)
@@ -48,9 +50,12 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// Look asks all its questions, each for a bounded time. What isn't answered is part of the Lab.
+// Look reads a cluster, each request within questionTimeout. Errors are part of the Lab.
 func Look(ctx context.Context, config *rest.Config, c client.Client, namespace, version string) Lab {
-	lab := Lab{Namespace: namespace, Version: version, Host: config.Host, Now: time.Now(), OurSchema: ours(), Leases: map[string]Answer[*coordinationv1.Lease]{}}
+	lab := Lab{
+		Namespace: namespace, Version: version, Host: config.Host, Instant: time.Now(), OurSchema: pluginDefinition(),
+		Leases: map[string]Answer[*coordinationv1.Lease]{},
+	}
 	config = rest.CopyConfig(config)
 	config.Timeout = questionTimeout
 	d, err := discovery.NewDiscoveryClientForConfig(config)
@@ -69,39 +74,41 @@ func Look(ctx context.Context, config *rest.Config, c client.Client, namespace, 
 	lab.Definition = get(ctx, c, &apiextensionsv1.CustomResourceDefinition{}, client.ObjectKey{Name: definitionName})
 	lab.Operators = operators(ctx, c)
 	for _, o := range lab.Operators.Value {
-		lab.Leases[o.Namespace] = get(ctx, c, &coordinationv1.Lease{}, client.ObjectKey{Namespace: o.Namespace, Name: leaseName})
+		lab.Leases[o.Namespace] = get(ctx, c, &coordinationv1.Lease{}, client.ObjectKey{Namespace: o.Namespace,
+			Name: leaseName})
 	}
 	lab.Networks = networksOf(ctx, c, namespace)
-	lab.lists(ctx, c)
+	lab.readClusterLists(ctx, c)
 	lab.Home = get(ctx, c, &corev1.Namespace{}, client.ObjectKey{Name: namespace})
-	lab.lookAtKueue(ctx, c)
-	lab.lookAtWires(ctx, c)
-	lab.lookAtRuns(ctx, c)
+	lab.readKueue(ctx, c)
+	lab.readWires(ctx, c)
+	lab.readRuns(ctx, c)
 	lab.CPUPolicy = cpuPolicies(ctx, d.RESTClient(), lab.Nodes.Value)
 	return lab
 }
 
-// lists reads what is of the whole cluster.
-func (lab *Lab) lists(ctx context.Context, c client.Client) {
+// readClusterLists reads the objects of the whole cluster.
+func (lab *Lab) readClusterLists(ctx context.Context, c client.Client) {
 	nodes, pods, daemons := &corev1.NodeList{}, &corev1.PodList{}, &appsv1.DaemonSetList{}
-	policies, bindings := &admissionv1.ValidatingAdmissionPolicyList{}, &admissionv1.ValidatingAdmissionPolicyBindingList{}
+	policies, bindings := &admissionv1.ValidatingAdmissionPolicyList{},
+		&admissionv1.ValidatingAdmissionPolicyBindingList{}
 	lab.Nodes.Err, lab.Pods.Err, lab.Daemons.Err = list(ctx, c, nodes), list(ctx, c, pods), list(ctx, c, daemons)
 	lab.Policies.Err, lab.Bindings.Err = list(ctx, c, policies), list(ctx, c, bindings)
 	lab.Nodes.Value, lab.Pods.Value, lab.Daemons.Value = nodes.Items, pods.Items, daemons.Items
 	lab.Policies.Value, lab.Bindings.Value = policies.Items, bindings.Items
 }
 
-func list(ctx context.Context, c client.Client, into client.ObjectList, opts ...client.ListOption) error {
+func list(ctx context.Context, c client.Client, objects client.ObjectList, opts ...client.ListOption) error {
 	ctx, end := context.WithTimeout(ctx, questionTimeout)
 	defer end()
-	return c.List(ctx, into, opts...)
+	return c.List(ctx, objects, opts...)
 }
 
-func get[T client.Object](ctx context.Context, c client.Client, into T, at client.ObjectKey) Answer[T] {
+func get[T client.Object](ctx context.Context, c client.Client, object T, key client.ObjectKey) Answer[T] {
 	ctx, end := context.WithTimeout(ctx, questionTimeout)
 	defer end()
-	err := c.Get(ctx, at, into)
-	return Answer[T]{into, err}
+	err := c.Get(ctx, key, object)
+	return Answer[T]{object, err}
 }
 
 func groups(d discovery.DiscoveryInterface) Answer[[]string] {
@@ -109,27 +116,28 @@ func groups(d discovery.DiscoveryInterface) Answer[[]string] {
 	if err != nil {
 		return Answer[[]string]{Err: err}
 	}
-	var all []string
+	var versions []string
 	for _, g := range list.Groups {
 		for _, v := range g.Versions {
-			all = append(all, v.GroupVersion)
+			versions = append(versions, v.GroupVersion)
 		}
 	}
-	return Answer[[]string]{Value: all}
+	return Answer[[]string]{Value: versions}
 }
 
-// rightsOf asks for each that the verbs need.
+// rightsOf asks whether the person has the rights that the verbs need.
 func rightsOf(ctx context.Context, c client.Client, namespace string) []Right {
 	rights := []Right{
-		{Verb: "create", Group: v1alpha1.Group, Resource: "loadtests", For: "run"},
-		{Verb: "watch", Group: v1alpha1.Group, Resource: "loadtests", For: "watch"},
-		{Verb: "patch", Group: v1alpha1.Group, Resource: "loadtests", For: "stop"},
-		{Verb: "get", Resource: "configmaps", For: "report"},
+		{Verb: "create", Group: v1alpha1.Group, Resource: "loadtests", Purpose: "run"},
+		{Verb: "watch", Group: v1alpha1.Group, Resource: "loadtests", Purpose: "watch"},
+		{Verb: "patch", Group: v1alpha1.Group, Resource: "loadtests", Purpose: "stop"},
+		{Verb: "get", Resource: "configmaps", Purpose: "report"},
 	}
 	for i := range rights {
 		r := &rights[i]
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: r.Verb, Group: r.Group, Resource: r.Resource},
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: r.Verb, Group: r.Group,
+				Resource: r.Resource},
 		}}
 		r.Err = c.Create(ctx, review)
 		r.Allowed = review.Status.Allowed
@@ -137,8 +145,8 @@ func rightsOf(ctx context.Context, c client.Client, namespace string) []Right {
 	return rights
 }
 
-// lookAtKueue reads how it is configured, and which queues tests of the namespace may name.
-func (lab *Lab) lookAtKueue(ctx context.Context, c client.Client) {
+// readKueue reads Kueue's configuration, and the queues that tests of the namespace may name.
+func (lab *Lab) readKueue(ctx context.Context, c client.Client) {
 	if !servesGroup(*lab, kueueGroup) {
 		return
 	}
@@ -153,28 +161,29 @@ func (lab *Lab) lookAtKueue(ctx context.Context, c client.Client) {
 }
 
 func operators(ctx context.Context, c client.Client) Answer[[]appsv1.Deployment] {
-	all := &appsv1.DeploymentList{}
-	err := list(ctx, c, all)
-	ours := slices.DeleteFunc(all.Items, func(d appsv1.Deployment) bool {
+	deployments := &appsv1.DeploymentList{}
+	err := list(ctx, c, deployments)
+	operators := slices.DeleteFunc(deployments.Items, func(d appsv1.Deployment) bool {
 		return !slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
 			return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == operatorVariable })
 		})
 	})
-	return Answer[[]appsv1.Deployment]{ours, err}
+	return Answer[[]appsv1.Deployment]{operators, err}
 }
 
 func networksOf(ctx context.Context, c client.Client, namespace string) Answer[[]unstructured.Unstructured] {
-	all := &unstructured.UnstructuredList{}
-	all.SetGroupVersionKind(schema.GroupVersionKind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinitionList"})
-	err := list(ctx, c, all, client.InNamespace(namespace))
-	return Answer[[]unstructured.Unstructured]{all.Items, err}
+	definitions := &unstructured.UnstructuredList{}
+	definitions.SetGroupVersionKind(schema.GroupVersionKind{Group: "k8s.cni.cncf.io", Version: "v1",
+		Kind: "NetworkAttachmentDefinitionList"})
+	err := list(ctx, c, definitions, client.InNamespace(namespace))
+	return Answer[[]unstructured.Unstructured]{definitions.Items, err}
 }
 
-// cpuPolicies asks the kubelets, where the person may. The first refusal is the others', too.
+// cpuPolicies asks the kubelets for their CPU manager's policy. After the first refusal it asks no other.
 func cpuPolicies(ctx context.Context, c rest.Interface, nodes []corev1.Node) map[string]Answer[string] {
 	policies := map[string]Answer[string]{}
 	var refused error
-	for _, n := range nodes[:min(len(nodes), mostNodes)] {
+	for _, n := range nodes[:min(len(nodes), maxNodes)] {
 		if refused != nil {
 			policies[n.Name] = Answer[string]{Err: refused}
 			continue
@@ -204,8 +213,9 @@ func cpuPolicy(ctx context.Context, c rest.Interface, node string) (string, erro
 	return answer.KubeletConfig.CPUManagerPolicy, nil
 }
 
-// ours is the definition that this plugin was built with; nil if that can't be read, which a test rules out.
-func ours() *apiextensionsv1.CustomResourceDefinition {
+// pluginDefinition is the definition that this plugin was built with. Nil means that it can't be decoded, which
+// a test rules out.
+func pluginDefinition() *apiextensionsv1.CustomResourceDefinition {
 	d := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal(crd.LoadTests(), d); err != nil {
 		return nil

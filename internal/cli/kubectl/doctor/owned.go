@@ -10,68 +10,80 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// makePolicies is the way out where a policy isn't there, or denies nothing.
+// makePolicies is advice where a policy is missing, or denies nothing.
 const makePolicies = "helm upgrade with admissionPolicy.create: true, or kubectl apply --server-side -k config/default"
 
-// owned is what only the operator makes, as long as a policy keeps everybody else from it.
+// owned is a kind of object that only the operator creates, as long as a policy denies it to others.
 type owned struct {
-	what, means string
-	keeps       func(admissionv1.ValidatingAdmissionPolicySpec) bool
+	objects, consequence string
+	protects             func(admissionv1.ValidatingAdmissionPolicySpec) bool
 }
 
 func allOwned() []owned {
 	return []owned{
-		{"tests' pods", "whoever may create pods can make some that say they are a test's, and keep physical ports that are on no test", func(p admissionv1.ValidatingAdmissionPolicySpec) bool {
-			return looksAt(p.MatchConstraints, "", "pods") && selectsLabel(p, v1alpha1.LabelUID, "")
+		{"tests' pods", "whoever may create pods can make some that say they are a test's, and keep physical ports " +
+			"that are on no test", func(p admissionv1.ValidatingAdmissionPolicySpec) bool {
+			return coversResources(p.MatchConstraints, "", "pods") && selectsLabel(p, v1alpha1.LabelUID, "")
 		}},
-		{"suites' LoadTests", "a LoadTest that somebody made in a suite's name is found out by its spec alone, once it is over", func(p admissionv1.ValidatingAdmissionPolicySpec) bool {
-			return looksAt(p.MatchConstraints, v1alpha1.Group, "loadtests") && hasCondition(p, "LoadTestSuite")
+		{"suites' LoadTests", "a LoadTest that somebody made in a suite's name is found out by its spec alone, once " +
+			"it is over", func(p admissionv1.ValidatingAdmissionPolicySpec) bool {
+			return coversResources(p.MatchConstraints, v1alpha1.Group, "loadtests") && hasCondition(p, "LoadTestSuite")
 		}},
-		{"kept Reports", "whoever may create ConfigMaps can make one up, and gates and baselines take it", func(p admissionv1.ValidatingAdmissionPolicySpec) bool {
-			return looksAt(p.MatchConstraints, "", "configmaps") && selectsLabel(p, v1alpha1.LabelRole, v1alpha1.RoleKeptReport)
-		}},
+		{"kept Reports", "whoever may create ConfigMaps can make one up, and gates and baselines take it",
+			func(p admissionv1.ValidatingAdmissionPolicySpec) bool {
+				return coversResources(p.MatchConstraints, "", "configmaps") && selectsLabel(p, v1alpha1.LabelRole,
+					v1alpha1.RoleKeptReport)
+			}},
 	}
 }
 
-// ownership is whether policies keep from others what figures and verdicts are found by. What can't be seen of policies is told with those of LoadTests.
+// ownership checks that policies protect the objects on which figures and verdicts rest. The check admission
+// reports policies that can't be read.
 func ownership(lab Lab) (findings []Finding) {
 	const check = "the operator's own"
 	if lab.Policies.Err != nil || lab.Bindings.Err != nil {
 		return nil
 	}
 	for _, o := range allOwned() {
-		if !slices.ContainsFunc(lab.Policies.Value, func(p admissionv1.ValidatingAdmissionPolicy) bool { return o.keeps(p.Spec) && lab.denies(p.Name) }) {
-			findings = append(findings, Finding{Warn, check, "no policy that denies keeps " + o.what + " the operator's to make: " + o.means,
-				makePolicies + " (docs/security.md)"})
+		protects := func(p admissionv1.ValidatingAdmissionPolicy) bool {
+			return o.protects(p.Spec) &&
+				lab.denies(p.Name)
+		}
+		if !slices.ContainsFunc(lab.Policies.Value, protects) {
+			findings = append(findings, Finding{Warn, check,
+				"no policy that denies keeps " + o.objects + " the operator's to make: " + o.consequence, makePolicies +
+					" (docs/security.md)"})
 		}
 	}
 	if findings == nil {
-		return one(OK, check, "policies keep tests' pods, suites' LoadTests and kept Reports the operator's to make", "")
+		return single(OK, check, "policies keep tests' pods, suites' LoadTests and kept Reports the operator's to make",
+			"")
 	}
 	return findings
 }
 
-// denies says whether a binding has the policy refuse anything.
+// denies reports whether a binding makes the policy refuse objects.
 func (lab *Lab) denies(policy string) bool {
 	return slices.ContainsFunc(lab.Bindings.Value, func(b admissionv1.ValidatingAdmissionPolicyBinding) bool {
 		return b.Spec.PolicyName == policy && slices.Contains(b.Spec.ValidationActions, admissionv1.Deny)
 	})
 }
 
-// looksAt says whether one of a policy's rules is for all of these resources of a group.
-func looksAt(match *admissionv1.MatchResources, group string, resources ...string) bool {
+// coversResources reports whether one rule of a policy covers all of these resources of a group.
+func coversResources(match *admissionv1.MatchResources, group string, resources ...string) bool {
 	return match != nil && slices.ContainsFunc(match.ResourceRules, func(r admissionv1.NamedRuleWithOperations) bool {
-		other := func(resource string) bool { return !slices.Contains(r.Resources, resource) }
-		return slices.Contains(r.APIGroups, group) && !slices.ContainsFunc(resources, other)
+		isMissing := func(resource string) bool { return !slices.Contains(r.Resources, resource) }
+		return slices.Contains(r.APIGroups, group) && !slices.ContainsFunc(resources, isMissing)
 	})
 }
 
-// hasCondition says whether one of the conditions under which a policy looks at an object has these words.
-func hasCondition(p admissionv1.ValidatingAdmissionPolicySpec, words string) bool {
-	return slices.ContainsFunc(p.MatchConditions, func(c admissionv1.MatchCondition) bool { return strings.Contains(c.Expression, words) })
+// hasCondition reports whether one of a policy's match conditions contains a text.
+func hasCondition(p admissionv1.ValidatingAdmissionPolicySpec, text string) bool {
+	return slices.ContainsFunc(p.MatchConditions,
+		func(c admissionv1.MatchCondition) bool { return strings.Contains(c.Expression, text) })
 }
 
-// selectsLabel says whether a policy is for objects with this label; empty: whatever its value.
+// selectsLabel reports whether a policy selects objects by this label and value. Any value matches an empty one.
 func selectsLabel(p admissionv1.ValidatingAdmissionPolicySpec, label, value string) bool {
 	s := p.MatchConstraints.ObjectSelector
 	if s == nil {

@@ -31,10 +31,13 @@ func TestWhichAccountsAnOperatorIsToldOf(t *testing.T) {
 		runner, manager string
 		budgets         bool
 	}{
-		"nothing":                   {nil, "", "linerate-system/linerate-runner", "linerate-system/default", true},
-		"as the chart writes it":    {[]string{"--runner-account=lab-runner", "--disruption-budgets=true"}, "lab", "linerate-system/lab-runner", "linerate-system/lab", true},
-		"runners in another place":  {[]string{"--leader-election-namespace", "runs"}, "lab", "runs/linerate-runner", "linerate-system/lab", true},
-		"no budgets for disruption": {[]string{"--disruption-budgets=false"}, "lab", "linerate-system/linerate-runner", "linerate-system/lab", false},
+		"nothing": {nil, "", "linerate-system/linerate-runner", "linerate-system/default", true},
+		"as the chart writes it": {[]string{"--runner-account=lab-runner", "--disruption-budgets=true"}, "lab",
+			"linerate-system/lab-runner", "linerate-system/lab", true},
+		"runners in another place": {[]string{"--leader-election-namespace", "runs"}, "lab", "runs/linerate-runner",
+			"linerate-system/lab", true},
+		"no budgets for disruption": {[]string{"--disruption-budgets=false"}, "lab", "linerate-system/linerate-runner",
+			"linerate-system/lab", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := operatorOf("linerate-system", "linerate", 1)
@@ -43,7 +46,7 @@ func TestWhichAccountsAnOperatorIsToldOf(t *testing.T) {
 			if runner.String() != c.runner || manager.String() != c.manager {
 				t.Errorf("runners have %s and the operator %s, want %s and %s", runner, manager, c.runner, c.manager)
 			}
-			if got := slices.ContainsFunc(manager.Rights, toGuard); got != c.budgets {
+			if got := slices.ContainsFunc(manager.Rights, isForBudgets); got != c.budgets {
 				t.Errorf("the right to make budgets is looked for: %v, want %v", got, c.budgets)
 			}
 		})
@@ -53,8 +56,8 @@ func TestWhichAccountsAnOperatorIsToldOf(t *testing.T) {
 // What an account that is installed lacks is told, whichever right it is: no right is looked for that means nothing.
 func TestEachRightThatIsMissingIsTold(t *testing.T) {
 	for role, c := range map[string]struct {
-		rights []Right
-		of     func(*Runs) *Account
+		rights  []Right
+		account func(*Runs) *Account
 	}{
 		"runner_role.yaml": {rightsIn(rbac.RunnerRole()), func(r *Runs) *Account { return &r.Runner }},
 		"runs_role.yaml":   {rightsIn(rbac.RunsRole()), func(r *Runs) *Account { return &r.Manager }},
@@ -66,14 +69,15 @@ func TestEachRightThatIsMissingIsTold(t *testing.T) {
 			t.Run(fmt.Sprintf("%s: %s %s", role, right.Verb, right.Resource), func(t *testing.T) {
 				lab := healthy()
 				lab.runs(func(r *Runs) {
-					a := c.of(r)
+					a := c.account(r)
 					a.Rights = slices.Clone(c.rights)
 					for i := range a.Rights {
 						a.Rights[i].Allowed = i != lacking
 					}
 				})
 				ill := slices.DeleteFunc(runners(lab), func(f Finding) bool { return f.Level == OK })
-				if len(ill) != 1 || !strings.Contains(ill[0].Message, "may not "+right.Verb+" "+right.Resource+" in namespace linerate-system") {
+				if len(ill) != 1 || !strings.Contains(ill[0].Message, "may not "+right.Verb+" "+right.Resource+
+					" in namespace linerate-system") {
 					t.Errorf("got\n%s", lines(ill))
 				}
 			})
@@ -89,16 +93,21 @@ func TestRolesTellWhereTheAPIServerDoesNot(t *testing.T) {
 	}{
 		"a Role that gives all":             {func(*Runs) {}, OK},
 		"a Role that gives all by wildcard": {func(r *Runs) { r.Roles.Value[0].Rules[0].Verbs = []string{"*"} }, OK},
-		"a binding of a group":              {func(r *Runs) { r.binds(rbacv1.Subject{Kind: "Group", Name: "system:serviceaccounts:linerate-system"}) }, OK},
+		"a binding of a group": {func(r *Runs) {
+			r.binds(rbacv1.Subject{Kind: "Group",
+				Name: "system:serviceaccounts:linerate-system"})
+		}, OK},
 		"a binding of a user": {func(r *Runs) {
 			r.binds(rbacv1.Subject{Kind: "User", Name: "system:serviceaccount:linerate-system:linerate-runner"})
 		}, OK},
 		"a binding of another account": {func(r *Runs) {
 			r.binds(rbacv1.Subject{Kind: "ServiceAccount", Namespace: "lab", Name: "linerate-runner"})
 		}, Unknown},
-		"a Role without a verb":      {func(r *Runs) { r.Roles.Value[0].Rules[0].Verbs = []string{"update"} }, Unknown},
-		"a Role for one object":      {func(r *Runs) { r.Roles.Value[0].Rules[0].ResourceNames = []string{"one"} }, Unknown},
-		"a Role of another group":    {func(r *Runs) { r.Roles.Value[0].Rules[0].APIGroups = []string{"apps"} }, Unknown},
+		"a Role without a verb": {func(r *Runs) { r.Roles.Value[0].Rules[0].Verbs = []string{"update"} }, Unknown},
+		"a Role for one object": {func(r *Runs) { r.Roles.Value[0].Rules[0].ResourceNames = []string{"one"} },
+			Unknown},
+		"a Role of another group": {func(r *Runs) { r.Roles.Value[0].Rules[0].APIGroups = []string{"apps"} },
+			Unknown},
 		"a ClusterRole":              {func(r *Runs) { r.RoleBindings.Value[0].RoleRef.Kind = "ClusterRole" }, Unknown},
 		"Roles that may not be read": {func(r *Runs) { r.Roles = Answer[[]rbacv1.Role]{Err: forbidden()} }, Unknown},
 	} {
@@ -106,7 +115,7 @@ func TestRolesTellWhereTheAPIServerDoesNot(t *testing.T) {
 			r := runsAt("linerate-system")
 			r.Runner.unasked()
 			c.change(&r)
-			if got := r.writing(); len(got) != 1 || got[0].Level != c.want {
+			if got := r.checkRunner(); len(got) != 1 || got[0].Level != c.want {
 				t.Errorf("got\n%swant %s", lines(got), c.want)
 			}
 		})
@@ -117,11 +126,12 @@ func TestRolesTellWhereTheAPIServerDoesNot(t *testing.T) {
 func (r *Runs) binds(s rbacv1.Subject) { r.RoleBindings.Value[0].Subjects = []rbacv1.Subject{s} }
 
 func TestWhoMayNotLookIntoTheOperatorsNamespaceIsToldSo(t *testing.T) {
-	lab, no := healthy(), forbidden()
-	lab.Bindings = Answer[[]admissionv1.ValidatingAdmissionPolicyBinding]{Err: no}
+	lab, refused := healthy(), forbidden()
+	lab.Bindings = Answer[[]admissionv1.ValidatingAdmissionPolicyBinding]{Err: refused}
 	lab.runs(func(r *Runs) {
-		r.Namespace, r.Runner.Object = Answer[*corev1.Namespace]{Err: no}, Answer[*corev1.ServiceAccount]{Err: no}
-		r.Roles, r.RoleBindings = Answer[[]rbacv1.Role]{Err: no}, Answer[[]rbacv1.RoleBinding]{Err: no}
+		r.Namespace, r.Runner.Object = Answer[*corev1.Namespace]{Err: refused},
+			Answer[*corev1.ServiceAccount]{Err: refused}
+		r.Roles, r.RoleBindings = Answer[[]rbacv1.Role]{Err: refused}, Answer[[]rbacv1.RoleBinding]{Err: refused}
 		r.Runner.unasked()
 		r.Manager.unasked()
 	})
@@ -147,10 +157,10 @@ func TestThePolicyOfRunnersIsKnownByItsAccount(t *testing.T) {
 		if err := yaml.UnmarshalStrict(text, &p); err != nil {
 			t.Fatal(err)
 		}
-		if got := holdsRunners(p.Spec, manifests.DefaultRunnerAccount); got != want {
+		if got := limitsRunners(p.Spec, manifests.DefaultRunnerAccount); got != want {
 			t.Errorf("%s holds runners: %v, want %v", file, got, want)
 		}
-		if holdsRunners(p.Spec, "runner") || holdsRunners(p.Spec, "lab-linerate-runner") {
+		if limitsRunners(p.Spec, "runner") || limitsRunners(p.Spec, "lab-linerate-runner") {
 			t.Errorf("%s holds the runners of an account that it doesn't name", file)
 		}
 	}
@@ -184,11 +194,12 @@ func (s *apiServer) client(t *testing.T, objects ...client.Object) client.Client
 }
 
 func TestBothAccountsAreAskedFor(t *testing.T) {
-	in := metav1.ObjectMeta{Namespace: "linerate-system", Name: "linerate-runner"}
+	meta := metav1.ObjectMeta{Namespace: "linerate-system", Name: "linerate-runner"}
 	s := &apiServer{refused: "update configmaps"}
 	lab := healthy()
 	lab.Operators.Value[0].Spec.Template.Spec.ServiceAccountName = "linerate"
-	lab.lookAtRuns(t.Context(), s.client(t, &corev1.ServiceAccount{ObjectMeta: in}, &rbacv1.Role{ObjectMeta: in}, &rbacv1.RoleBinding{ObjectMeta: in}))
+	lab.readRuns(t.Context(), s.client(t, &corev1.ServiceAccount{ObjectMeta: meta}, &rbacv1.Role{ObjectMeta: meta},
+		&rbacv1.RoleBinding{ObjectMeta: meta}))
 	runs := lab.Runs[client.ObjectKeyFromObject(&lab.Operators.Value[0])]
 	if err := runs.Runner.Object.Err; err != nil {
 		t.Error(err)
@@ -207,7 +218,8 @@ func TestBothAccountsAreAskedFor(t *testing.T) {
 	}
 	const groups = " system:serviceaccounts system:serviceaccounts:linerate-system system:authenticated"
 	if users["system:serviceaccount:linerate-system:linerate-runner"+groups] != len(rightsIn(rbac.RunnerRole())) ||
-		users["system:serviceaccount:linerate-system:linerate"+groups] != len(rightsIn(rbac.RunsRole())) || len(users) != 2 {
+		users["system:serviceaccount:linerate-system:linerate"+groups] != len(rightsIn(rbac.RunsRole())) ||
+		len(users) != 2 {
 		t.Errorf("%v", users)
 	}
 }
@@ -215,7 +227,7 @@ func TestBothAccountsAreAskedFor(t *testing.T) {
 func TestWhoMayNotAskForOthersRightsAsksOnce(t *testing.T) {
 	s := &apiServer{silent: true}
 	lab := healthy()
-	lab.lookAtRuns(t.Context(), s.client(t))
+	lab.readRuns(t.Context(), s.client(t))
 	if len(s.asked) != 2 { // once for each account
 		t.Errorf("%d questions", len(s.asked))
 	}

@@ -21,8 +21,9 @@ func TestWhichNamespacesAnOperatorLooksAfter(t *testing.T) {
 		env  string
 		want []string
 	}{
-		"all":                       {[]string{"--log-level=info"}, "", nil},
-		"as the chart writes them":  {[]string{"--network-namespaces=default", "--namespaces=lab-a,lab-b"}, "", []string{"lab-a", "lab-b"}},
+		"all": {[]string{"--log-level=info"}, "", nil},
+		"as the chart writes them": {[]string{"--network-namespaces=default", "--namespaces=lab-a,lab-b"}, "",
+			[]string{"lab-a", "lab-b"}},
 		"in two words":              {[]string{"--namespaces", "lab-a"}, "", []string{"lab-a"}},
 		"by the environment":        {nil, "lab-a,lab-b", []string{"lab-a", "lab-b"}},
 		"a flag before environment": {[]string{"--namespaces=lab-a"}, "lab-b", []string{"lab-a"}},
@@ -50,25 +51,30 @@ func TestOnlyLeasesThatNobodyGivesBackAreLookedInto(t *testing.T) {
 	}
 	lease := func(namespace, name, holder string) client.Object {
 		return &coordinationv1.Lease{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{v1alpha1.LabelWire: "true"},
-				Annotations: map[string]string{v1alpha1.AnnotationWireNode: "node-1", v1alpha1.AnnotationWirePort: name}},
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+				Labels: map[string]string{v1alpha1.LabelWire: "true"},
+				Annotations: map[string]string{v1alpha1.AnnotationWireNode: "node-1",
+					v1alpha1.AnnotationWirePort: name}},
 			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
 		}
 	}
 	leader := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "linerate-system", Name: leaseName}}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(leader, loadTest("uid", true),
-		lease("linerate-system", "mine", "lab/second/uid-2/1"), lease("linerate-system", "left", "gone/first/uid/3"), lease("linerate-system", "odd", "somebody"),
+		lease("linerate-system", "mine", "lab/second/uid-2/1"), lease("linerate-system", "left", "gone/first/uid/3"),
+		lease("linerate-system", "odd", "somebody"),
 		lease("elsewhere", "other", "gone/first/uid/3")).Build()
-	lab := Lab{Operators: Answer[[]appsv1.Deployment]{Value: []appsv1.Deployment{operatorOf("linerate-system", "linerate", 1)}}}
+	lab := Lab{Operators: Answer[[]appsv1.Deployment]{Value: []appsv1.Deployment{operatorOf("linerate-system",
+		"linerate", 1)}}}
 	lab.Operators.Value[0].Spec.Template.Spec.Containers[0].Args = []string{"--namespaces=lab"}
-	lab.lookAtWires(t.Context(), c)
+	lab.readWires(t.Context(), c)
 	answer := lab.Wires["linerate-system"]
 	if answer.Err != nil || len(answer.Value) != 2 || len(lab.Wires) != 1 {
 		t.Fatalf("%+v", lab.Wires)
 	}
-	left, odd := answer.Value[0], answer.Value[1]
-	if left.Lease.Name != "left" || left.Node != "node-1" || left.Port != "left" || left.UID != "uid" || left.Holder.Err != nil || left.Holder.Value.Name != "first" {
-		t.Errorf("%+v", left)
+	foreign, odd := answer.Value[0], answer.Value[1]
+	if foreign.Lease.Name != "left" || foreign.Node != "node-1" || foreign.Port != "left" || foreign.UID != "uid" ||
+		foreign.Holder.Err != nil || foreign.Holder.Value.Name != "first" {
+		t.Errorf("%+v", foreign)
 	}
 	if odd.Lease.Name != "odd" || odd.Test.Name != "" {
 		t.Errorf("%+v", odd)
