@@ -123,9 +123,9 @@ func findExtended(d driver, names []string) extended {
 	x.split = len(x.missed) > 0 && len(x.damaged) > 0
 	for at, name := range names {
 		switch {
-		case isReceivedPause(name):
+		case isPause(name, "rx"):
 			x.pauses = append(x.pauses, at)
-		case isSentPause(name):
+		case isPause(name, "tx"):
 			x.pausesSent = append(x.pausesSent, at)
 		}
 	}
@@ -142,15 +142,9 @@ func indexesOf(names, wanted []string) (indexes []int) {
 	return indexes
 }
 
-// isReceivedPause matches the drivers' names of received pause frames, such as rx_xoff_packets,
+// isPause matches the drivers' names of pause frames in a direction, "rx" or "tx", such as rx_xoff_packets,
 // rx_flow_control_xoff_packets, rx_priority0_xoff_packets, priority_xoff_rx_tc0, rx_pause_frames and rx_pfc_frames,
-// but no names of durations or transitions.
-func isReceivedPause(name string) bool { return isPause(name, "rx") }
-
-// isSentPause matches the names of sent pause frames, by which the port held the device up, as the port had no room
-// itself.
-func isSentPause(name string) bool { return isPause(name, "tx") }
-
+// but no names of durations or transitions. By sent pause frames the port held the device up, as it had no room itself.
 func isPause(name, direction string) bool {
 	name = strings.ToLower(name)
 	pauses := strings.Contains(name, "xoff") || strings.Contains(name, "pause") || strings.Contains(name, "pfc")

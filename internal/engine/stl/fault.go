@@ -73,14 +73,11 @@ func judge(server string, err error) (text string, kind error) {
 	if lost := lostInWords(err); lost != "" {
 		return fmt.Sprintf("%s: %s", server, lost), engine.ErrLost
 	}
-	return fmt.Sprintf("%s: %s%s", server, oneLine(err), hint(err)), engine.ErrRefused
+	return fmt.Sprintf("%s: %s%s", server, strings.ReplaceAll(err.Error(), "\n", "; "), hint(err)), engine.ErrRefused
 }
 
 // tooLong begins what the software engine says of a frame that is longer than a port takes.
 const tooLong = "too long: "
-
-// oneLine puts an error of several lines into one.
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // lostInWords is the sentence for a server that answers but has lost its state. It is empty for other errors.
 func lostInWords(err error) string {

@@ -108,12 +108,8 @@ func (w *Watch) note(s second) {
 	for len(w.seconds) <= index {
 		w.seconds = append(w.seconds, second{})
 	}
-	w.seconds[index].add(s)
-}
-
-func (s *second) add(o second) {
-	s.stolen += o.stolen
-	s.latest = max(s.latest, o.latest)
+	second := &w.seconds[index]
+	second.stolen, second.latest = second.stolen+s.stolen, max(second.latest, s.latest)
 }
 
 // Since is what the machine took from a time until now.

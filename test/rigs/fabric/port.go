@@ -9,7 +9,7 @@ import (
 )
 
 // SetPort pulls the cable of a port (its functions' interfaces lose their carrier, wherever they are), or plugs it in
-// again. Ports are numbered along their wire, from 0. A function that is replaced while the cable is pulled comes
+// again. Ports are numbered along their wire, from 0. A function that was lost while the cable is pulled comes
 // back with its cable plugged in.
 func (s Spec) SetPort(wire string, index int, plugged bool) error {
 	name := fmt.Sprintf("%sp%d", wire, index)

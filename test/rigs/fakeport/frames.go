@@ -25,19 +25,17 @@ func (p *Port) Inject(frames [][]byte, _ time.Duration) error {
 	return nil
 }
 
-// Deliver lets a frame arrive from outside, as if the peer had sent it.
-func (p *Port) Deliver(frame []byte) { p.receive(frame) }
-
 func (p *Port) send(frame []byte) {
 	p.mu.Lock()
 	p.base.Sent = p.base.Sent.Add(sizeOf(frame))
 	watchers := p.watchers()
 	p.mu.Unlock()
 	p.show(watchers, frame, true)
-	p.peer.receive(frame)
+	p.peer.Deliver(frame)
 }
 
-func (p *Port) receive(frame []byte) {
+// Deliver lets a frame arrive, from the peer or from outside as if the peer had sent it.
+func (p *Port) Deliver(frame []byte) {
 	p.mu.Lock()
 	if p.closed || !p.promiscuous && !p.addressed(frame) {
 		p.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 func (p *port) getPortStats(Call) (any, error) {
 	good := p.read(&p.byCounters, 4)
 	return object{
-		"opackets": good.sent, "obytes": good.sentBytes, "oerrors": p.sendErrors,
+		"opackets": good.sent, "obytes": good.sentBytes, "oerrors": 0,
 		"ipackets": good.received, "ibytes": good.receivedBytes, "ierrors": p.receiveErrors + p.damaged,
 		"m_cpu_util": wire.Float(25), "m_total_tx_pps": wire.Float(p.rate),
 	}, nil
@@ -61,7 +61,7 @@ func (p *port) extended() []counter {
 	counters := []counter{
 		{"rx_good_packets", good.received}, {"tx_good_packets", good.sent}, {"rx_good_bytes", good.receivedBytes},
 		{"tx_good_bytes", good.sentBytes},
-		{"rx_missed_errors", p.receiveErrors}, {"rx_errors", p.damaged}, {"tx_errors", p.sendErrors},
+		{"rx_missed_errors", p.receiveErrors}, {"rx_errors", p.damaged}, {"tx_errors", 0},
 		{"rx_mbuf_allocation_errors", 0},
 	}
 	if p.Virtual {

@@ -177,13 +177,6 @@ func (g *Generator) AddDamaged(index int, frames int64) {
 	g.ports[index].damaged += frames
 }
 
-// AddSendErrors adds frames that a port failed to send to its counters.
-func (g *Generator) AddSendErrors(index int, frames int64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.ports[index].sendErrors += frames
-}
-
 // Receive has a port receive a frame.
 func (g *Generator) Receive(index int, frame []byte) {
 	g.mu.Lock()

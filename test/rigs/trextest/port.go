@@ -46,7 +46,7 @@ type port struct {
 	sent, sentBytes, received, receivedBytes float64
 	receivedMean                             float64 // of the frames that are received now
 	cleared, byCounters, byExtended          frames  // read from registers in all, and by each of the two readers
-	receiveErrors, damaged, sendErrors       int64
+	receiveErrors, damaged                   int64
 }
 
 func newPort(p Port) *port {
