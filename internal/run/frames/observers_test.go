@@ -17,7 +17,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/signs"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
-	"github.com/linerate-dev/linerate/internal/run/frames"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
 )
@@ -68,9 +67,7 @@ func TestObserversAreInTheReport(t *testing.T) {
 			})
 			var rep *report.Report
 			synctest.Test(t, func(t *testing.T) {
-				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time),
-					new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
-				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+				rep = s.runOn(t, busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)})
 			})
 			if len(rep.Observations) != 2 || len(rep.Windows) == 0 {
 				t.Fatalf("%d observations, %d windows: %s", len(rep.Observations), len(rep.Windows), rep.Message)
@@ -121,9 +118,7 @@ func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 							Numbers: []observe.Number{{Name: "value", Part: "outlet 4", Unit: plan.Watts,
 								Kind: report.Gauge, Value: 240}}}}}
 				}
-				gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0),
-					PortOfLink: map[string]int{"west": 0, "east": 1}}}
-				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+				rep = s.runOn(t, sim.New(s.world).Generator(0))
 			})
 			sign := rep.Observations[0].Series[0]
 			if sign.IdleBefore == nil || *sign.IdleBefore != 240 {
@@ -219,9 +214,7 @@ func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 				c.node.begin = time.Now()
 				s.frames.Device, s.frames.Nodes, s.frames.DeviceNode = c.node.reading,
 					map[string]string{"g0": "node-1"}, "node-2"
-				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time),
-					new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
-				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+				rep = s.runOn(t, busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)})
 			})
 			if rep.Ending != report.Completed || len(rep.Windows) < 3 || len(rep.Observations) != 2 {
 				t.Fatalf("%s: %s, %d windows", rep.Ending, rep.Message, len(rep.Windows))
@@ -307,9 +300,7 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 				s.frames.OneMachine, s.frames.Wanted = true, observe.Want(s.plan.Observers, true)
 				gen := warm{busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, s.frames.Wanted,
 					&asked}
-				rep = runner.Run(t.Context(), &s.plan,
-					frames.New([]frames.Generator{{Name: "g0", Engine: gen, PortOfLink: map[string]int{"west": 0,
-						"east": 1}}}, s.frames), s.options)
+				rep = s.runOn(t, gen)
 			})
 			if rep.Ending != report.Completed || len(rep.Windows) == 0 || len(rep.Observations[0].Series) != 1 {
 				t.Fatalf("%s: %s, %d windows, %+v", rep.Ending, rep.Message, len(rep.Windows), rep.Observations)
@@ -354,9 +345,7 @@ func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
 			return observe.Collected{Clock: elapsed + 1,
 				Answers: []observe.Answer{{Observer: "box", At: elapsed.Truncate(time.Second) + 1, Missing: reason}}}
 		}
-		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0),
-			PortOfLink: map[string]int{"west": 0, "east": 1}}}
-		rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+		rep = s.runOn(t, sim.New(s.world).Generator(0))
 	})
 	var noted []report.Note
 	for _, n := range rep.Notes {
@@ -395,9 +384,7 @@ func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
 						packets),
 						count("calls", "calls", packets/8)}}}}
 		}
-		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0),
-			PortOfLink: map[string]int{"west": 0, "east": 1}}}
-		rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+		rep = s.runOn(t, sim.New(s.world).Generator(0))
 	})
 	if clocks := rep.Result.ClocksPerPacket()[report.VPPNode{Observer: "vpp", Name: "ip4-lookup"}]; clocks < 29.99 ||
 		clocks > 30.01 {
@@ -449,9 +436,7 @@ func TestADevicesInterfacesCountAWholeTrial(t *testing.T) {
 				_, _ = gen.Read(ctx, []int{0, 1})
 			}
 		}()
-		rep = runner.Run(t.Context(), &s.plan,
-			frames.New([]frames.Generator{{Name: "g0", Engine: gen, PortOfLink: map[string]int{"west": 0, "east": 1}}},
-				s.frames), s.options)
+		rep = s.runOn(t, gen)
 	})
 	if rep.Ending != report.Completed || len(rep.Windows) == 0 {
 		t.Fatalf("%s: %s, %d windows", rep.Ending, rep.Message, len(rep.Windows))

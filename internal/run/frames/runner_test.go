@@ -153,6 +153,13 @@ func (s *scenario) run(t *testing.T) *report.Report {
 	return rep
 }
 
+// runOn carries the scenario out by one engine, in the virtual time of the caller.
+func (s *scenario) runOn(t *testing.T, e engine.Engine) *report.Report {
+	gens := []frames.Generator{{Name: s.plan.Generators[0].Name, Engine: e,
+		PortOfLink: map[string]int{"west": 0, "east": 1}}}
+	return runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+}
+
 // verified recomputes the Report from its raw counters, as a file brings it back. That trials were ended which
 // the procedure doesn't end is some tests' doing.
 func verified(t *testing.T, rep *report.Report) {

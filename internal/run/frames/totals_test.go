@@ -9,8 +9,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/run/frames"
-	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
 )
 
@@ -53,8 +51,7 @@ func TestStolenTimeIsInTheReport(t *testing.T) {
 			s := scene()
 			synctest.Test(t, func(t *testing.T) {
 				e := robbed{sim.New(s.world).Generator(0), tt.stolen}
-				gens := []frames.Generator{{Name: "g0", Engine: e, PortOfLink: map[string]int{"west": 0, "east": 1}}}
-				got := runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options).Stolen
+				got := s.runOn(t, e).Stolen
 				if !tt.reported {
 					if len(got) != 0 {
 						t.Errorf("%+v", got)

@@ -10,7 +10,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/procedure"
-	"github.com/linerate-dev/linerate/internal/run/frames"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
@@ -34,9 +33,7 @@ func TestRestartedHeldTrafficEndsAtTheAnnouncedTime(t *testing.T) {
 		onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }))
 	synctest.Test(t, func(t *testing.T) {
 		g := &ends{Engine: sim.New(s.world).Generator(0)}
-		driver := frames.New([]frames.Generator{{Name: s.plan.Generators[0].Name, Engine: g,
-			PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames)
-		rep := runner.Run(t.Context(), &s.plan, driver, s.options)
+		rep := s.runOn(t, g)
 		restarts := 0
 		for _, end := range g.times {
 			if end.After(g.times[0]) {
@@ -69,8 +66,7 @@ func TestAGeneratorsRemarksAreInTheReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &remarking{sim.New(s.world).Generator(0),
 			[]string{"the server took longer than the 300ms until the common start"}}
-		gens := []frames.Generator{{Name: "g0", Engine: e, PortOfLink: map[string]int{"west": 0, "east": 1}}}
-		if lines := trace(runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)); strings.Count(lines,
+		if lines := trace(s.runOn(t, e)); strings.Count(lines,
 			"generator g0: the server took longer than the 300ms until the common start") != 1 {
 			t.Errorf("it says\n%s", lines)
 		}

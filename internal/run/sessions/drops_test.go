@@ -56,7 +56,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 			ends []End) {
 			ends[1].Forgetful = 300 * time.Millisecond
 		})
-		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+		rep := r.run(t)
 		if n := droppedOf(rep, "east", "TCPRcvQDrop") + droppedOf(rep, "east", "TCPOFODrop"); n <= 0 &&
 			!dropsUnknown(rep) || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
 			t.Errorf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
@@ -88,7 +88,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 	for _, protocol := range []string{plan.UDP, plan.TCP} {
 		t.Run("what the sender's queue has no room for, with "+protocol, func(t *testing.T) {
 			r := newRig(t, nil, iperf3Of(protocol, 20), func(_ *plan.Plan, ends []End) { narrow(t, ends[0]) })
-			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+			rep := r.run(t)
 			if rep.Ending != report.Completed {
 				t.Fatalf("%s: %s", rep.Ending, rep.Message)
 			}
@@ -105,7 +105,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 	t.Run("nothing, where ends have what they need", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, queued(), oneWay50)
-		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+		rep := r.run(t)
 		if rep.Ending != report.Completed {
 			t.Fatalf("%s: %s", rep.Ending, rep.Message)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
 // onceItForwards makes the device fail once it has received so many more packets on west, and recover after an
@@ -114,7 +113,7 @@ func TestADeviceThatDiesPassesInNoSessions(t *testing.T) {
 				p.Criteria = []plan.Criterion{{Name: "some", Metric: "GoodputBitsPerSecond", Min: "1"}}
 			})
 			r.onceItForwards(t, 2000, c.dies, c.outage, c.returns)
-			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+			rep := r.run(t)
 			t.Logf("%s %s: %s %+v", rep.Ending, rep.Message, rep.Result.Message, rep.Interruptions)
 			if rep.Verdict.Outcome == report.Passed || rep.Result.Confirmed || rep.Ending == report.Completed &&
 				rep.Result.Reason != c.want {

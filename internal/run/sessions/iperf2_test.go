@@ -236,7 +236,7 @@ func TestIperf2sFaultsNameTheWayOut(t *testing.T) {
 			}
 			return err
 		}))
-		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+		rep := r.run(t)
 		if rep.Ending != report.Failed || !strings.Contains(rep.Message, "the port is taken") {
 			t.Errorf("%s: %s", rep.Ending, rep.Message)
 		}
@@ -244,7 +244,7 @@ func TestIperf2sFaultsNameTheWayOut(t *testing.T) {
 	t.Run("a machine without it", func(t *testing.T) {
 		r := newRig(t, queued(), iperf2Of(plan.TCP, 0))
 		t.Setenv("PATH", t.TempDir())
-		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+		rep := r.run(t)
 		if rep.Ending != report.Failed || !strings.Contains(rep.Message, "apt install iperf") {
 			t.Errorf("%s: %s", rep.Ending, rep.Message)
 		}

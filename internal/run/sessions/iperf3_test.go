@@ -144,7 +144,7 @@ func TestIperf3sFaultsNameTheWayOut(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, queued(), iperf3Of(c.protocol, 5))
 			c.change(t, r)
-			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+			rep := r.run(t)
 			if rep.Ending != c.ending || slices.ContainsFunc(c.want,
 				func(words string) bool { return !strings.Contains(rep.Message, words) }) {
 				t.Errorf("%s: %s; want %s: …%s…", rep.Ending, rep.Message, c.ending, c.want)
@@ -209,7 +209,7 @@ func TestDatagramsInFragmentsAndTheSmallest(t *testing.T) {
 					p.Procedure.ConstantLoad.Rate = units.Rate{Kind: units.Packets, Micros: 1000 * 1_000_000}
 				}
 			})
-			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+			rep := r.run(t)
 			if rep.Ending != report.Completed || !rep.Result.Measured {
 				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.Message)
 			}

@@ -15,7 +15,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/host/netif"
-	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/impaired"
 	"github.com/linerate-dev/linerate/test/rigs/netnstest"
@@ -81,7 +80,7 @@ func TestLossOfADeviceThatDropsOneInAHundred(t *testing.T) {
 		p.Procedure.ConstantLoad.Unlimited, p.Procedure.ConstantLoad.Rate = false, units.Rate{Kind: units.Packets,
 			Micros: 10_000 * 1_000_000}
 	})
-	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+	rep := r.run(t)
 	counts, err := device.Counts()
 	noError(t, err)
 	if !rep.Result.Measured {
@@ -108,7 +107,7 @@ func TestManyStreamsOpenThroughALossyDevice(t *testing.T) {
 			Micros: 10 * streams * 1_000_000}
 		p.Procedure.ConstantLoad.Duration = plan.Duration(2 * time.Second)
 	})
-	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+	rep := r.run(t)
 	if len(rep.Path) != 1 || !rep.Path[0].Proven || rep.Path[0].Received != streams {
 		t.Errorf("%s: %s; %+v", rep.Ending, rep.Message, rep.Path)
 	}
@@ -122,7 +121,7 @@ func TestRoundTripOfADeviceThatDelays(t *testing.T) {
 		p.Procedure.ConstantLoad.Unlimited, p.Procedure.ConstantLoad.Rate = false, units.Rate{Kind: units.Layer2Bits,
 			Micros: 2e6 * 1e6}
 	})
-	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+	rep := r.run(t)
 	if !rep.Result.Measured {
 		t.Fatalf("%s: %s", rep.Ending, rep.Message)
 	}
@@ -140,7 +139,7 @@ func TestGoodputOfIperf3ThroughFiftyMegabits(t *testing.T) {
 			r := newRig(t, queued(), iperf3Of(plan.TCP, 0), func(p *plan.Plan, _ []End) {
 				p.Sessions.Application, p.Procedure.ConstantLoad.Duration = application, plan.Duration(8*time.Second)
 			})
-			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+			rep := r.run(t)
 			if !rep.Result.Measured {
 				t.Fatalf("%s: %s", rep.Ending, rep.Message)
 			}
@@ -161,7 +160,7 @@ func TestAWeakReceiverOfDatagramsIsNeverTheDevice(t *testing.T) {
 		p.Procedure.ConstantLoad.Unlimited, p.Procedure.ConstantLoad.Rate = false, units.Rate{Kind: units.Layer2Bits,
 			Micros: 100e6 * 1e6}
 	})
-	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+	rep := r.run(t)
 	d := rep.Result.Directions[0].Sessions
 	t.Log(rep.Result.Message)
 	if d.Datagrams.Lost > 0 && (rep.Result.Reason == report.PathLimited || d.Datagrams.DroppedByReceiver == 0) {

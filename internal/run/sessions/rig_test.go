@@ -104,6 +104,12 @@ func (r *rig) serve(t *testing.T) {
 	}
 }
 
+// run carries the rig's Plan out.
+func (r *rig) run(t *testing.T) *report.Report {
+	t.Helper()
+	return runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+}
+
 func cable(t *testing.T, ns, dut *netif.Namespace, name string, mac, dutMAC net.HardwareAddr) {
 	t.Helper()
 	noError(t, ns.Do(func() error {

@@ -162,7 +162,7 @@ func TestASlowReceiverIsNeverTheDevicesLimit(t *testing.T) {
 		p.Directions = p.Directions[:1]
 		ends[1].SlowReader = 250_000 // 4 connections of 8 Mb/s, of the 47.7 that come through
 	})
-	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+	rep := r.run(t)
 	if rep.Result.Reason != report.GeneratorLimited || !rep.Result.LowerBound() || !strings.Contains(rep.Result.Message,
 		"the receiver was too slow") {
 		t.Errorf("%s: %s", rep.Result.Reason, rep.Result.Message)
@@ -454,7 +454,7 @@ func TestFaultsOfEndsNameTheWayOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, queued())
 			c.change(r)
-			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+			rep := r.run(t)
 			if rep.Ending != c.ending || !strings.Contains(rep.Message, c.want) {
 				t.Errorf("%s: %s; want %s: …%s…", rep.Ending, rep.Message, c.ending, c.want)
 			}
