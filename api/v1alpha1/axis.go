@@ -31,8 +31,8 @@ type AxisValue struct {
 	// +required
 	Name AxisName `json:"name"`
 
-	// patch changes the template's spec, as a JSON merge patch (RFC 7396): mappings are merged, lists replaced, null removes. Example:
-	// {traffic: {frameSize: 64}}.
+	// patch changes the template's spec, as a JSON merge patch (RFC 7396): mappings are merged, lists replaced,
+	// null removes. Example: {traffic: {frameSize: 64}}.
 	// +optional
 	Patch Freeform `json:"patch,omitempty"`
 }

@@ -1,14 +1,15 @@
 package v1alpha1
 
-// EnvironmentPart is a part of what a figure was measured in: Generator (product, version), Path (how it sends), NIC (model, firmware), Driver, Node, or Processor
-// (model, number).
+// EnvironmentPart is a part of what a figure was measured in: Generator (product, version), Path (how it
+// sends), NIC (model, firmware), Driver, Node, or Processor (model, number).
 //
 // +kubebuilder:validation:Enum=Generator;Path;NIC;Driver;Node;Processor
 type EnvironmentPart string
 
-// BaselineSpec says what criteria with maxRegression compare with: exactly one of its members is set. What is compared must have been measured in the
-// same way (links, traffic, procedure, line rates): else the criterion is undecided, and its message names what differs. It is also undecided where the
-// baseline doesn't exist, or wasn't measured.
+// BaselineSpec says what criteria with maxRegression compare with: exactly one of its members is set. What is
+// compared must have been measured in the same way (links, traffic, procedure, line rates): else the criterion
+// is undecided, and its message names what differs. It is also undecided where the baseline doesn't exist, or
+// wasn't measured.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.loadTest), has(self.reports)].filter(x, x).size() == 1",message="a baseline is one of loadTest and reports"
 type BaselineSpec struct {
@@ -19,7 +20,8 @@ type BaselineSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTest's name is made of lower-case letters, digits and dashes, such as vpp-main"
 	LoadTest string `json:"loadTest,omitempty"`
 
-	// reports are kept Reports of the namespace, one for each run; 5 make a good baseline. Example: [{configMap: vpp-main-report}].
+	// reports are kept Reports of the namespace, one for each run; 5 make a good baseline. Example: [{configMap:
+	// vpp-main-report}].
 	// +optional
 	// +listType=map
 	// +listMapKey=configMap
@@ -27,8 +29,8 @@ type BaselineSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Reports []ReportRef `json:"reports,omitempty"`
 
-	// allowDifferent names parts of the environment that may differ from the baseline's. Any other difference leaves the criterion undecided.
-	// Example: [Node].
+	// allowDifferent names parts of the environment that may differ from the baseline's. Any other difference
+	// leaves the criterion undecided. Example: [Node].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -52,8 +54,9 @@ type ReportRef struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// SuiteBaselineSpec names what the cells of a suite are compared with: cells of the same suite (axis and value), each with the one that differs from
-// it in this axis only; or those of an earlier suite, each with the one that has the same values of the same axes.
+// SuiteBaselineSpec names what the cells of a suite are compared with: cells of the same suite (axis and
+// value), each with the one that differs from it in this axis only; or those of an earlier suite, each with the
+// one that has the same values of the same axes.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.axis) == has(self.value) && has(self.axis) != has(self.suite)",message="a baseline is either axis and value, such as {axis: image, value: main}, or suite, such as {suite: nightly-1}"
 type SuiteBaselineSpec struct {

@@ -1,10 +1,13 @@
 package v1alpha1
 
-// The conditions of a LoadTest. All but Reconciling and Stalled exist from the first reconcile on; those two only while they are true.
+// The conditions of a LoadTest. All but Reconciling and Stalled exist from the first reconcile on; those two
+// only while they are true.
 const (
-	// ConditionAccepted is True when the spec can be measured, False when it can't: the message says which field, and the way out.
+	// ConditionAccepted is True when the spec can be measured, False when it can't: the message says which field,
+	// and the way out.
 	ConditionAccepted = "Accepted"
-	// ConditionScheduled is True when all pods have their nodes and devices; False says what is missing, and how to mend it.
+	// ConditionScheduled is True when all pods have their nodes and devices; False says what is missing, and how
+	// to mend it.
 	ConditionScheduled = "Scheduled"
 	// ConditionGeneratorsReady is True when every generator answers; False says which doesn't, and why.
 	ConditionGeneratorsReady = "GeneratorsReady"
@@ -12,8 +15,8 @@ const (
 	ConditionDUTReady = "DUTReady"
 	// ConditionComplete is True at the end of every test, good or bad; an invalid one is complete at once.
 	ConditionComplete = "Complete"
-	// ConditionPassed is the criteria's verdict: True when all are met, False when one isn't, Unknown when there are none or there is
-	// nothing to judge.
+	// ConditionPassed is the criteria's verdict: True when all are met, False when one isn't, Unknown when there
+	// are none or there is nothing to judge.
 	ConditionPassed = "Passed"
 	// ConditionReconciling is True while the operator works on the test, or waits for something, as kstatus defines it.
 	ConditionReconciling = "Reconciling"
@@ -42,10 +45,11 @@ const (
 	ReasonUnschedulable   = "Unschedulable"    // False: the scheduler finds no node
 	ReasonNodeRefused     = "NodeRefused"      // False: a node refused a pod; the next attempt avoids it
 	ReasonQueued          = "Queued"           // False: other LoadTests have the devices, or come first
-	ReasonGivenBack       = "GivenBack"        // False: not all pods found nodes; all are given back, and others go first for a while
-	ReasonPending         = "Pending"          // False: pods are being made, or the scheduler hasn't placed them yet
-	ReasonSettingUp       = "SettingUp"        // False: the setup pod runs
-	ReasonPortHeld        = "PortHeld"         // False: another test holds a physical port that this one needs
+	// False: not all pods found nodes; all are given back, and others go first for a while
+	ReasonGivenBack = "GivenBack"
+	ReasonPending   = "Pending"   // False: pods are being made, or the scheduler hasn't placed them yet
+	ReasonSettingUp = "SettingUp" // False: the setup pod runs
+	ReasonPortHeld  = "PortHeld"  // False: another test holds a physical port that this one needs
 )
 
 // Reasons of GeneratorsReady and DUTReady.
@@ -62,8 +66,8 @@ const (
 	ReasonReleased   = "Released"     // False: the test is over, and its pods are given back
 )
 
-// Reasons of Complete. With the last two it is False, and the test goes on. With the others it is True; but False while pods are being given back
-// and while the teardown pod runs.
+// Reasons of Complete. With the last two it is False, and the test goes on. With the others it is True; but
+// False while pods are being given back and while the teardown pod runs.
 const (
 	ReasonMeasured           = "Measured"         // a figure was measured; result.reason says of what kind
 	ReasonNotMeasured        = "NotMeasured"      // the run ended, and nothing can be claimed
@@ -75,14 +79,15 @@ const (
 	ReasonGeneratorFailed    = "GeneratorFailed" // a generator ended before the run
 	ReasonGeneratorLost      = "GeneratorLost"   // a generator was lost in the run
 	ReasonPathNotProven      = "PathNotProven"
-	ReasonSharedPort         = "SharedPort"  // two ends of the links are on one physical port, and spec.sharedPort isn't Allowed
-	ReasonPortSpoofed        = "PortSpoofed" // a pod reports other devices than its node gave it
-	ReasonRunnerFailed       = "RunnerFailed"
-	ReasonNodeLost           = "NodeLost"      // a pod's node is gone
-	ReasonEvicted            = "Evicted"       // a pod was deleted by somebody else, or evicted
-	ReasonStatusRefused      = "StatusRefused" // the API server refuses the test's status
-	ReasonWaiting            = "Waiting"       // False
-	ReasonRunning            = "Running"       // False
+	// two ends of the links are on one physical port, and spec.sharedPort isn't Allowed
+	ReasonSharedPort    = "SharedPort"
+	ReasonPortSpoofed   = "PortSpoofed" // a pod reports other devices than its node gave it
+	ReasonRunnerFailed  = "RunnerFailed"
+	ReasonNodeLost      = "NodeLost"      // a pod's node is gone
+	ReasonEvicted       = "Evicted"       // a pod was deleted by somebody else, or evicted
+	ReasonStatusRefused = "StatusRefused" // the API server refuses the test's status
+	ReasonWaiting       = "Waiting"       // False
+	ReasonRunning       = "Running"       // False
 )
 
 // Reasons of Passed.

@@ -5,9 +5,11 @@ package v1alpha1
 // +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;DatagramLossRatio;JitterMicroseconds;BackToBackFrames;BufferFrames;BufferMicroseconds;LatencyP50;LatencyP90;LatencyP99;LatencyP99.9;LatencyP99.99;LatencyP99.999;LatencyMax;LatencyJitter;Observed
 type Metric string
 
-// The metrics: rates of received frames, and LossRatio; sessions' goodput, and two more for each protocol; bursts' length, and what the device buffers; latency; and Observed, for any traffic.
+// The metrics: rates of received frames, and LossRatio; sessions' goodput, and two more for each protocol;
+// bursts' length, and what the device buffers; latency; and Observed, for any traffic.
 const (
-	// MetricLineRatePercent is the received layer-1 rate in percent of the line rate: 0 to 100, and more only where lineRate or counters are wrong.
+	// MetricLineRatePercent is the received layer-1 rate in percent of the line rate: 0 to 100, and more only
+	// where lineRate or counters are wrong.
 	MetricLineRatePercent Metric = "LineRatePercent"
 	// MetricPacketsPerSecond is the received packets per second.
 	MetricPacketsPerSecond Metric = "PacketsPerSecond"
@@ -27,13 +29,16 @@ const (
 	MetricDatagramLossRatio Metric = "DatagramLossRatio"
 	// MetricJitterMicroseconds is the mean of the receivers' smoothed jitter of datagrams, in microseconds.
 	MetricJitterMicroseconds Metric = "JitterMicroseconds"
-	// MetricBackToBackFrames is how many frames the longest burst without loss has, on average of the searches of a BackToBack.
+	// MetricBackToBackFrames is how many frames the longest burst without loss has, on average of the searches of
+	// a BackToBack.
 	MetricBackToBackFrames Metric = "BackToBackFrames"
 	// MetricBufferFrames is how many frames of such a burst the device had buffered at its end.
 	MetricBufferFrames Metric = "BufferFrames"
-	// MetricBufferMicroseconds is the time in which so many frames arrive in a burst, in microseconds: RFC 9004's corrected buffer time.
+	// MetricBufferMicroseconds is the time in which so many frames arrive in a burst, in microseconds: RFC 9004's
+	// corrected buffer time.
 	MetricBufferMicroseconds Metric = "BufferMicroseconds"
-	// MetricLatencyP50 to MetricLatencyP99999 are the times within which so many percent of the frames came back, in nanoseconds.
+	// MetricLatencyP50 to MetricLatencyP99999 are the times within which so many percent of the frames came back,
+	// in nanoseconds.
 	MetricLatencyP50    Metric = "LatencyP50"
 	MetricLatencyP90    Metric = "LatencyP90"
 	MetricLatencyP99    Metric = "LatencyP99"
@@ -42,7 +47,8 @@ const (
 	MetricLatencyP99999 Metric = "LatencyP99.999"
 	// MetricLatencyMax is the longest time that a frame took, in nanoseconds.
 	MetricLatencyMax Metric = "LatencyMax"
-	// MetricLatencyJitter is the mean difference between the times of two frames that followed each other, in nanoseconds.
+	// MetricLatencyJitter is the mean difference between the times of two frames that followed each other, in
+	// nanoseconds.
 	MetricLatencyJitter Metric = "LatencyJitter"
 	// MetricObserved is what an observer read, in the unit of its series.
 	MetricObserved Metric = "Observed"
@@ -83,7 +89,8 @@ type ObservedStatistic string
 const (
 	// ObservedMean is the mean over all windows of the answer.
 	ObservedMean ObservedStatistic = "Mean"
-	// ObservedMax is the most in any of them: of a counter the highest of the windows' rates, of a gauge the highest value.
+	// ObservedMax is the most in any of them: of a counter the highest of the windows' rates, of a gauge the
+	// highest value.
 	ObservedMax ObservedStatistic = "Max"
 )
 
@@ -101,8 +108,8 @@ type ObservedSeries struct {
 	// +kubebuilder:validation:MaxLength=63
 	Series string `json:"series"`
 
-	// of says whether Each processor or direction must meet it (default), or All of a machine's processors, added up (two busy ones are 2).
-	// More than eight have All only.
+	// of says whether Each processor or direction must meet it (default), or All of a machine's processors, added
+	// up (two busy ones are 2). More than eight have All only.
 	// +optional
 	// +kubebuilder:default=Each
 	Of ObservedOf `json:"of,omitempty"`
@@ -181,8 +188,9 @@ type Criterion struct {
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// statistic says what is judged of several runs: their Median, the Worst, or their Spread (standard deviation in percent of the median).
-	// Default: the median, which doesn't pass where a tenth of the runs lie far below the rest. Example: Worst.
+	// statistic says what is judged of several runs: their Median, the Worst, or their Spread (standard deviation
+	// in percent of the median). Default: the median, which doesn't pass where a tenth of the runs lie far below
+	// the rest. Example: Worst.
 	// +optional
 	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
@@ -202,14 +210,14 @@ type Criterion struct {
 	// +optional
 	Max Decimal `json:"max,omitempty"`
 
-	// maxRegression is how much worse than the baseline's the figure may be, in percent. It needs 5 runs of each, or assumedSpread. Example:
-	// 2%.
+	// maxRegression is how much worse than the baseline's the figure may be, in percent. It needs 5 runs of each,
+	// or assumedSpread. Example: 2%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.substring(0, size(self) - 1)) < 100.0",message="maxRegression is less than 100%: that would allow anything"
 	MaxRegression Percent `json:"maxRegression,omitempty"`
 
-	// assumedSpread is the known standard deviation of runs in this lab, in percent, used where either side has fewer than 5 runs.
-	// Example: 0.5%.
+	// assumedSpread is the known standard deviation of runs in this lab, in percent, used where either side has
+	// fewer than 5 runs. Example: 0.5%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.substring(0, size(self) - 1)) > 0.0 && double(self.substring(0, size(self) - 1)) <= 50.0)",message="assumedSpread is more than 0% and at most 50%"
 	AssumedSpread Percent `json:"assumedSpread,omitempty"`

@@ -11,7 +11,8 @@ const (
 	DUTPod DUTType = "Pod"
 	// DUTReference is the built-in Linux forwarder, with an exact limit where one is wanted.
 	DUTReference DUTType = "Reference"
-	// DUTDevice is something that already forwards between the links: a physical box, or software that somebody else set up.
+	// DUTDevice is something that already forwards between the links: a physical box, or software that somebody
+	// else set up.
 	DUTDevice DUTType = "Device"
 	// DUTLoopback is no device at all: the links are wired to each other, and the generator measures itself.
 	DUTLoopback DUTType = "Loopback"
@@ -54,8 +55,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.?type.orValue('unsaid') != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 // +kubebuilder:validation:XValidation:rule="!has(self.hops) || (self.?type.orValue('unsaid') in ['unsaid', 'Pod', 'Device'] && self.?forwarding.orValue('L3') == 'L3')",fieldPath=".hops",message="only a Pod or a Device with forwarding L3 is several routers: remove hops"
 type DUTSpec struct {
-	// type is required: Pod (software in a pod, in a cluster), Reference (the built-in Linux forwarder), Device (what already forwards between
-	// the links) or Loopback (no device: the generator itself is measured).
+	// type is required: Pod (software in a pod, in a cluster), Reference (the built-in Linux forwarder), Device
+	// (what already forwards between the links) or Loopback (no device: the generator itself is measured).
 	// +optional
 	Type DUTType `json:"type,omitempty"`
 
@@ -63,13 +64,13 @@ type DUTSpec struct {
 	// +optional
 	Role DUTRole `json:"role,omitempty"`
 
-	// forwarding is how the device forwards: L3 (default), L2 (default of Loopback) or MACRewrite. It decides how frames are addressed, and
-	// what must come back.
+	// forwarding is how the device forwards: L3 (default), L2 (default of Loopback) or MACRewrite. It decides how
+	// frames are addressed, and what must come back.
 	// +optional
 	Forwarding Forwarding `json:"forwarding,omitempty"`
 
-	// pod is the software under test, for type Pod. LINERATE_* variables and /etc/linerate/links.json tell its containers of the links, which
-	// are interfaces of their names.
+	// pod is the software under test, for type Pod. LINERATE_* variables and /etc/linerate/links.json tell its
+	// containers of the links, which are interfaces of their names.
 	// +optional
 	Pod *DUTPodSpec `json:"pod,omitempty"`
 
@@ -81,46 +82,50 @@ type DUTSpec struct {
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
-	// hops is how many routers are under test, one behind the other: each takes one from the TTL. With forwarding L3 only. Example: 2.
+	// hops is how many routers are under test, one behind the other: each takes one from the TTL. With forwarding
+	// L3 only. Example: 2.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=32
 	Hops int32 `json:"hops,omitempty"`
 
-	// readyDelay is how long the device may take, once it is there, until it answers and forwards, such as a switch with spanning tree. A
-	// cluster begins the test after it; the path is proven again and again until it is over. Example: 60s.
+	// readyDelay is how long the device may take, once it is there, until it answers and forwards, such as a
+	// switch with spanning tree. A cluster begins the test after it; the path is proven again and again until it
+	// is over. Example: 60s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
 
-	// reference configures the built-in forwarder. With Loopback, reference.mode names the device whose traffic is sent.
+	// reference configures the built-in forwarder. With Loopback, reference.mode names the device whose traffic
+	// is sent.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
 }
 
-// DUTPodSpec is software under test in a pod. The links become interfaces of their names in it; LINERATE_* variables and
-// /etc/linerate/links.json tell its containers of them.
+// DUTPodSpec is software under test in a pod. The links become interfaces of their names in it; LINERATE_*
+// variables and /etc/linerate/links.json tell its containers of them.
 type DUTPodSpec struct {
 	// container is the container that forwards: it gets the devices. Default: the first. Example: vpp.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Container string `json:"container,omitempty"`
 
-	// template is the pod: metadata (labels, annotations) and spec. Give the container a readinessProbe. The links' networks and devices are
-	// added, to those of the annotation k8s.v1.cni.cncf.io/networks; restartPolicy is Never. Example: {spec: {containers: [{name: vpp, image:
-	// "registry.lab/vpp:25.10"}]}}.
+	// template is the pod: metadata (labels, annotations) and spec. Give the container a readinessProbe. The
+	// links' networks and devices are added, to those of the annotation k8s.v1.cni.cncf.io/networks; restartPolicy
+	// is Never. Example: {spec: {containers: [{name: vpp, image: "registry.lab/vpp:25.10"}]}}.
 	// +required
 	Template Freeform `json:"template"`
 }
 
-// HookSpec is what is run to its end: the pod in a cluster, the program with linerate run. A file with both can be used in either place.
+// HookSpec is what is run to its end: the pod in a cluster, the program with linerate run. A file with both can
+// be used in either place.
 type HookSpec struct {
 	// template is the pod that a cluster runs; it gets the links as dut.pod does. Exit code 0 is success.
 	// +optional
 	Template Freeform `json:"template,omitempty"`
 
-	// command is what linerate run starts, as the user, without a shell, with LINERATE_TEST, LINERATE_FORWARDING and LINERATE_LINKS. Exit code
-	// 0 is success. Example: [./configure-router.sh, up].
+	// command is what linerate run starts, as the user, without a shell, with LINERATE_TEST, LINERATE_FORWARDING
+	// and LINERATE_LINKS. Exit code 0 is success. Example: [./configure-router.sh, up].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -139,7 +144,8 @@ type HookSpec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.limit) || !has(self.mode)",fieldPath=".limit",message="a mode is a real device, which forwards what its machine can: remove limit, or mode"
 // +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.mode) && (has(self.mode.userspace) || has(self.mode.tunnel) && self.mode.tunnel.kind == 'ipsec')",fieldPath=".image",message="only modes userspace and tunnel, of kind ipsec, run programs of another image: remove image"
 type ReferenceSpec struct {
-	// limit is the most it forwards in each direction. Default: what the machine can. Example: {packetsPerSecond: 10000}.
+	// limit is the most it forwards in each direction. Default: what the machine can. Example:
+	// {packetsPerSecond: 10000}.
 	// +optional
 	Limit *LimitSpec `json:"limit,omitempty"`
 
@@ -147,8 +153,8 @@ type ReferenceSpec struct {
 	// +optional
 	Mode *ModeSpec `json:"mode,omitempty"`
 
-	// image has the program that linerate's lacks, in a cluster: dpdk-testpmd for mode userspace, strongSwan for a tunnel of kind ipsec.
-	// Example: registry.lab/testpmd:22.11.
+	// image has the program that linerate's lacks, in a cluster: dpdk-testpmd for mode userspace, strongSwan for a
+	// tunnel of kind ipsec. Example: registry.lab/testpmd:22.11.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -191,7 +197,8 @@ type ModeSpec struct {
 
 // RouterMode is a router of the kernel's.
 type RouterMode struct {
-	// routes is how many equally large routes lead to the networks behind each link; destinations are spread over them. Example: 1000000.
+	// routes is how many equally large routes lead to the networks behind each link; destinations are spread over
+	// them. Example: 1000000.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -204,7 +211,8 @@ type BridgeMode struct{}
 
 // FilterMode is a router with a packet filter.
 type FilterMode struct {
-	// rules is how many rules each frame is held against; it matches none. 0: the filter's hook is there, and empty. Example: 1000.
+	// rules is how many rules each frame is held against; it matches none. 0: the filter's hook is there, and
+	// empty. Example: 1000.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
@@ -220,7 +228,8 @@ type FilterMode struct {
 
 // NATMode is a router that translates addresses.
 type NATMode struct {
-	// sessions is how many connections of silent hosts it tracks beside the traffic's (one for each flow). Example: 100000.
+	// sessions is how many connections of silent hosts it tracks beside the traffic's (one for each flow).
+	// Example: 100000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
@@ -273,7 +282,8 @@ type TunnelMode struct {
 	// +optional
 	Cipher TunnelCipher `json:"cipher,omitempty"`
 
-	// network is the NetworkAttachmentDefinition of the cable between the gateways' pods. Needed in a cluster. Example: sriov-cable.
+	// network is the NetworkAttachmentDefinition of the cable between the gateways' pods. Needed in a cluster.
+	// Example: sriov-cable.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 }
@@ -315,8 +325,8 @@ type LimitSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="burst must be between 1ms and 1s"
 	Burst Duration `json:"burst,omitempty"`
 
-	// queue is how much waits behind a limit in bits, as time at the limit, for traffic of type Sessions and procedure BackToBack. Default: one
-	// frame. Example: 50ms.
+	// queue is how much waits behind a limit in bits, as time at the limit, for traffic of type Sessions and
+	// procedure BackToBack. Default: one frame. Example: 50ms.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="queue must be between 1ms and 1s"
 	Queue Duration `json:"queue,omitempty"`

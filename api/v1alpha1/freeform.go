@@ -12,9 +12,10 @@ import (
 
 // Freeform is a mapping in somebody else's format, such as a pod template. It is stored as it is.
 //
-// It is a map to values of any type, and not an object without fields, because of the rule that a spec can't be changed. Of objects whose fields no schema
-// names, the API server's CEL compares with == only the fields that both sides have, and how many there are: {cpu: 1} "equals" {memory: 1}. Of a
-// map it compares every entry as a whole.
+// It is a map to values of any type, and not an object without fields, because of the rule that a spec can't be
+// changed. Of objects whose fields no schema names, the API server's CEL compares with == only the fields that
+// both sides have, and how many there are: {cpu: 1} "equals" {memory: 1}. Of a map it compares every entry as a
+// whole.
 //
 // +kubebuilder:validation:MaxProperties=64
 type Freeform map[string]apiextensionsv1.JSON
@@ -22,23 +23,27 @@ type Freeform map[string]apiextensionsv1.JSON
 // Raw is the mapping as JSON, its keys sorted.
 func (f Freeform) Raw() ([]byte, error) { return json.Marshal(f) }
 
-// MostFreeform is how many bytes a LoadTest's freeform parts may take together: its templates, the generators' affinity, TRex's settings, and the labels, annotations and the
-// like of generator.pod, of which the schema bounds only the number. Without it the operator, which keeps each LoadTest in memory, would keep up to 1.5 MiB each. A suite may have twice as much in its template and patches.
+// MostFreeform is how many bytes a LoadTest's freeform parts may take together: its templates, the generators'
+// affinity, TRex's settings, and the labels, annotations and the like of generator.pod, of which the schema
+// bounds only the number. Without it the operator, which keeps each LoadTest in memory, would keep up to 1.5
+// MiB each. A suite may have twice as much in its template and patches.
 const (
 	MostFreeform      = 256 << 10
 	mostSuiteFreeform = 2 * MostFreeform
 )
 
-// The most that a LoadTest's freeform parts may have besides bytes: how deep their JSON is nested, and how many lists and mappings, and values in all, they have together. The
-// deepest field of a pod template is at depth 16. An empty mapping is two bytes of text, and a thousand once it is decoded; and decoders slow down with depth. A suite may have twice as
-// many lists, mappings and values in its template and patches.
+// The most that a LoadTest's freeform parts may have besides bytes: how deep their JSON is nested, and how many
+// lists and mappings, and values in all, they have together. The deepest field of a pod template is at depth
+// 16. An empty mapping is two bytes of text, and a thousand once it is decoded; and decoders slow down with
+// depth. A suite may have twice as many lists, mappings and values in its template and patches.
 const (
 	mostDepth      = 32
 	mostContainers = 2048
 	mostValues     = 16384
 )
 
-// omitted is the only member of a Freeform that the operator doesn't keep because it is too large. Its value is how many bytes the spec's freeform parts take.
+// omitted is the only member of a Freeform that the operator doesn't keep because it is too large. Its value is
+// how many bytes the spec's freeform parts take.
 const omitted = "linerate.dev/omitted"
 
 // FreeformFault says that a spec's freeform parts are too large, with the way out; empty: they aren't.
@@ -50,7 +55,8 @@ func (s *LoadTestSpec) FreeformFault() string {
 	return structureOf(s.freeforms()).fault("templates, TRex's settings and generator.pod.affinity", 1)
 }
 
-// OmitFreeform drops the freeform parts if they are too large, to save memory. FreeformFault says the same before and after.
+// OmitFreeform drops the freeform parts if they are too large, to save memory. FreeformFault says the same
+// before and after.
 func (s *LoadTestSpec) OmitFreeform() {
 	bytes := s.freeformBytes()
 	if bytes <= MostFreeform {
@@ -108,12 +114,14 @@ func (s *LoadTestSpec) freeforms() (blocks []*Freeform) {
 func (s *LoadTestSuiteSpec) FreeformFault() string {
 	if bytes := sizeOf(s.freeforms()); bytes > mostSuiteFreeform {
 		return fmt.Sprintf("spec.template.spec and the patches of spec.axes take %d bytes together, and %d is the most: "+
-			"put files and scripts that a template carries into ConfigMaps of their own, or part the suite in two", bytes, mostSuiteFreeform)
+			"put files and scripts that a template carries into ConfigMaps of their own, or part the suite in two",
+			bytes, mostSuiteFreeform)
 	}
 	return structureOf(s.freeforms()).fault("spec.template.spec and the patches of spec.axes", 2)
 }
 
-// OmitFreeform drops template and patches if they are too large, to save memory. FreeformFault says the same before and after.
+// OmitFreeform drops template and patches if they are too large, to save memory. FreeformFault says the same
+// before and after.
 func (s *LoadTestSuiteSpec) OmitFreeform() {
 	if bytes := sizeOf(s.freeforms()); bytes > mostSuiteFreeform {
 		omit(s.freeforms(), bytes)
@@ -165,22 +173,27 @@ func (s *LoadTestSpec) FreeformMemory() int64 {
 	return int64(2*s.freeformBytes() + container*built.containers + value*built.values)
 }
 
-// structure is how JSON is built: how deep it is nested, and how many lists and mappings (containers), and values in all, it has.
+// structure is how JSON is built: how deep it is nested, and how many lists and mappings (containers), and
+// values in all, it has.
 type structure struct{ depth, containers, values int }
 
-// structureOf is the depth of the deepest Freeform, and the sums over all. It reads each byte once, and decodes nothing.
+// structureOf is the depth of the deepest Freeform, and the sums over all. It reads each byte once, and decodes
+// nothing.
 func structureOf(blocks []*Freeform) (s structure) {
 	for _, f := range blocks {
 		s.containers++
 		for _, value := range *f {
-			size, _ := intake.Measure(value.Raw, intake.Limits{Depth: len(value.Raw) + 1}, nil) // nothing is bounded yet
-			s.depth, s.containers, s.values = max(s.depth, size.Depth+1), s.containers+int(size.Containers), s.values+int(size.Values)
+			// nothing is bounded yet
+			size, _ := intake.Measure(value.Raw, intake.Limits{Depth: len(value.Raw) + 1}, nil)
+			s.depth, s.containers, s.values = max(s.depth, size.Depth+1), s.containers+int(size.Containers), s.values+
+				int(size.Values)
 		}
 	}
 	return s
 }
 
-// fault says that the parts are built of too much, with the way out; empty: they aren't. times is how often the bounds of a LoadTest they may have.
+// fault says that the parts are built of too much, with the way out; empty: they aren't. times is how often the
+// bounds of a LoadTest they may have.
 func (s structure) fault(parts string, times int) string {
 	for _, bound := range []struct {
 		unit          string
@@ -191,7 +204,8 @@ func (s structure) fault(parts string, times int) string {
 		{"values", s.values, mostValues * times},
 	} {
 		if bound.amount > bound.limit {
-			return fmt.Sprintf("%s have %d %s, and %d is the most: a template that Kubernetes reads needs far fewer", parts, bound.amount, bound.unit, bound.limit)
+			return fmt.Sprintf("%s have %d %s, and %d is the most: a template that Kubernetes reads needs far fewer",
+				parts, bound.amount, bound.unit, bound.limit)
 		}
 	}
 	return ""

@@ -28,8 +28,8 @@ type Layout string
 const (
 	// LayoutPaired gives each replica one pod with a port on every link.
 	LayoutPaired Layout = "Paired"
-	// LayoutPerLink gives each replica a pod per link, so that source and sink are different machines; nothing that needs one clock for
-	// both can be measured then.
+	// LayoutPerLink gives each replica a pod per link, so that source and sink are different machines; nothing
+	// that needs one clock for both can be measured then.
 	LayoutPerLink Layout = "PerLink"
 )
 
@@ -43,7 +43,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.external) == (self.?engine.orValue('unsaid') == 'External') || !has(self.engine)",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
 // +kubebuilder:validation:XValidation:rule="!has(self.external) || size(self.external.servers) == self.replicas",fieldPath=".replicas",message="with engine External replicas must be the number of external.servers"
 type GeneratorSpec struct {
-	// engine is required where generator is given: TRex (in the test's pods), Software (linerate's own) or External (a TRex that already runs).
+	// engine is required where generator is given: TRex (in the test's pods), Software (linerate's own) or
+	// External (a TRex that already runs).
 	// +optional
 	Engine Engine `json:"engine,omitempty"`
 
@@ -58,16 +59,16 @@ type GeneratorSpec struct {
 	// +optional
 	Layout Layout `json:"layout,omitempty"`
 
-	// coresPerPortPair is how many CPUs send and receive for each pair of ports; a pod requests two more, rounded up to an even number, as
-	// exclusive CPUs. Default: 4 with TRex on devices; else one thread on shared CPUs. TRex on kernel interfaces has 1. With linerate run:
-	// threads that may send on each port. Example: 4.
+	// coresPerPortPair is how many CPUs send and receive for each pair of ports; a pod requests two more, rounded
+	// up to an even number, as exclusive CPUs. Default: 4 with TRex on devices; else one thread on shared CPUs.
+	// TRex on kernel interfaces has 1. With linerate run: threads that may send on each port. Example: 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	CoresPerPortPair int32 `json:"coresPerPortPair,omitempty"`
 
-	// memory is what each generator pod requests, without hugepages. Default (least): 4Gi (1Gi) with TRex, 512Mi (128Mi) with Software.
-	// Example: 4Gi.
+	// memory is what each generator pod requests, without hugepages. Default (least): 4Gi (1Gi) with TRex, 512Mi
+	// (128Mi) with Software. Example: 4Gi.
 	// +optional
 	Memory Quantity `json:"memory,omitempty"`
 
@@ -99,7 +100,8 @@ type GeneratorSpec struct {
 
 // ExternalSpec says where TRex servers already run.
 type ExternalSpec struct {
-	// servers are the TRex servers, one per replica, as host:port (default 4501). Port i is wired to link i. Example: [trex.lab:4501].
+	// servers are the TRex servers, one per replica, as host:port (default 4501). Port i is wired to link i.
+	// Example: [trex.lab:4501].
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -148,14 +150,16 @@ type TRexSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="write the folder as an absolute path in the image, such as /opt/trex"
 	Directory string `json:"directory,omitempty"`
 
-	// args are added to those of TRex's server; linerate's own (-i, -c, --cfg and the like) are refused. Example: [--no-hw-flow-stat].
+	// args are added to those of TRex's server; linerate's own (-i, -c, --cfg and the like) are refused. Example:
+	// [--no-hw-flow-stat].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=256
 	Args []string `json:"args,omitempty"`
 
-	// config is merged over TRex's configuration file; ports, cores and the RPC's port are linerate's. Example: {rx_desc: 4096}.
+	// config is merged over TRex's configuration file; ports, cores and the RPC's port are linerate's. Example:
+	// {rx_desc: 4096}.
 	// +optional
 	Config Freeform `json:"config,omitempty"`
 }
@@ -177,8 +181,8 @@ const (
 
 // SoftwareSpec configures engine Software.
 type SoftwareSpec struct {
-	// path is how it sends: Live (by the kernel), AFXDP or AFPacket; where the machine can't, the test ends. Default: the fastest it has, or
-	// linerate run's --path. Example: AFXDP.
+	// path is how it sends: Live (by the kernel), AFXDP or AFPacket; where the machine can't, the test ends.
+	// Default: the fastest it has, or linerate run's --path. Example: AFXDP.
 	// +optional
 	Path SendingPath `json:"path,omitempty"`
 }
@@ -192,13 +196,15 @@ type PlacementSpec struct {
 
 // GeneratorPodSpec is added to each generator pod. Its containers are linerate's own.
 type GeneratorPodSpec struct {
-	// labels are added to the pod's, but none of linerate.dev, nor app.kubernetes.io/managed-by. Example: {team: datapath}.
+	// labels are added to the pod's, but none of linerate.dev, nor app.kubernetes.io/managed-by. Example: {team:
+	// datapath}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('linerate.dev/') && k != 'app.kubernetes.io/managed-by')",message="labels that begin with linerate.dev/, and app.kubernetes.io/managed-by, are linerate's own: use others"
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added to the pod's, but none of linerate.dev, nor Multus' networks. Example: {cpu-load-balancing.crio.io: disable}.
+	// annotations are added to the pod's, but none of linerate.dev, nor Multus' networks. Example:
+	// {cpu-load-balancing.crio.io: disable}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'k8s.v1.cni.cncf.io/networks')",message="the networks of generator pods are made from spec.links: remove the annotation k8s.v1.cni.cncf.io/networks"

@@ -6,13 +6,14 @@ type LinkSpec struct {
 	// +required
 	Name LinkName `json:"name"`
 
-	// network is the NetworkAttachmentDefinition of the link's pods, as NAME or NAMESPACE/NAME; its annotation k8s.v1.cni.cncf.io/resourceName
-	// gives the device request. Links may share one. Needed in a cluster. Example: sriov-west.
+	// network is the NetworkAttachmentDefinition of the link's pods, as NAME or NAMESPACE/NAME; its annotation
+	// k8s.v1.cni.cncf.io/resourceName gives the device request. Links may share one. Needed in a cluster. Example:
+	// sriov-west.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// lineRate is what 100 % means: the layer-1 rate; what is asked in % is of the slower link of a direction. Default: the port's speed; needed where it has
-	// none (veth, virtio, AF_PACKET). Example: 25gbps.
+	// lineRate is what 100 % means: the layer-1 rate; what is asked in % is of the slower link of a direction.
+	// Default: the port's speed; needed where it has none (veth, virtio, AF_PACKET). Example: 25gbps.
 	// +optional
 	LineRate BitRate `json:"lineRate,omitempty"`
 
@@ -33,14 +34,15 @@ type LinkSpec struct {
 
 // GeneratorEnd is the generator's end of a link.
 type GeneratorEnd struct {
-	// address is the first replica's, with its prefix length; later replicas have the next ones. Default on link I (from 0): 198.18.I.2/24, or
-	// 2001:2:0:I::2/64 if any of its addresses is IPv6. Example: 198.18.0.2/24.
+	// address is the first replica's, with its prefix length; later replicas have the next ones. Default on link I
+	// (from 0): 198.18.I.2/24, or 2001:2:0:I::2/64 if any of its addresses is IPv6. Example: 198.18.0.2/24.
 	// +optional
 	Address Address `json:"address,omitempty"`
 
-	// networks are where this end's flows come from and go to; the device must route them to address. One is divided between the replicas, else
-	// each has its own. Default of replica R: 16.0.R.0/24 on the first link, 48.0.R.0/24 on the second, 16.1.R.0/24 on the third and so on; on
-	// link I 2001:2:0:XXYY::/64 (XX = I + 1, YY = R) if any of its addresses is IPv6. Example: [16.0.0.0/24].
+	// networks are where this end's flows come from and go to; the device must route them to address. One is
+	// divided between the replicas, else each has its own. Default of replica R: 16.0.R.0/24 on the first link,
+	// 48.0.R.0/24 on the second, 16.1.R.0/24 on the third and so on; on link I 2001:2:0:XXYY::/64 (XX = I + 1, YY
+	// = R) if any of its addresses is IPv6. Example: [16.0.0.0/24].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -54,8 +56,8 @@ type DUTEnd struct {
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// address is the device's, with its prefix length: the generator's next hop. Default on link I (from 0): 198.18.I.1/24, or 2001:2:0:I::1/64
-	// if any of its addresses is IPv6. Example: 198.18.0.1/24.
+	// address is the device's, with its prefix length: the generator's next hop. Default on link I (from 0):
+	// 198.18.I.1/24, or 2001:2:0:I::1/64 if any of its addresses is IPv6. Example: 198.18.0.1/24.
 	// +optional
 	Address Address `json:"address,omitempty"`
 
@@ -63,8 +65,8 @@ type DUTEnd struct {
 	// +optional
 	MACAddress MAC `json:"macAddress,omitempty"`
 
-	// sourceMACs are further addresses from which the device sends on this link, as a VRRP router has its own beside the gateway's. Example:
-	// [02:00:5e:00:53:07].
+	// sourceMACs are further addresses from which the device sends on this link, as a VRRP router has its own
+	// beside the gateway's. Example: [02:00:5e:00:53:07].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

@@ -4,8 +4,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// LoadTest is one measurement of one device under test (DUT): a generator sends traffic through it over two or more links, ramps it up,
-// and finds the highest rate at which all frames come back. It runs once; a new run is a new object.
+// LoadTest is one measurement of one device under test (DUT): a generator sends traffic through it over two or
+// more links, ramps it up, and finds the highest rate at which all frames come back. It runs once; a new run is
+// a new object.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -29,13 +30,13 @@ import (
 type LoadTest struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the object's name, labels and the like. The labels linerate.dev/product and linerate.dev/loadtest name the test's row
-	// and column in tables of many.
+	// metadata is the object's name, labels and the like. The labels linerate.dev/product and
+	// linerate.dev/loadtest name the test's row and column in tables of many.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to measure, and how. A new run is a new LoadTest (metadata.generateName). The order of links decides the default directions,
-	// and which port is wired to which link.
+	// spec is what to measure, and how. A new run is a new LoadTest (metadata.generateName). The order of links
+	// decides the default directions, and which port is wired to which link.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links.map(l, l) == oldSelf.links.map(l, l) && (has(self.sharedPort) ? has(oldSelf.sharedPort) && self.sharedPort == oldSelf.sharedPort : !has(oldSelf.sharedPort)) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && (has(self.criteria) ? has(oldSelf.criteria) && self.criteria == oldSelf.criteria : !has(oldSelf.criteria)) && (has(self.observers) ? has(oldSelf.observers) && self.observers == oldSelf.observers : !has(oldSelf.observers)) && (has(self.baseline) ? has(oldSelf.baseline) && self.baseline == oldSelf.baseline : !has(oldSelf.baseline))",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest (metadata.generateName makes a new name each time)"
@@ -100,8 +101,8 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	Links []LinkSpec `json:"links"`
 
-	// sharedPort says whether ends of the links may be on one physical port, as virtual functions are: Refused (default) or Allowed. They share
-	// its bandwidth, and frames may never reach a wire; the result says so.
+	// sharedPort says whether ends of the links may be on one physical port, as virtual functions are: Refused
+	// (default) or Allowed. They share its bandwidth, and frames may never reach a wire; the result says so.
 	// +optional
 	SharedPort SharedPort `json:"sharedPort,omitempty"`
 
@@ -115,50 +116,53 @@ type LoadTestSpec struct {
 	// +kubebuilder:default={type: Ramp, ramp: {}}
 	Procedure ProcedureSpec `json:"procedure,omitzero"`
 
-	// criteria make the verdict: all met, the test has passed. Example: [{name: line-rate, metric: LineRatePercent, min: "95"}].
+	// criteria make the verdict: all met, the test has passed. Example: [{name: line-rate, metric:
+	// LineRatePercent, min: "95"}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
 
-	// observers read vital signs beside the traffic, such as how busy processors are. Example: [{name: cpu, of: Generator, type: Processors}].
+	// observers read vital signs beside the traffic, such as how busy processors are. Example: [{name: cpu, of:
+	// Generator, type: Processors}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=8
 	Observers []Observer `json:"observers,omitempty"`
 
-	// baseline is what criteria with maxRegression compare with. Default: the run's --baseline. Example: {loadTest: vpp-main}.
+	// baseline is what criteria with maxRegression compare with. Default: the run's --baseline. Example:
+	// {loadTest: vpp-main}.
 	// +optional
 	Baseline *BaselineSpec `json:"baseline,omitempty"`
 
-	// activeDeadline ends the run, counted from its start (in a cluster from all pods ready), and keeps what was measured. It can't be changed
-	// once the run has started. Example: 1h.
+	// activeDeadline ends the run, counted from its start (in a cluster from all pods ready), and keeps what was
+	// measured. It can't be changed once the run has started. Example: 1h.
 	// +optional
 	// +kubebuilder:default="1h"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('168h'))",message="activeDeadline must be between 10s and 168h"
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 
-	// schedulingDeadline ends the test if its pods don't all run so long after it was created, resumed, or admitted by Kueue. Default: none.
-	// Example: 2h.
+	// schedulingDeadline ends the test if its pods don't all run so long after it was created, resumed, or
+	// admitted by Kueue. Default: none. Example: 2h.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('8760h'))",message="schedulingDeadline must be between 10s and 8760h"
 	SchedulingDeadline Duration `json:"schedulingDeadline,omitempty"`
 
-	// ttlAfterFinished deletes the LoadTest and its Report so long after its end; one that Argo CD or Flux track stays, without Report and
-	// pods. Default: never. Example: 168h.
+	// ttlAfterFinished deletes the LoadTest and its Report so long after its end; one that Argo CD or Flux track
+	// stays, without Report and pods. Default: never. Example: 168h.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
-	// keepPods keeps the pods of a test that ended badly, with their devices: Never (default) or OnFailure. They go with the LoadTest, and end
-	// activeDeadline, readyDelay and 24 h after their start.
+	// keepPods keeps the pods of a test that ended badly, with their devices: Never (default) or OnFailure. They
+	// go with the LoadTest, and end activeDeadline, readyDelay and 24 h after their start.
 	// +optional
 	KeepPods KeepPods `json:"keepPods,omitempty"`
 
-	// reportRetention deletes the Report with the LoadTest (WithTest, default), or keeps a copy in a ConfigMap (Keep; status.report.kept),
-	// which the operator prunes by number and age.
+	// reportRetention deletes the Report with the LoadTest (WithTest, default), or keeps a copy in a ConfigMap
+	// (Keep; status.report.kept), which the operator prunes by number and age.
 	// +optional
 	ReportRetention ReportRetention `json:"reportRetention,omitempty"`
 }

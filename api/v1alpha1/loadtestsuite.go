@@ -2,8 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// LoadTestSuite is a matrix of measurements: one template, varied along axes, each cell measured as often as is asked for. It makes a LoadTest
-// of each, some at a time, and sets what they measured side by side. It runs once; a new run is a new object.
+// LoadTestSuite is a matrix of measurements: one template, varied along axes, each cell measured as often as is
+// asked for. It makes a LoadTest of each, some at a time, and sets what they measured side by side. It runs
+// once; a new run is a new object.
 //
 //	            64b     imix    1518b          the second axis: columns
 //	apu6      [ test ] [ test ] [ test ]
@@ -72,8 +73,8 @@ type LoadTestSuiteSpec struct {
 	// +required
 	Template LoadTestTemplate `json:"template"`
 
-	// axes are what is varied: each combination of their values is a cell. The first axis makes the tables' rows, the others the columns.
-	// Example: [{name: system, values: [{name: apu6}, {name: vpp}]}].
+	// axes are what is varied: each combination of their values is a cell. The first axis makes the tables' rows,
+	// the others the columns. Example: [{name: system, values: [{name: apu6}, {name: vpp}]}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -88,8 +89,8 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:items:MaxProperties=4
 	Exclude []Exclusion `json:"exclude,omitempty"`
 
-	// calibration first measures the generators by themselves, over a cable in the device's place, with each traffic of the suite. {} has all
-	// defaults. Default: none. Example: {margin: 10%}.
+	// calibration first measures the generators by themselves, over a cable in the device's place, with each
+	// traffic of the suite. {} has all defaults. Default: none. Example: {margin: 10%}.
 	// +optional
 	Calibration *CalibrationSpec `json:"calibration,omitempty"`
 
@@ -107,9 +108,9 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	Parallelism int32 `json:"parallelism,omitempty"`
 
-	// order is how tests follow each other. Shuffled (default): all cells, then all once more, in drawn orders of which half are the others'
-	// reverses, so that drift looks like no difference. Interleaved: in the same order each time. ByCell: all repetitions of a cell, then the
-	// next cell.
+	// order is how tests follow each other. Shuffled (default): all cells, then all once more, in drawn orders of
+	// which half are the others' reverses, so that drift looks like no difference. Interleaved: in the same order
+	// each time. ByCell: all repetitions of a cell, then the next cell.
 	// +optional
 	// +kubebuilder:default=Shuffled
 	Order SuiteOrder `json:"order,omitempty"`
@@ -120,13 +121,14 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:Maximum=2147483647
 	Seed int64 `json:"seed,omitempty"`
 
-	// failurePolicy says what follows a test that ended unmeasured for good: Continue (default) or Stop, which starts nothing further.
+	// failurePolicy says what follows a test that ended unmeasured for good: Continue (default) or Stop, which
+	// starts nothing further.
 	// +optional
 	// +kubebuilder:default=Continue
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 
-	// invalidRetries is how often tests of a cell may be repeated that ended unmeasured, or with a lower bound where the cell's others measured
-	// more. Example: 1.
+	// invalidRetries is how often tests of a cell may be repeated that ended unmeasured, or with a lower bound
+	// where the cell's others measured more. Example: 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -141,17 +143,19 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
 
-	// baseline is what criteria with maxRegression compare with: the cells of a value, measured in turns with the others, or an earlier suite
-	// ({suite: nightly-1}). Example: {axis: image, value: main}.
+	// baseline is what criteria with maxRegression compare with: the cells of a value, measured in turns with the
+	// others, or an earlier suite ({suite: nightly-1}). Example: {axis: image, value: main}.
 	// +optional
 	Baseline *SuiteBaselineSpec `json:"baseline,omitempty"`
 
-	// ttlAfterFinished deletes the suite, its LoadTests and all Reports so long after its end. Default: never. Example: 720h.
+	// ttlAfterFinished deletes the suite, its LoadTests and all Reports so long after its end. Default: never.
+	// Example: 720h.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
-	// historyLimit is how many finished LoadTests are kept, with their Reports. The suite keeps the figures of all. Example: 100.
+	// historyLimit is how many finished LoadTests are kept, with their Reports. The suite keeps the figures of
+	// all. Example: 100.
 	// +optional
 	// +kubebuilder:default=1000
 	// +kubebuilder:validation:Minimum=0
@@ -165,8 +169,9 @@ type LoadTestTemplate struct {
 	// +optional
 	Metadata TemplateMetadata `json:"metadata,omitzero"`
 
-	// spec is a LoadTest's, without suspend, stop and ttlAfterFinished; each cell's, with its patches, is checked as strictly. Example: {dut:
-	// {type: Reference}, links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]}.
+	// spec is a LoadTest's, without suspend, stop and ttlAfterFinished; each cell's, with its patches, is checked
+	// as strictly. Example: {dut: {type: Reference}, links: [{name: west, lineRate: 1gbps}, {name: east, lineRate:
+	// 1gbps}]}.
 	// +required
 	Spec Freeform `json:"spec"`
 }
@@ -199,7 +204,8 @@ type SuiteOrder string
 
 // The orders.
 const (
-	// OrderShuffled measures every cell once, then every cell once more, in orders that are drawn, half of them the reverses of the others.
+	// OrderShuffled measures every cell once, then every cell once more, in orders that are drawn, half of them
+	// the reverses of the others.
 	OrderShuffled SuiteOrder = "Shuffled"
 	// OrderInterleaved measures every cell once, then every cell once more in the same order.
 	OrderInterleaved SuiteOrder = "Interleaved"

@@ -24,17 +24,20 @@ type ObserverType string
 
 // What an observer reads.
 const (
-	// ObserverProcessors is how each processor of the machine spends its time: busy, softirq, and stolen by the host of a virtual machine.
+	// ObserverProcessors is how each processor of the machine spends its time: busy, softirq, and stolen by the
+	// host of a virtual machine.
 	ObserverProcessors ObserverType = "Processors"
 	// ObserverLimiter is what the built-in Reference's limit passes and drops, in each direction.
 	ObserverLimiter ObserverType = "Limiter"
-	// ObserverInterfaces is what the kernels of the generators' machines, or the built-in Reference's, count of the interfaces on links.
+	// ObserverInterfaces is what the kernels of the generators' machines, or the built-in Reference's, count of
+	// the interfaces on links.
 	ObserverInterfaces ObserverType = "Interfaces"
 	// ObserverMemory is how much of the machine's memory is used, and how much is available to programs.
 	ObserverMemory ObserverType = "Memory"
 	// ObserverLoad is how many of the machine's threads ran or waited to, on average of 1, 5 and 15 minutes.
 	ObserverLoad ObserverType = "Load"
-	// ObserverSoftIRQs is what the machine's processors did in softirqs, in which Linux receives and sends frames: time, runs, frames, drops and squeezes.
+	// ObserverSoftIRQs is what the machine's processors did in softirqs, in which Linux receives and sends frames:
+	// time, runs, frames, drops and squeezes.
 	ObserverSoftIRQs ObserverType = "SoftIRQs"
 	// ObserverFrequencies is how fast each processor of the machine runs.
 	ObserverFrequencies ObserverType = "Frequencies"
@@ -69,11 +72,13 @@ type Observer struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an observer's name is made of lower-case letters, digits and dashes, such as cpu"
 	Name string `json:"name"`
 
-	// of is whose sign it is: the Generator's, the DUT's, that of each Node (machine) of these, or of something else in the Lab.
+	// of is whose sign it is: the Generator's, the DUT's, that of each Node (machine) of these, or of something
+	// else in the Lab.
 	// +required
 	Of ObserverOf `json:"of"`
 
-	// type is what it reads of a machine, of interfaces on links, or of the Reference's Limiter; or whom it asks: Prometheus, SNMP, Redfish or a VPP.
+	// type is what it reads of a machine, of interfaces on links, or of the Reference's Limiter; or whom it asks:
+	// Prometheus, SNMP, Redfish or a VPP.
 	// +required
 	Type ObserverType `json:"type"`
 
@@ -82,8 +87,8 @@ type Observer struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('5m'))",message="every must be between 1s and 5m"
 	Every Duration `json:"every,omitempty"`
 
-	// averagedOver is how much time the source averages in a reading; a window counts a reading only if all of it is in the window. Default:
-	// 0s. Example: 30s.
+	// averagedOver is how much time the source averages in a reading; a window counts a reading only if all of it
+	// is in the window. Default: 0s. Example: 30s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="averagedOver must be at most 1h"
 	AveragedOver Duration `json:"averagedOver,omitempty"`
@@ -133,7 +138,8 @@ type PrometheusQuery struct {
 	// +required
 	Unit ObservedUnit `json:"unit"`
 
-	// secretName is a Secret of the namespace with username and password, or token, and ca.crt, serverName or fingerprint if needed.
+	// secretName is a Secret of the namespace with username and password, or token, and ca.crt, serverName or
+	// fingerprint if needed.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
@@ -182,8 +188,8 @@ type RedfishChassis struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._~A-Za-z0-9]+$')",message="chassis is an Id of letters, digits, dots and dashes, as the controller lists it under /redfish/v1/Chassis"
 	Chassis string `json:"chassis,omitempty"`
 
-	// secretName is a Secret of the namespace with username and password, and ca.crt, serverName or fingerprint (SHA-256) if needed: the
-	// certificate is always checked.
+	// secretName is a Secret of the namespace with username and password, and ca.crt, serverName or fingerprint
+	// (SHA-256) if needed: the certificate is always checked.
 	// +required
 	SecretName ObserverSecretName `json:"secretName"`
 }

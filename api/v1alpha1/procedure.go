@@ -15,11 +15,14 @@ const (
 	ProcedureFrameLoss ProcedureType = "FrameLoss"
 	// ProcedureMaximumOfferedLoad measures the forwarding rate at the maximum offered load: RFC 2285, section 3.6.2.
 	ProcedureMaximumOfferedLoad ProcedureType = "MaximumOfferedLoad"
-	// ProcedureSearch finds for each of several goals, such as NDR and PDR, the highest load that meets it, by finite trials.
+	// ProcedureSearch finds for each of several goals, such as NDR and PDR, the highest load that meets it, by
+	// finite trials.
 	ProcedureSearch ProcedureType = "Search"
-	// ProcedureBackToBack finds the longest burst of frames that the device carries without loss, and how much it buffers: RFC 9004.
+	// ProcedureBackToBack finds the longest burst of frames that the device carries without loss, and how much it
+	// buffers: RFC 9004.
 	ProcedureBackToBack ProcedureType = "BackToBack"
-	// ProcedureSoak estimates the load at which a device loses a small share of frames on average, with its uncertainty: draft-vpolak-bmwg-plrsearch.
+	// ProcedureSoak estimates the load at which a device loses a small share of frames on average, with its
+	// uncertainty: draft-vpolak-bmwg-plrsearch.
 	ProcedureSoak ProcedureType = "Soak"
 )
 
@@ -51,9 +54,10 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || self.type in ['Ramp', 'Search', 'ConstantLoad']",fieldPath=".latency",message="latency is measured at shares of a rate that the procedure finds or holds, and this type has none: set type: Search, Ramp or ConstantLoad, or remove latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.directions) || self.directions == 'Together'",fieldPath=".latency",message="latency is measured at shares of one rate of all directions, and directions: Each finds one for each: remove directions or latency"
 type ProcedureSpec struct {
-	// type is how the load is varied. Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
-	// several, MaximumOfferedLoad what comes back of all that can be sent, Search the highest load for each of several goals (NDR, PDR),
-	// BackToBack the longest burst without loss, Soak the load that loses a small share on average.
+	// type is how the load is varied. Ramp searches the highest rate that is carried, ConstantLoad holds one,
+	// FrameLoss measures the loss at several, MaximumOfferedLoad what comes back of all that can be sent, Search
+	// the highest load for each of several goals (NDR, PDR), BackToBack the longest burst without loss, Soak the
+	// load that loses a small share on average.
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
@@ -86,27 +90,30 @@ type ProcedureSpec struct {
 	// +optional
 	Soak SoakSpec `json:"soak,omitzero"`
 
-	// directions says whose load a ramp or search varies: that of all directions Together (default; the first that loses frames sets the load
-	// of all), or of Each, one after another, and then all at once. Example: Each.
+	// directions says whose load a ramp or search varies: that of all directions Together (default; the first that
+	// loses frames sets the load of all), or of Each, one after another, and then all at once. Example: Each.
 	// +optional
 	Directions DirectionsVary `json:"directions,omitempty"`
 
-	// othersAt is the load of the directions that don't vary, with directions: Each, as a share of the target rate. Default: 0%. Example: 10%.
+	// othersAt is the load of the directions that don't vary, with directions: Each, as a share of the target
+	// rate. Default: 0%. Example: 10%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) <= 100.0",message="othersAt must be at most 100%: it is a share of the target rate"
 	OthersAt Percent `json:"othersAt,omitempty"`
 
-	// reset empties the device's tables before each trial, which begins once the device forwards again. Example: {command: [conntrack, -F]}.
+	// reset empties the device's tables before each trial, which begins once the device forwards again. Example:
+	// {command: [conntrack, -F]}.
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
-	// latency measures latency after the result, at shares of the rate that was found or held: of every frame with engine Software, of latency
-	// streams with TRex. Both ends of a direction are on one machine. Example: {at: [0%, 50%, 90%], of: NDR}.
+	// latency measures latency after the result, at shares of the rate that was found or held: of every frame with
+	// engine Software, of latency streams with TRex. Both ends of a direction are on one machine. Example: {at:
+	// [0%, 50%, 90%], of: NDR}.
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 
-	// maxLossRatio is the share of frames that may be lost at a rate that counts as carried; not for Search, BackToBack and Soak.
-	// Example: "0.001".
+	// maxLossRatio is the share of frames that may be lost at a rate that counts as carried; not for Search,
+	// BackToBack and Soak. Example: "0.001".
 	// +optional
 	// +kubebuilder:default="0.001"
 	MaxLossRatio Ratio `json:"maxLossRatio,omitempty"`

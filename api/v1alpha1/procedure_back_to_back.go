@@ -1,7 +1,8 @@
 package v1alpha1
 
-// BackToBackSpec is RFC 9004's back-to-back frames: bursts of an exact number of frames, as fast as the generators send, of which the device has to carry each
-// frame. The longest such burst is searched for several times, each time anew.
+// BackToBackSpec is RFC 9004's back-to-back frames: bursts of an exact number of frames, as fast as the
+// generators send, of which the device has to carry each frame. The longest such burst is searched for several
+// times, each time anew.
 //
 //	length
 //	  longest ┤ ┌┐
@@ -26,7 +27,8 @@ type BackToBackSpec struct {
 	// +kubebuilder:default="10s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
 
-	// throughput is the device's in each direction, known from another test. Default: what the trial shows. Example: 9.9kpps.
+	// throughput is the device's in each direction, known from another test. Default: what the trial shows.
+	// Example: 9.9kpps.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self.endsWith('pps')",message="give throughput in packets per second, such as 9.9kpps: a burst is counted in frames"
 	Throughput Rate `json:"throughput,omitempty"`

@@ -7,8 +7,8 @@ package v1alpha1
 //	     └┴─────────┴────────┴────────┴────────┴──▶ time
 //	       warm-up           duration
 type ConstantLoadSpec struct {
-	// rate is the load that is held. Of sessions: Unlimited; with iperf3 or UDP also the payload of each direction, such as 100mbps, with UDP
-	// also datagrams (10kpps).
+	// rate is the load that is held. Of sessions: Unlimited; with iperf3 or UDP also the payload of each
+	// direction, such as 100mbps, with UDP also datagrams (10kpps).
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate HeldRate `json:"rate,omitempty"`

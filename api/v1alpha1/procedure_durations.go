@@ -1,7 +1,7 @@
 package v1alpha1
 
-// The durations of a load that is sent as it is asked for. Each is written as a Duration is, and has one rule for notation and bounds, where a Duration has
-// its own and the field's: that is half as much of a schema.
+// The durations of a load that is sent as it is asked for. Each is written as a Duration is, and has one rule
+// for notation and bounds, where a Duration has its own and the field's: that is half as much of a schema.
 type (
 	// WarmupDuration is up to an hour; 0s: none.
 	//

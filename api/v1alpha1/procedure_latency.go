@@ -2,8 +2,8 @@ package v1alpha1
 
 // LatencySpec is at which loads latency is measured: a trial at each, after the procedure has its result.
 type LatencySpec struct {
-	// at are the loads, as shares of the rate. 0% is 1000 frames a second in each direction, or a hundredth of the rate if that is less.
-	// Example: [0%, 10%, 50%, 90%].
+	// at are the loads, as shares of the rate. 0% is 1000 frames a second in each direction, or a hundredth of the
+	// rate if that is less. Example: [0%, 10%, 50%, 90%].
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={"0%","10%","50%","90%"}

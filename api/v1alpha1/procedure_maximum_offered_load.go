@@ -1,7 +1,7 @@
 package v1alpha1
 
-// MaximumOfferedLoadSpec is RFC 2285's forwarding rate at maximum offered load: finite trials at all that the line carries, of which the
-// generators may reach less.
+// MaximumOfferedLoadSpec is RFC 2285's forwarding rate at maximum offered load: finite trials at all that the
+// line carries, of which the generators may reach less.
 type MaximumOfferedLoadSpec struct {
 	// rate is what is asked for; what is reached of it is the maximum offered load.
 	// +optional

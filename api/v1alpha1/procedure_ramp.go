@@ -49,7 +49,8 @@ type RampSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1m')",message="settle must be at most 1m"
 	Settle Duration `json:"settle,omitempty"`
 
-	// refineTo is how narrow the bracket around the saturation is made, relative to its upper end; 0%: it isn't. Example: 0.5%.
+	// refineTo is how narrow the bracket around the saturation is made, relative to its upper end; 0%: it isn't.
+	// Example: 0.5%.
 	// +optional
 	// +kubebuilder:default="0.5%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && (double(self.replace('%', '')) >= 0.01 || double(self.replace('%', '')) == 0.0))",message="refineTo must be between 0.01% and 50%, or 0% for no refinement"

@@ -9,7 +9,8 @@ type SearchClassification string
 const (
 	// ClassifyRFC9971 is multiple loss ratio search as draft-ietf-bmwg-mlrsearch has it, to be published as RFC 9971.
 	ClassifyRFC9971 SearchClassification = "RFC9971"
-	// ClassifySequential decides a load once its trials are one-sided enough, and ends a trial once its loss is decided: faster, and conformant to no standard.
+	// ClassifySequential decides a load once its trials are one-sided enough, and ends a trial once its loss is
+	// decided: faster, and conformant to no standard.
 	ClassifySequential SearchClassification = "Sequential"
 )
 
@@ -22,12 +23,14 @@ type SearchPreset string
 const (
 	// PresetRFC2544 is one goal: nothing is lost in one trial of 60 s.
 	PresetRFC2544 SearchPreset = "RFC2544"
-	// PresetTST009 is one goal: nothing is lost in most trials of 60 s, of which there are two or three (ETSI GS NFV-TST 009, binary search with loss verification). Their durationSum is 130s: of 120s one bad trial, which takes
-	// more than 60 s with its drain, would be more than half, and decide alone.
+	// PresetTST009 is one goal: nothing is lost in most trials of 60 s, of which there are two or three (ETSI GS
+	// NFV-TST 009, binary search with loss verification). Their durationSum is 130s: of 120s one bad trial, which
+	// takes more than 60 s with its drain, would be more than half, and decide alone.
 	PresetTST009 SearchPreset = "TST009"
 )
 
-// SearchSpec is a search for the highest load that meets each of several goals, by finite trials: draft-ietf-bmwg-mlrsearch.
+// SearchSpec is a search for the highest load that meets each of several goals, by finite trials:
+// draft-ietf-bmwg-mlrsearch.
 //
 //	load
 //	     │ ┌┐                          each trial is sent, drained and counted by itself
@@ -39,7 +42,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.preset) || !has(self.goals)",fieldPath=".preset",message="a preset is a set of goals: remove preset, or goals"
 // +kubebuilder:validation:XValidation:rule="!has(self.minRate) || ['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
 type SearchSpec struct {
-	// classification is how trials decide: RFC9971 (default), or Sequential, which is faster and conforms to no standard.
+	// classification is how trials decide: RFC9971 (default), or Sequential, which is faster and conforms to no
+	// standard.
 	// +optional
 	// +kubebuilder:default=RFC9971
 	Classification SearchClassification `json:"classification,omitempty"`
@@ -48,7 +52,8 @@ type SearchSpec struct {
 	// +optional
 	Preset SearchPreset `json:"preset,omitempty"`
 
-	// goals are what loads must meet; the result's own figures are the first's. Default: NDR (no loss) and PDR (at most 0.5%).
+	// goals are what loads must meet; the result's own figures are the first's. Default: NDR (no loss) and PDR (at
+	// most 0.5%).
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -103,7 +108,8 @@ type SearchGoal struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) < 100.0",message="exceedRatio must be less than 100%: else any load meets the goal"
 	ExceedRatio Percent `json:"exceedRatio,omitempty"`
 
-	// width is how far apart the highest load that meets the goal and the lowest that doesn't may be, relative to the latter.
+	// width is how far apart the highest load that meets the goal and the lowest that doesn't may be, relative to
+	// the latter.
 	// +optional
 	// +kubebuilder:default="0.5%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.05)",message="width must be between 0.05% and 50%"

@@ -1,7 +1,8 @@
 package v1alpha1
 
-// SoakSpec is an estimate of the critical load, at which the device loses lossRatio on average: draft-vpolak-bmwg-plrsearch. Curves of the loss ratio are fitted to all trials, and each next trial
-// is where they say that it lies.
+// SoakSpec is an estimate of the critical load, at which the device loses lossRatio on average:
+// draft-vpolak-bmwg-plrsearch. Curves of the loss ratio are fitted to all trials, and each next trial is where
+// they say that it lies.
 //
 //	load
 //	maxRate ┤┌┐

@@ -2,7 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Result is what was measured: of a search the highest load at which every direction was carried, else the load that was asked for.
+// Result is what was measured: of a search the highest load at which every direction was carried, else the load
+// that was asked for.
 type Result struct {
 	// saturated: the rates are the device's limit, not a lower bound.
 	// +optional
@@ -29,7 +30,8 @@ type Result struct {
 	// +kubebuilder:validation:items:MaxLength=40
 	SetBy []string `json:"setBy,omitempty"`
 
-	// resolution is how far above these rates the lowest load that lost frames may lie, relative to that load. Example: "0.005".
+	// resolution is how far above these rates the lowest load that lost frames may lie, relative to that load.
+	// Example: "0.005".
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	Resolution string `json:"resolution,omitempty"`
@@ -64,7 +66,8 @@ type Result struct {
 	// +kubebuilder:validation:MaxLength=128
 	Latency string `json:"latency,omitempty"`
 
-	// figures are of all directions together, at each load, highest first, or by each goal of a Search; and latency by direction and load, of the slowest frame size.
+	// figures are of all directions together, at each load, highest first, or by each goal of a Search; and
+	// latency by direction and load, of the slowest frame size.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -120,7 +123,8 @@ type DirectionResult struct {
 	// +kubebuilder:validation:MaxLength=13
 	To string `json:"to"`
 
-	// limit is what a search found for this direction by itself. Empty: what the result says of all directions holds for it.
+	// limit is what a search found for this direction by itself. Empty: what the result says of all directions
+	// holds for it.
 	// +optional
 	Limit *DirectionLimit `json:"limit,omitempty"`
 
@@ -129,7 +133,8 @@ type DirectionResult struct {
 
 // DirectionLimit says whether a direction's rates are the device's limit, an estimate or a lower bound.
 type DirectionLimit struct {
-	// saturated: the direction lost frames just above its rates. Else they are a lower bound or, with reason LoadEstimated, an estimate.
+	// saturated: the direction lost frames just above its rates. Else they are a lower bound or, with reason
+	// LoadEstimated, an estimate.
 	// +optional
 	Saturated bool `json:"saturated"`
 
@@ -138,7 +143,8 @@ type DirectionLimit struct {
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
 
-	// resolution is how far above its rates the load at which it lost frames may lie, relative to that load. Empty: it lost none. Example: "0.005".
+	// resolution is how far above its rates the load at which it lost frames may lie, relative to that load.
+	// Empty: it lost none. Example: "0.005".
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	Resolution string `json:"resolution,omitempty"`
@@ -169,7 +175,8 @@ type TotalResult struct {
 	Figures `json:",inline"`
 }
 
-// Figures are the three rates of frames (intended, offered, received) and what follows from them, or the figures of sessions.
+// Figures are the three rates of frames (intended, offered, received) and what follows from them, or the
+// figures of sessions.
 type Figures struct {
 	// intended is what was asked for.
 	// +optional
@@ -187,7 +194,8 @@ type Figures struct {
 	// +optional
 	Sessions *SessionsResult `json:"sessions,omitempty"`
 
-	// lossRatio is (offered − received) ÷ offered, in frames; negative: more came back than was sent in the window. Example: "0.0003".
+	// lossRatio is (offered − received) ÷ offered, in frames; negative: more came back than was sent in the
+	// window. Example: "0.0003".
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	LossRatio string `json:"lossRatio,omitempty"`
@@ -217,7 +225,8 @@ type SessionsResult struct {
 	// +kubebuilder:validation:MaxLength=24
 	RetransmitRatio string `json:"retransmitRatio,omitempty"`
 
-	// roundTripMicroseconds is the mean smoothed round trip. Empty: unknown, or something else than the device may have caused it.
+	// roundTripMicroseconds is the mean smoothed round trip. Empty: unknown, or something else than the device may
+	// have caused it.
 	// +optional
 	RoundTripMicroseconds int64 `json:"roundTripMicroseconds,omitempty"`
 }
@@ -241,7 +250,8 @@ type DatagramsResult struct {
 	// +kubebuilder:validation:MaxLength=24
 	LossRatio string `json:"lossRatio,omitempty"`
 
-	// jitterMicroseconds is the mean smoothed jitter. Empty: unknown, or something else than the device may have caused it.
+	// jitterMicroseconds is the mean smoothed jitter. Empty: unknown, or something else than the device may have
+	// caused it.
 	// +optional
 	JitterMicroseconds *int64 `json:"jitterMicroseconds,omitempty"`
 }
@@ -278,11 +288,13 @@ type ReportReference struct {
 	// +kubebuilder:validation:MaxLength=1024
 	NotPublished string `json:"notPublished,omitempty"`
 
-	// publishTriedSince is since when the API server refuses the ConfigMap for a passing reason. The operator tries for five minutes.
+	// publishTriedSince is since when the API server refuses the ConfigMap for a passing reason. The operator
+	// tries for five minutes.
 	// +optional
 	PublishTriedSince *metav1.Time `json:"publishTriedSince,omitempty"`
 
-	// kept is the ConfigMap that outlives the LoadTest, with spec.reportRetention Keep. Example: vpp-imix-9f86d081884c7d65.
+	// kept is the ConfigMap that outlives the LoadTest, with spec.reportRetention Keep. Example:
+	// vpp-imix-9f86d081884c7d65.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Kept string `json:"kept,omitempty"`

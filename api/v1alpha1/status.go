@@ -8,7 +8,8 @@ type LoadTestStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed; Reconciling and Stalled while they are true.
+	// conditions are Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed; Reconciling and Stalled
+	// while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -77,8 +78,8 @@ type LoadTestStatus struct {
 	Report *ReportReference `json:"report,omitempty"`
 }
 
-// GivenBack describes an attempt's pods that were all given back, because not all of them found nodes, or one of them could not start: they would hold
-// devices that other tests wait for.
+// GivenBack describes an attempt's pods that were all given back, because not all of them found nodes, or one
+// of them could not start: they would hold devices that other tests wait for.
 type GivenBack struct {
 	// times is how often, since the test began or was resumed.
 	// +required
@@ -102,7 +103,8 @@ type GivenBack struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
-	// admittedSeconds is how long Kueue had admitted the attempts that were given back; it counts toward schedulingDeadline.
+	// admittedSeconds is how long Kueue had admitted the attempts that were given back; it counts toward
+	// schedulingDeadline.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	AdmittedSeconds int64 `json:"admittedSeconds,omitempty"`

@@ -46,11 +46,13 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	Report *ReportReference `json:"report,omitempty"`
 
-	// storedRuns says which copies of the ended tests' results are the operator's. It stores the results themselves in its own namespace.
+	// storedRuns says which copies of the ended tests' results are the operator's. It stores the results
+	// themselves in its own namespace.
 	// +optional
 	StoredRuns *StoredRuns `json:"storedRuns,omitempty"`
 
-	// begun are the tests that aren't over and whose first run has begun. So runs whose LoadTest is deleted are counted, though another one is made.
+	// begun are the tests that aren't over and whose first run has begun. So runs whose LoadTest is deleted are
+	// counted, though another one is made.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1024
@@ -77,7 +79,8 @@ type BegunTest struct {
 	Deleted int32 `json:"deleted,omitempty"`
 }
 
-// StoredRuns are the ConfigMaps NAME-suite-runs-0, NAME-suite-runs-1 and so on: whoever edits the namespace may change them, and readers believe what has this digest.
+// StoredRuns are the ConfigMaps NAME-suite-runs-0, NAME-suite-runs-1 and so on: whoever edits the namespace may
+// change them, and readers believe what has this digest.
 type StoredRuns struct {
 	// configMaps is how many there are.
 	// +optional

@@ -88,14 +88,14 @@ type TrafficSpec struct {
 	// +optional
 	Flows *FlowsSpec `json:"flows,omitempty"`
 
-	// stamps: EveryFrame has each frame end with its number and sending time (16 bytes), for the latency of every frame, and whether it came
-	// twice or late. It needs engine Software, which also uses the IPv4 identification or the flow label's low 16 bits, and ECT(1): a device
-	// that reads these sees other frames. Default: None.
+	// stamps: EveryFrame has each frame end with its number and sending time (16 bytes), for the latency of every
+	// frame, and whether it came twice or late. It needs engine Software, which also uses the IPv4 identification
+	// or the flow label's low 16 bits, and ECT(1): a device that reads these sees other frames. Default: None.
 	// +optional
 	Stamps Stamps `json:"stamps,omitempty"`
 
-	// directions are the ways that traffic flows. A link is the source of one at most, and the destination of one at most. Default: both ways
-	// between two links, or link and dut. Example: [{from: west, to: east}].
+	// directions are the ways that traffic flows. A link is the source of one at most, and the destination of one
+	// at most. Default: both ways between two links, or link and dut. Example: [{from: west, to: east}].
 	// +optional
 	// +listType=map
 	// +listMapKey=from
@@ -104,8 +104,8 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(d, self.exists_one(e, e.to == d.to))",message="a link can be the destination of one direction only: its received frames must be that direction's own"
 	Directions []Direction `json:"directions,omitempty"`
 
-	// allowedPrefixes are networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test may use: so a typing error
-	// loads nobody else's network. Example: [10.1.0.0/16].
+	// allowedPrefixes are networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test
+	// may use: so a typing error loads nobody else's network. Example: [10.1.0.0/16].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -142,8 +142,8 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.?protocol.orValue('TCP') != 'UDP' || !has(self.congestionControl)",fieldPath=".congestionControl",message="UDP has no congestion control: remove congestionControl, or set protocol: TCP"
 type SessionsSpec struct {
-	// application is iperf3 (linerate's own client and server) or iperf2 (the program iperf, with linerate run only). Default: with UDP iperf3;
-	// with TCP a transfer of linerate's own, which can't be held at a rate.
+	// application is iperf3 (linerate's own client and server) or iperf2 (the program iperf, with linerate run
+	// only). Default: with UDP iperf3; with TCP a transfer of linerate's own, which can't be held at a rate.
 	// +optional
 	Application SessionApplication `json:"application,omitempty"`
 
@@ -163,8 +163,8 @@ type SessionsSpec struct {
 	// +optional
 	Window SessionSize `json:"window,omitempty"`
 
-	// messageSize is how much is written, and read, at a time; with UDP a datagram's payload (beyond a frame, in fragments). Default: 128Ki, with UDP 1460.
-	// Example: "1400".
+	// messageSize is how much is written, and read, at a time; with UDP a datagram's payload (beyond a frame, in
+	// fragments). Default: 128Ki, with UDP 1460. Example: "1400".
 	// +optional
 	MessageSize MessageSize `json:"messageSize,omitempty"`
 
@@ -204,8 +204,8 @@ type MixEntry struct {
 
 // StreamsSpec are TRex streams as they are.
 type StreamsSpec struct {
-	// json is a JSON list of TRex stream objects, as TRex's add_stream takes them. Their rates are proportions of the load.
-	// Example: '[{"enabled": true, "self_start": true, ...}]'.
+	// json is a JSON list of TRex stream objects, as TRex's add_stream takes them. Their rates are proportions of
+	// the load. Example: '[{"enabled": true, "self_start": true, ...}]'.
 	// +required
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=262144
@@ -261,8 +261,8 @@ type FlowsSpec struct {
 	// +kubebuilder:validation:MaxItems=4
 	Vary []FlowField `json:"vary,omitempty"`
 
-	// order is how flows take turns: Sequential (default) or Random (each frame's flow is drawn; needs one field in vary, and IPv4).
-	// Example: Random.
+	// order is how flows take turns: Sequential (default) or Random (each frame's flow is drawn; needs one field
+	// in vary, and IPv4). Example: Random.
 	// +optional
 	Order FlowOrder `json:"order,omitempty"`
 }
