@@ -61,9 +61,9 @@ func judge(server string, err error) (text string, kind error) {
 			"this port?", e), engine.ErrUnresolved
 	}
 	if e, ok := errors.AsType[*trex.StateError](err); ok && e.TrafficEnded() {
-		return fmt.Sprintf("port %d of %s doesn't send any more: its traffic ended at the time that it was started "+
-			"with, before it was told of the next load, or somebody stopped it; "+
-			"keep other work off the runner's processors", e.Port, server), engine.ErrLost
+		return fmt.Sprintf("port %d of %s doesn't send any more: the duration of its start ended before the next "+
+			"load came, or somebody stopped it; keep other work off the runner's processors", e.Port, server),
+			engine.ErrLost
 	}
 	if e, ok := errors.AsType[*trex.RPCError](err); ok {
 		if _, reason, long := strings.Cut(e.Specific, tooLong); long {

@@ -59,7 +59,7 @@ func (w *Watch) measureBeats(ctx context.Context, cpu int, ranked chan<- bool) {
 	var affinity unix.CPUSet
 	affinity.Set(cpu)
 	pinned := unix.SchedSetaffinity(0, &affinity) == nil
-	// The software engine's threads have priority 1. With priority 2 a beat waits for the machine, never for the engine.
+	// The software engine has priority 1. With priority 2 a beat waits for the machine, never for the engine.
 	first := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2},
 		0) == nil
 	ranked <- pinned && first

@@ -131,9 +131,11 @@ func CarryOutBoth(t *testing.T, p procedure.Procedure, d Paired, edits ...Edit) 
 	})
 }
 
+// Measure is what a step shows. Window counts from 0.
+type Measure func(s procedure.Step, window int) report.Window
+
 // CarryOutBy is CarryOut where the test itself measures the windows.
-func CarryOutBy(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
-	int) report.Window) (history []report.Window, trace []string) {
+func CarryOutBy(t *testing.T, p procedure.Procedure, measured Measure) (history []report.Window, trace []string) {
 	t.Helper()
 	bound, took, trials, rests := p.Bound(), time.Duration(0), 0, 0
 	for {
