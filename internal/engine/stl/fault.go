@@ -62,7 +62,7 @@ func judge(server string, err error) (text string, kind error) {
 	}
 	if e, ok := errors.AsType[*trex.StateError](err); ok && e.TrafficEnded() {
 		return fmt.Sprintf("port %d of %s doesn't send any more: the duration of its start ended before the next "+
-			"load came, or somebody stopped it; keep other work off the runner's processors", e.Port, server),
+				"load came, or somebody stopped it; keep other work off the runner's processors", e.Port, server),
 			engine.ErrLost
 	}
 	if e, ok := errors.AsType[*trex.RPCError](err); ok {
