@@ -36,9 +36,6 @@ func (o *observation) releaseMemory() {
 	}
 }
 
-// now is the time as the API server would store it.
-func (r *Reconciler) now() time.Time { return pass.AsStored(r.options.Clock()) }
-
 // observe reads the caches. It returns nil without an error where the LoadTest doesn't exist any more.
 func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {
 	test := &v1alpha1.LoadTest{}
@@ -58,7 +55,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 	if err != nil {
 		return nil, err
 	}
-	now := r.now()
+	now := pass.AsStored(r.options.Clock())
 	if atMost := r.memory.behind(test, childList.refs, now); atMost > 0 {
 		return nil, pass.Wait("the caches lack what was written last", atMost)
 	}

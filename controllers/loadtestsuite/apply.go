@@ -124,7 +124,7 @@ func (r *Reconciler) answered(ctx context.Context, observed *observation, name s
 	case apierrors.IsAlreadyExists(err):
 		return r.isOwnTest(ctx, observed, name)
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err):
-		r.inTheWay(observed, name, err.Error())
+		observed.notes.refuse(name, err.Error(), observed.Now)
 		return false, nil
 	}
 	return false, fmt.Errorf("create %s: %w", name, err)
@@ -142,8 +142,8 @@ func (r *Reconciler) isOwnTest(ctx context.Context, observed *observation, name 
 	case ofEarlierSuite(existing, observed.Suite):
 		return false, pass.Wait("a test of an earlier suite of this name is being deleted", time.Second)
 	case !isOf(existing, observed.Suite):
-		r.inTheWay(observed, name, "a LoadTest of this name is somebody else's: delete that, or give the suite "+
-			"another name")
+		observed.notes.refuse(name, "a LoadTest of this name is somebody else's: delete that, or give the suite "+
+			"another name", observed.Now)
 		return false, nil
 	}
 	return true, nil
@@ -154,10 +154,6 @@ func (r *Reconciler) isOwnTest(ctx context.Context, observed *observation, name 
 func ofEarlierSuite(object client.Object, s *v1alpha1.LoadTestSuite) bool {
 	owner := suiteOf(object)
 	return owner != nil && owner.Name == s.Name && owner.UID != s.UID
-}
-
-func (r *Reconciler) inTheWay(observed *observation, name, reason string) {
-	observed.notes.refuse(name, reason, observed.Now)
 }
 
 // deleteTests deletes tests, several at a time.

@@ -87,18 +87,8 @@ func (s *states) suites(ctx context.Context) (metrics []prometheus.Metric, err e
 
 // suitesThatCount sorts ongoing suites first, and then those that ended, the latest first.
 func suitesThatCount(a, b *v1alpha1.LoadTestSuite) int {
-	x, y := a.Status.FinishedAt, b.Status.FinishedAt
-	if x == nil || y == nil {
-		return cmp.Or(oneIfEnded(x)-oneIfEnded(y), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	}
-	return cmp.Or(y.Compare(x.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-}
-
-func oneIfEnded(finished *metav1.Time) int {
-	if finished != nil {
-		return 1
-	}
-	return 0
+	return cmp.Or(ended(b.Status.FinishedAt).Compare(ended(a.Status.FinishedAt)), cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(a.Name, b.Name))
 }
 
 func suiteFigures(s *v1alpha1.LoadTestSuite) (metrics []prometheus.Metric) {

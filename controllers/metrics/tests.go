@@ -111,18 +111,18 @@ func chosen(tests []v1alpha1.LoadTest, maxTests int) (shown []*v1alpha1.LoadTest
 		}
 	}
 	slices.SortFunc(shown, func(a, b *v1alpha1.LoadTest) int {
-		return cmp.Or(ended(b).Compare(ended(a)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(ended(b.Status.FinishedAt).Compare(ended(a.Status.FinishedAt)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	room := min(len(shown), maxTests)
 	return shown[:room], len(shown) - room
 }
 
-// ended is when a test was complete. A running test counts as later than all others.
-func ended(test *v1alpha1.LoadTest) time.Time {
-	if test.Status.FinishedAt == nil {
+// ended is when a test or a suite was complete. An ongoing one counts as later than all others.
+func ended(finished *metav1.Time) time.Time {
+	if finished == nil {
 		return time.Unix(1<<40, 0)
 	}
-	return test.Status.FinishedAt.Time
+	return finished.Time
 }
 
 // progressOf is the latest progress of a test's runner. It is nil if there is none, or if it is too old.

@@ -67,7 +67,14 @@ const TakenAgain = time.Minute
 
 // Next turns the outcome of a pass into when the next one is due. A zero due means never.
 func Next(ctx context.Context, due, now time.Time, err error) (ctrl.Result, error) {
-	if wait, ok := errors.AsType[waiting](classified(err)); ok {
+	wait, ok := errors.AsType[waiting](err)
+	switch {
+	case apierrors.IsConflict(err):
+		wait, ok = errConflict, true
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		wait, ok = errNamespace, true
+	}
+	if ok {
 		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.reason)
 		return ctrl.Result{RequeueAfter: wait.atMost}, nil
 	}
@@ -78,17 +85,6 @@ func Next(ctx context.Context, due, now time.Time, err error) (ctrl.Result, erro
 		return ctrl.Result{}, nil
 	}
 	return ctrl.Result{RequeueAfter: max(due.Sub(now), time.Millisecond)}, nil
-}
-
-// classified turns those of the API server's errors that aren't faults into waitings.
-func classified(err error) error {
-	switch {
-	case apierrors.IsConflict(err):
-		return errConflict
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return errNamespace
-	}
-	return err
 }
 
 // Earlier is the earlier of two moments, where zero means never.

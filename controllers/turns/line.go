@@ -171,7 +171,7 @@ func (l *Line) nudge() {
 // other passes may draw. asks is the test for which the line is drawn, or nil.
 func (l *Line) draw(ctx context.Context, asks *v1alpha1.LoadTest, needless func() bool) error {
 	if !l.watched {
-		l.wants.forgetAll()
+		l.wants.networkChanged(compile.NetworkKey{}) // without watches any network may have changed
 	}
 	var snap *snapshot
 	for foundOut := false; ; foundOut = true {

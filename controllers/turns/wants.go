@@ -67,9 +67,6 @@ func (w *wants) networkChanged(network compile.NetworkKey) {
 	maps.DeleteFunc(w.found, func(_ types.UID, want *wanted) bool { return slices.Contains(want.networks, network) })
 }
 
-// forgetAll drops all wants, if no watch reports changes.
-func (w *wants) forgetAll() { w.networkChanged(compile.NetworkKey{}) }
-
 // keepOnly drops deleted tests, once most of the remembered tests are deleted.
 func (w *wants) keepOnly(tests []v1alpha1.LoadTest) {
 	w.mu.Lock()

@@ -33,7 +33,8 @@ func newLookup(r *Reference) *lookup {
 
 // ofCell is the baseline of a cell that was measured in the candidate's way.
 func (l *lookup) ofCell(values []v1alpha1.CellValue, candidate analysis.Candidate) *report.Baseline {
-	return l.baseline(candidate, func() ([]analysis.KeptReport, string) { return l.runsOf(values, candidate) })
+	runs, reason := l.runsOf(values, candidate)
+	return l.baseline(candidate, runs, reason)
 }
 
 // runsOf are the runs that a cell is compared with, or why there are none.

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,18 +93,15 @@ func (r *Reference) OfTest(candidate analysis.Candidate) *report.Baseline {
 	for _, c := range r.Cells {
 		runs = append(runs, c.Runs...)
 	}
-	return r.baseline(candidate, func() ([]analysis.KeptReport, string) { return ofReports(runs, candidate) })
+	runs, reason := ofReports(runs, candidate)
+	return r.baseline(candidate, runs, reason)
 }
 
 // baseline is made of the chosen runs, or says why there are none.
-func (r *Reference) baseline(candidate analysis.Candidate, choose func() (runs []analysis.KeptReport,
-	reason string)) *report.Baseline {
-	if r.Fault != "" {
-		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: r.Fault}
-	}
-	runs, reason := choose()
-	if reason != "" {
-		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: reason}
+func (r *Reference) baseline(candidate analysis.Candidate, runs []analysis.KeptReport,
+	reason string) *report.Baseline {
+	if fault := cmp.Or(r.Fault, reason); fault != "" {
+		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: fault}
 	}
 	b := analysis.BaselineOf(r.Kind, r.Name, candidate, runs)
 	b.AllowDifferent = r.AllowDifferent
