@@ -176,7 +176,8 @@ func contentOfTest(object admission.Object, o Options, images, baseline *replace
 	criteria = withCriterion(criteria, o.MaxRegression, compile.ThroughputOf(string(test.Spec.Traffic.Type)))
 	suiteSpec := map[string]any{
 		"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta), "spec": candidate},
-		"criteria": criteria, "repetitions": int64(runsOf(o.Runs, criteria)), "ttlAfterFinished": cmp.Or(ttl, defaultTTL),
+		"criteria": criteria, "repetitions": int64(runsOf(o.Runs, criteria)), "ttlAfterFinished": cmp.Or(ttl,
+			defaultTTL),
 	}
 	if len(o.BaselineImages) > 0 {
 		if test.Spec.Baseline != nil || o.Baseline {

@@ -186,7 +186,8 @@ func TestNoVerdictOfARunThatWasDisturbed(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			w := undisturbed(t, l).world
 			w.t = t
-			hooked := w.condition("Complete").Reason == v1alpha1.ReasonMeasured // its teardown failed, after the measurement
+			// Its teardown failed, after the measurement.
+			hooked := w.condition("Complete").Reason == v1alpha1.ReasonMeasured
 			if w.condition("Passed").Status == "True" && !hooked {
 				w.fail("Passed is True")
 			}

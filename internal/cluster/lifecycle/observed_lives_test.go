@@ -197,7 +197,8 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 			w.ends("seen-1-vitals", 3, "serve vital signs at 10.0.0.7:4504: address in use")
 		}, "",
 			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run " +
-				"began (Failed): container vitals ended with exit code 3: serve vital signs at 10.0.0.7:4504: address in " +
+				"began (Failed): container vitals ended with exit code 3: serve vital signs at 10.0.0.7:4504: " +
+				"address in " +
 				"use"},
 		"a pod that somebody deleted": {func(w *world) { w.vanish("seen-1-vitals") }, "",
 			"pod seen-1-vitals, which was to report the vital signs of the device's node, was deleted by somebody " +

@@ -109,7 +109,8 @@ func (q *queueing) halfPlaced() *step {
 	switch trouble, due := q.cannotStart(); {
 	case Reached(q.placelessUntil(), q.observedAt):
 		waiting, _ := q.attempt.podsByPlacement()
-		words = fmt.Sprintf("%s within %s%s", unplacedWords(namesOf(waiting)), q.placeBound(), schedulersReason(waiting))
+		words = fmt.Sprintf("%s within %s%s", unplacedWords(namesOf(waiting)), q.placeBound(),
+			schedulersReason(waiting))
 		void.reason, void.lacks = v1alpha1.GivenBackUnplaced, words
 	case Reached(due, q.observedAt):
 		words = fmt.Sprintf("%s; it has been so for %s, and other tests wait for its devices", trouble, q.startBound())

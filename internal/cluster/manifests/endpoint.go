@@ -24,7 +24,8 @@ func endsAtDevice(input Input) bool { return input.Compiled.Plan.DUT.Endpoint() 
 func deviceEnd(input Input, pod *corev1.Pod) corev1.Container {
 	pod.Labels[v1alpha1.LabelEnd] = v1alpha1.EndOfDevice
 	link := linkNames(input)[0]
-	c := ourContainer(input, containerEnd, withVerifier(input, "sessions", "--link", plan.DeviceEnd, "--interface", link,
+	c := ourContainer(input, containerEnd, withVerifier(input, "sessions", "--link", plan.DeviceEnd, "--interface",
+		link,
 		"--listen", ":"+strconv.Itoa(rpcPort))...)
 	c.Env = podIdentity()
 	c.Ports = []corev1.ContainerPort{{Name: "end", ContainerPort: rpcPort}}

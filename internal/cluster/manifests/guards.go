@@ -34,8 +34,9 @@ func NetworkPolicies(namespace, operators string) []Object {
 			runnerPeers(operators, runners), rpcPort),
 		ingress(guard(namespace, "linerate-vitals"), anyRunners(v1alpha1.LabelVitals, v1alpha1.VitalsServed),
 			runnerPeers(operators, runners), vitalsPort),
-		ingress(guard(namespace, "linerate-own-runners"), metav1.LabelSelector{MatchLabels: managedLabels(v1alpha1.LabelAdmits,
-			v1alpha1.AdmitsOwnRunner)}, nil),
+		ingress(guard(namespace, "linerate-own-runners"),
+			metav1.LabelSelector{MatchLabels: managedLabels(v1alpha1.LabelAdmits,
+				v1alpha1.AdmitsOwnRunner)}, nil),
 	}
 }
 
@@ -48,8 +49,9 @@ func OwnRunnerPolicy(test *v1alpha1.LoadTest, operators string) (Object, bool) {
 		return nil, false
 	}
 	input := Input{Test: test}
-	runner := merge(managedLabels(v1alpha1.LabelRole, runnerRole(input)), map[string]string{v1alpha1.LabelUID: string(test.UID),
-		v1alpha1.LabelNamespace: test.Namespace})
+	runner := merge(managedLabels(v1alpha1.LabelRole, runnerRole(input)),
+		map[string]string{v1alpha1.LabelUID: string(test.UID),
+			v1alpha1.LabelNamespace: test.Namespace})
 	pods := merge(managedLabels(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner),
 		map[string]string{v1alpha1.LabelUID: string(test.UID)})
 	return ingress(testMeta(input, OwnRunnerPolicyName(test), rolePolicy), metav1.LabelSelector{MatchLabels: pods},

@@ -117,7 +117,8 @@ func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
 					trex := pod.Labels[v1alpha1.LabelRole] == "generator" &&
 						victim.input.Test.Spec.Generator.Engine == v1alpha1.EngineTRex
 					if (external || trex) && victim.reaches(t, neighbour.runner, pod, port) {
-						t.Errorf("the runner of %s reaches %s of %s, port %d", neighbour.name, pod.Name, victim.name, port)
+						t.Errorf("the runner of %s reaches %s of %s, port %d", neighbour.name, pod.Name, victim.name,
+							port)
 					}
 					if external {
 						tried++

@@ -65,7 +65,8 @@ func serveReadings(input Input, labels map[string]string) {
 // onlyOn demands a node by its name, since other pods or nodes may have the same labels. The scheduler still places the
 // pod, as it does a DaemonSet's, since spec.nodeName would put it on a node without room for it.
 func onlyOn(node string) *corev1.Affinity {
-	named := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}
+	named := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn,
+		Values: []string{node}}
 	terms := []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{named}}}
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms},
