@@ -1,9 +1,9 @@
 package controllers
 
-// The manager has exactly the rights on these lines. config/rbac/role.yaml is made from them, and the chart's roles from
-// that file. There is no wildcard, no right to secrets, and no right to grant rights. Runners have one account, whose
-// rights come from the administrator who installs the manager. The manager's rights in its own namespace, where runners
-// are, are in config/rbac/runs_role.yaml and leader_election_role.yaml.
+// The manager has exactly the rights on these lines. config/rbac/role.yaml is made from them, and the chart's
+// roles from that file. There is no wildcard, no right to secrets, and no right to grant rights. Runners have
+// one account, whose rights come from the administrator who installs the manager. The manager's rights in its
+// own namespace, where runners are, are in config/rbac/runs_role.yaml and leader_election_role.yaml.
 //
 // The manager reads LoadTests, deletes them at the end of their TTL, and writes their status. It makes those of suites,
 // and stops them with their suite. Of a spec, only the time and the duration can be changed. privileged is no verb of
@@ -19,8 +19,8 @@ package controllers
 // A test consists of pods. The manager never updates what it made.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
 //
-// ConfigMaps are the input of pods, copies of Reports, and kept Reports. Suites' reports and the copies of their runs are
-// updated.
+// ConfigMaps are the input of pods, copies of Reports, and kept Reports. Suites' reports and the copies of
+// their runs are updated.
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 //
 // Preflight reads nodes' devices, CPUs and hugepages, networks, and whether there is Multus at all.
@@ -28,8 +28,9 @@ package controllers
 // +kubebuilder:rbac:groups=k8s.cni.cncf.io,resources=network-attachment-definitions,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=network-attachment-definitions.k8s.cni.cncf.io,verbs=get;list;watch
 //
-// Each namespace of tests gets policies, which admit runners to generators and keep drains from evicting pods. A test of
-// a TRex gets one that admits its own runner alone. The manager makes them once, and never reads them.
+// Each namespace of tests gets policies, which admit runners to generators and keep drains from evicting pods.
+// A test of a TRex gets one that admits its own runner alone. The manager makes them once, and never reads
+// them.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=create
 //

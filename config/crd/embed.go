@@ -1,5 +1,5 @@
-// Package crd holds the generated CustomResourceDefinitions, so that the command line judges a file by the very schema that a cluster
-// does.
+// Package crd holds the generated CustomResourceDefinitions, so that the command line judges a file by the very
+// schema that a cluster does.
 package crd
 
 import _ "embed" // for the manifests

@@ -1,4 +1,5 @@
-// Package rbac holds the Roles that linerate is installed with in the operator's own namespace, so that the command line looks for the very rights that they give.
+// Package rbac holds the Roles that linerate is installed with in the operator's own namespace, so that the
+// command line looks for the very rights that they give.
 package rbac
 
 import _ "embed" // for the manifests

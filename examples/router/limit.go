@@ -21,7 +21,8 @@ func restrict(links []link, packetsPerSecond uint64) error {
 	conn.DelTable(table)
 	table = conn.AddTable(table)
 	chain := conn.AddChain(&nftables.Chain{
-		Name: "limit", Table: table, Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter,
+		Name: "limit", Table: table, Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookForward,
+		Priority: nftables.ChainPriorityFilter,
 	})
 	for _, l := range links {
 		name := make([]byte, 16) // IFNAMSIZ
@@ -29,7 +30,8 @@ func restrict(links []link, packetsPerSecond uint64) error {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
 			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
 			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: name},
-			&expr.Limit{Type: expr.LimitTypePkts, Rate: packetsPerSecond, Unit: expr.LimitTimeSecond, Burst: uint32(max(1, packetsPerSecond/50)), Over: true},
+			&expr.Limit{Type: expr.LimitTypePkts, Rate: packetsPerSecond, Unit: expr.LimitTimeSecond,
+				Burst: uint32(max(1, packetsPerSecond/50)), Over: true},
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}

@@ -1,6 +1,7 @@
-// Router is a Linux router to be tested in a pod: an example of a device under test of one's own, for images of dut.type Pod. It reads
-// /etc/linerate/links.json, gives the links' interfaces their addresses, routes the generators' networks back to them, turns IPv4 forwarding
-// on, and waits for a signal to end. Its container needs the capability NET_ADMIN, and nothing more:
+// Router is a Linux router to be tested in a pod: an example of a device under test of one's own, for images of
+// dut.type Pod. It reads /etc/linerate/links.json, gives the links' interfaces their addresses, routes the
+// generators' networks back to them, turns IPv4 forwarding on, and waits for a signal to end. Its container
+// needs the capability NET_ADMIN, and nothing more:
 //
 //	CGO_ENABLED=0 go build -o bin/router ./examples/router
 //	go run ./hack/image -o router.tar -tag example.com/router:1 -binary bin/router -name /router
@@ -47,7 +48,8 @@ func main() {
 	}
 }
 
-// announced is where a router says that it forwards: an abstract address of the pod's network, so that other containers of the pod can ask, and nothing needs to be written.
+// announced is where a router says that it forwards: an abstract address of the pod's network, so that other
+// containers of the pod can ask, and nothing needs to be written.
 const announced = "@linerate.dev/examples/router"
 
 // forwards asks whether the router of this pod forwards.

@@ -27,7 +27,8 @@ func (l link) setUp() error {
 	}
 	for _, g := range l.Generators {
 		for _, n := range g.Networks {
-			if err := netlink.RouteReplace(&netlink.Route{LinkIndex: i.Attrs().Index, Dst: ipNet(n), Gw: g.Address.AsSlice()}); err != nil {
+			if err := netlink.RouteReplace(&netlink.Route{LinkIndex: i.Attrs().Index, Dst: ipNet(n),
+				Gw: g.Address.AsSlice()}); err != nil {
 				return fmt.Errorf("route to %s via %s: %w", n, g.Address, err)
 			}
 		}
@@ -39,8 +40,9 @@ func ipNet(p netip.Prefix) *net.IPNet {
 	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
 }
 
-// forward turns IPv4 forwarding on for what comes in on an interface. It does so by rtnetlink, since /proc/sys is read-only in a container
-// that isn't privileged: IFLA_AF_SPEC / AF_INET / IFLA_INET_CONF / IPV4_DEVCONF_FORWARDING (linux/ip.h).
+// forward turns IPv4 forwarding on for what comes in on an interface. It does so by rtnetlink, since /proc/sys
+// is read-only in a container that isn't privileged: IFLA_AF_SPEC / AF_INET / IFLA_INET_CONF /
+// IPV4_DEVCONF_FORWARDING (linux/ip.h).
 func forward(i netlink.Link) error {
 	const inetConf, forwarding = 1, 1
 	req := nl.NewNetlinkRequest(unix.RTM_SETLINK, unix.NLM_F_ACK)

@@ -151,7 +151,9 @@ func readYAML(file string, target any) error {
 
 // token is an account's, as a pod has it mounted, if one is given.
 func (c *cluster) token(ctx context.Context, namespace, account string, pod *corev1.Pod) (string, error) {
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(3600))}}
+	request := &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(3600))},
+	}
 	if pod != nil {
 		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod",
 			Name: pod.Name, UID: pod.UID}

@@ -199,7 +199,8 @@ func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error
 		if err != nil {
 			return err
 		}
-		p.seconds = append(p.seconds, second{float64(counters.Sent.Packets-start.Sent.Packets) / (counters.ReadAt - start.ReadAt).Seconds(), by > taken})
+		rate := float64(counters.Sent.Packets-start.Sent.Packets) / (counters.ReadAt - start.ReadAt).Seconds()
+		p.seconds = append(p.seconds, second{rate, by > taken})
 		p.processorPercent = max(p.processorPercent, counters.CPUPercent)
 		p.taken += by - taken
 		start, taken = counters, by

@@ -26,7 +26,8 @@ func pktgen() contender {
 				return nil, err
 			}
 		}
-		control, err := os.OpenFile(pktgenFolder+"/pgctrl", os.O_WRONLY, 0) // opened here: another thread may be elsewhere
+		// opened here: another thread may be elsewhere
+		control, err := os.OpenFile(pktgenFolder+"/pgctrl", os.O_WRONLY, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -20,8 +20,9 @@ type marks string
 
 const (
 	unmarked marks = ""
-	counted  marks = "stats"   // each frame says which flow id it is counted under, as a TRex stream with flow_stats does
-	stamped  marks = "latency" // each frame has a sequence number and the time at which it was sent
+	// each frame says which flow id it is counted under, as a TRex stream with flow_stats does
+	counted marks = "stats"
+	stamped marks = "latency" // each frame has a sequence number and the time at which it was sent
 )
 
 // load is what a sender is asked to send.

@@ -57,7 +57,8 @@ func withImages(suites []suiteFile, images map[string]string) ([]suiteFile, erro
 			continue
 		}
 		text, err := edited(s, func(spec map[string]any) error {
-			merged(spec, map[string]any{"template": map[string]any{"spec": map[string]any{"dut": map[string]any{"reference": map[string]any{"image": image}}}}})
+			dut := map[string]any{"reference": map[string]any{"image": image}}
+			merged(spec, map[string]any{"template": map[string]any{"spec": map[string]any{"dut": dut}}})
 			return nil
 		})
 		if err != nil {

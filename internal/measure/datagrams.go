@@ -104,7 +104,8 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	case interfaceDroppedFrames(s):
 		l.Cause, l.Sentence, l.PathDoubt = ByEnds, interfaceDropSentence(s),
 			"an end itself dropped frames that may have been these datagrams"
-	case s.Device != nil && waitedShare(s) > mostEndsWaited: // senders that wait make bursts, and a receiver that waits and answers late looks like the device's own end
+	case s.Device != nil && waitedShare(s) > mostEndsWaited:
+		// senders that wait make bursts, and a receiver that waits and answers late looks like the device's own end
 		l.Cause, l.Sentence, l.PathDoubt = ByEnds, waitedSentence(s), endsWaitedWhy
 	case s.Ends != nil && s.Ends.Unknown != "":
 		l.Sentence, l.PathDoubt = fmt.Sprintf("how much the ends themselves lost or waited is not known (%s): a lower bound", s.Ends.Unknown), "how much the ends themselves lost or waited is not known"

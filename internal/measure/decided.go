@@ -76,8 +76,9 @@ func (s Setup) lostInFlight(i int, span Span, flight time.Duration) int64 {
 func comesBack(d Direction, span Span) bool {
 	frames := int64(0)
 	for _, p := range d.Pairs {
-		if receiver := span.Readings[p.Receiver]; len(receiver) >= 2 {
-			frames += receiver[len(receiver)-1].Ports[p.Receive].Received.Sub(receiver[len(receiver)-2].Ports[p.Receive].Received).Packets
+		if readings := span.Readings[p.Receiver]; len(readings) >= 2 {
+			earlier, latest := readings[len(readings)-2].Ports[p.Receive], readings[len(readings)-1].Ports[p.Receive]
+			frames += latest.Received.Sub(earlier.Received).Packets
 		}
 	}
 	return frames > 0
@@ -132,12 +133,13 @@ func (s Setup) Flight(span Span) (longest time.Duration, ok bool) {
 // dropped by the generator itself.
 func missing(d Direction, span Span, n int) (frames int64) {
 	for _, p := range d.Pairs {
-		sent, sender := span.Readings[p.Generator], span.Readings[p.Receiver]
-		if n >= len(sent) || n >= len(sender) {
+		sender, receiver := span.Readings[p.Generator], span.Readings[p.Receiver]
+		if n >= len(sender) || n >= len(receiver) {
 			return 0
 		}
-		frames += sent[n].Ports[p.Send].Sent.Sub(sent[0].Ports[p.Send].Sent).Packets - sender[n].Ports[p.Receive].Received.Sub(sender[0].Ports[p.Receive].Received).Packets
-		frames -= sender[n].Ports[p.Receive].ReceiveErrors - sender[0].Ports[p.Receive].ReceiveErrors
+		first, last := receiver[0].Ports[p.Receive], receiver[n].Ports[p.Receive]
+		frames += sender[n].Ports[p.Send].Sent.Sub(sender[0].Ports[p.Send].Sent).Packets
+		frames -= last.Received.Sub(first.Received).Packets + last.ReceiveErrors - first.ReceiveErrors
 	}
 	return frames
 }

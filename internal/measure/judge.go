@@ -307,7 +307,8 @@ const LookAgain = 50 * time.Millisecond
 // kept frames for so long just as the window ended, and lost none, looks the same.
 func MayBeKept(w report.Window, allowed time.Duration) bool {
 	return slices.ContainsFunc(w.Directions, func(m report.Direction) bool {
-		return m.Quality == report.Lossy && SurelyLost(m) <= framesIn(units.PacketRate(m.Intended.PacketsPerSecond)*units.PacketPerSecond, allowed)
+		sent := framesIn(units.PacketRate(m.Intended.PacketsPerSecond)*units.PacketPerSecond, allowed)
+		return m.Quality == report.Lossy && SurelyLost(m) <= sent
 	})
 }
 
@@ -358,7 +359,8 @@ func CameBack(m report.Direction, windows int) string {
 		return fmt.Sprintf("all %d frames came back, but frames of others may have taken the place of %d", sent, atMost)
 	case lost <= 0:
 		return fmt.Sprintf("all %d frames came back, as far as %s show: at most %d may be lost", sent, edges, atMost)
-	case atMost > lost && edgesAlone(m) && m.LossRatioMin <= 0: // of windows together, one may surely have lost what the edges of all could explain
+	case atMost > lost && edgesAlone(m) && m.LossRatioMin <= 0:
+		// of windows together, one may surely have lost what the edges of all could explain
 		return fmt.Sprintf("%d of %d frames did not come back, and %s alone may account for them: at most %d may be lost", lost, sent, edges, atMost)
 	}
 	text := fmt.Sprintf("%d of %d frames did not come back: %s lost", lost, sent, Percent(units.RatioOf(lost, sent)))

@@ -23,12 +23,15 @@ func SurelyLost(m report.Direction) int64 {
 // the rules, per direction:
 //
 //   - Counters, edges and durations are added up. What lies between two windows is in neither.
-//   - Rates and the share of the line rate are the windows' own, weighted by their durations. (Of one generator that is counters ÷ duration; of several, each
-//     window has already divided each generator's counters by that generator's time.)
-//   - LossRatio is of the counters. LossRatioMin is of what was surely lost in each window, added up, or of the counters added up if that is more: either is
-//     surely lost, and the second takes the edges of all windows off at once. LossRatioMax is of what may have been lost in each window, added up.
+//   - Rates and the share of the line rate are the windows' own, weighted by their durations. (Of one generator
+//     that is counters ÷ duration; of several, each window has already divided each generator's counters by
+//     that generator's time.)
+//   - LossRatio is of the counters. LossRatioMin is of what was surely lost in each window, added up, or of the
+//     counters added up if that is more: either is surely lost, and the second takes the edges of all windows
+//     off at once. LossRatioMax is of what may have been lost in each window, added up.
 //   - Quality is the worst.
-//   - What observers saw is the mean over the time that it is of, and the least and the most in any window; missing in one window, it is missing.
+//   - What observers saw is the mean over the time that it is of, and the least and the most in any window;
+//     missing in one window, it is missing.
 //   - Each percentile of latency is the longest of the windows', so at least that of all their frames.
 //   - Sessions' counters and times are added up, and their goodput is all that was received in all the time.
 //

@@ -112,7 +112,8 @@ func latencyNow(s *report.Series) *table {
 		}
 		median, away := stretch.Latency[i], "-"
 		if f.High != "" && !median.Open && median.Nanoseconds > 0 {
-			away = changeText(&report.Change{Percent: units.PercentOfShare(f.High.Float()/float64(median.Nanoseconds) - 1)})
+			share := f.High.Float()/float64(median.Nanoseconds) - 1
+			away = changeText(&report.Change{Percent: units.PercentOfShare(share)})
 		}
 		t.add(latencyName(of), latencyText(f), away, medianText(median))
 	}

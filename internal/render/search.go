@@ -38,7 +38,8 @@ func goalsTable(r *report.Report) *table {
 		}
 		if g.Lower != nil && g.Lower.Load > 0 {
 			row[1] = wording.PacketRate(g.Lower.Intended.PacketsPerSecond)
-			row[5] = wording.PacketRate(int64(units.PacketRate(g.Lower.Intended.PacketsPerSecond).Mul(units.RatioOf(int64(g.ConditionalThroughput), int64(g.Lower.Load)))))
+			share := units.RatioOf(int64(g.ConditionalThroughput), int64(g.Lower.Load))
+			row[5] = wording.PacketRate(int64(units.PacketRate(g.Lower.Intended.PacketsPerSecond).Mul(share)))
 		}
 		if g.Upper != nil {
 			row[2] = wording.PacketRate(g.Upper.Intended.PacketsPerSecond)

@@ -13,8 +13,10 @@ import (
 )
 
 // Writer takes text and writes it without
-//   - control characters but tab and newline, marks that turn text round, and characters that aren't seen: U+FFFD stands for each,
-//   - lines that begin with "::", and "##[" or "##word[" anywhere, which GitHub's and other runners take for commands: a space parts them.
+//   - control characters but tab and newline, marks that turn text round, and characters that aren't seen:
+//     U+FFFD stands for each,
+//   - lines that begin with "::", and "##[" or "##word[" anywhere, which GitHub's and other runners take for
+//     commands: a space parts them.
 //
 // It is safe for concurrent use.
 type Writer struct {

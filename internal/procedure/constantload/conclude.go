@@ -99,7 +99,10 @@ func worse(w, reference report.Window) bool {
 
 // mostLost is the direction that lost the largest share. The window has one at least.
 func mostLost(w report.Window) report.Direction {
-	return slices.MaxFunc(w.Directions, func(a, b report.Direction) int { return cmp.Compare(a.LossRatio, b.LossRatio) })
+	return slices.MaxFunc(w.Directions, func(a,
+		b report.Direction) int {
+		return cmp.Compare(a.LossRatio, b.LossRatio)
+	})
 }
 
 // claimSessions is the reason of an answer of sessions, which is what limited them. Where directions differ, it is the

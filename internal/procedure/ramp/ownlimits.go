@@ -54,8 +54,8 @@ func (s *search) tryUnclearGap() bool {
 //	       ◀── refineTo ──▶
 //	       ◀── 2 or 3 × refineTo ────────────▶ only if its loss above says that it carries more than the first
 
-// mostOwnWindows is how many windows may look for directions' own limits. They count as windows of the search, or of the
-// confirmation's length.
+// mostOwnWindows is how many windows may look for directions' own limits. They count as windows of the search,
+// or of the confirmation's length.
 const mostOwnWindows = 6
 
 // lookForOwnLimits tries the next load that may show a direction's own limit, or finishes.

@@ -21,7 +21,8 @@ type point struct {
 	short  bool        // some direction was offered less than asked
 	drops  bool        // the window is Invalid, and the generator dropped frames that reached it
 	bursts bool        // the window is Invalid, as frames were lost while the generator sent in bursts
-	// machine means that the window is Invalid, as the machine that plays the device lost frames, or its threads waited.
+	// machine means that the window is Invalid, as the machine that plays the device lost frames, or its
+	// threads waited.
 	machine bool
 
 	// What the search finds out later about the window.

@@ -164,7 +164,8 @@ func (s Search) Next(history []report.Window) procedure.Step {
 		if c.step.Judge > 0 {
 			return c.step
 		}
-		step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load), Judge: c.ask.Duration,
+		step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load),
+			Judge:  c.ask.Duration,
 			Reason: c.Reason}
 		if limit, ends := decidedAbove(c.ask); ends {
 			step.StopAbove = &limit

@@ -185,7 +185,8 @@ func (f judgedFigure) againstLatencyBound(limit *big.Rat, atLeast bool) (report.
 func (f judgedFigure) againstLossBound(limit *big.Rat, atLeast bool) (report.Outcome, string) {
 	met, missed := compareInterval(f.Low.Rat(), f.High.Rat(), limit, atLeast)
 	switch {
-	case missed && f.run.Result.Reason != report.NotHeld && lossIsCounted(f.run): // a device that was away for a while lost the frames of that time
+	case missed && f.run.Result.Reason != report.NotHeld && lossIsCounted(f.run):
+		// a device that was away for a while lost the frames of that time
 		return report.DidFail, ""
 	case f.run.LacksConfirmation(f.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"

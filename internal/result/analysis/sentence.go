@@ -42,7 +42,9 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators,
 		report.BurstsOnly:
 	case report.NotHeld, report.DeviceLost: // the whole run's, not the windows'
-	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
+	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured,
+		report.LoadEstimated, report.PathLimited:
+		// of procedures that have a sentence of their own
 	}
 	if sentence := otherDirectionsSentence(r, c); sentence != "" {
 		parts = append(parts, sentence)

@@ -184,8 +184,10 @@ func assumedGap(low, high []float64, spread, common float64) gap {
 // that more runs do not narrow. Where it is 0 or less, that hides the difference.
 func distanceBeyondAllowed(candidate, baseline sample, minRatio float64) float64 {
 	far := math.Inf(-1)
-	for _, distance := range []float64{statistics.Middle(baseline.lows) - statistics.Middle(candidate.highs) +
-		math.Log(minRatio), statistics.Middle(candidate.lows) - statistics.Middle(baseline.highs) - math.Log(minRatio)} {
+	for _, distance := range []float64{
+		statistics.Middle(baseline.lows) - statistics.Middle(candidate.highs) + math.Log(minRatio),
+		statistics.Middle(candidate.lows) - statistics.Middle(baseline.highs) - math.Log(minRatio),
+	} {
 		if !math.IsNaN(distance) {
 			far = max(far, distance)
 		}

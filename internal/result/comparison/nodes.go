@@ -52,7 +52,9 @@ func clocksOfNodes(results []report.Result) map[report.VPPNode]float64 {
 	return clocks
 }
 
-func medians(results []report.Result, clocks func(report.Result) map[report.VPPNode]float64) map[report.VPPNode]float64 {
+func medians(
+	results []report.Result, clocks func(report.Result) map[report.VPPNode]float64,
+) map[report.VPPNode]float64 {
 	byNode := map[report.VPPNode][]float64{}
 	for _, r := range results {
 		for n, mean := range clocks(r) {

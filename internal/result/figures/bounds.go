@@ -122,7 +122,8 @@ func upperEnd(f report.Figure, result report.Result, m measured) report.Number {
 			return times(upper)
 		}
 		return ""
-	case result.LowerBound(), result.Saturated && result.Resolution >= units.One: // nothing bounds it, or nothing resolved the limit
+	case result.LowerBound(), result.Saturated && result.Resolution >= units.One:
+		// nothing bounds it, or nothing resolved the limit
 		return ""
 	case result.Saturated && result.Resolution != 0:
 		return times(big.NewRat(int64(units.One), int64(units.One-result.Resolution)))

@@ -169,8 +169,10 @@ func Medians(runs []*report.Figures) (medians *report.Figures, far []int) {
 		PacketsPerSecond:    middle(func(f *report.Figures) int64 { return f.PacketsPerSecond }),
 		Layer1BitsPerSecond: middle(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }),
 		LineRatePercent:     units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercent) })),
-		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) })),
-		LowerBound:          slices.ContainsFunc(runs, func(f *report.Figures) bool { return f.LowerBound })}
+		LineRatePercentSum: units.Percent(middle(func(f *report.Figures) int64 {
+			return int64(f.LineRatePercentSum)
+		})),
+		LowerBound: slices.ContainsFunc(runs, func(f *report.Figures) bool { return f.LowerBound })}
 	for _, f := range runs {
 		medians.Unconfirmed += f.Unconfirmed
 	}

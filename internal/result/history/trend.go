@@ -125,6 +125,8 @@ func markOutliers(points []report.Point) {
 		for k, v := range around {
 			away[k] = math.Abs(v - middle)
 		}
-		points[i].Outlier = math.Abs(float64(points[i].Figures.Throughput())-middle) > max(outlierDeviations*normalPerMAD*statistics.Summarize(away).Median, leastOutlier*middle)
+		spread := outlierDeviations * normalPerMAD * statistics.Summarize(away).Median
+		distance := math.Abs(float64(points[i].Figures.Throughput()) - middle)
+		points[i].Outlier = distance > max(spread, leastOutlier*middle)
 	}
 }

@@ -46,7 +46,8 @@ func (c *cell) beyondGenerators() string {
 	if c.Capacity == nil {
 		return ""
 	}
-	if lowest, _ := carried(c.SuiteCell, func(f *report.Figures) int64 { return f.PacketsPerSecond }); lowest <= 1.01*float64(c.Capacity.PacketsPerSecond) {
+	lowest, _ := carried(c.SuiteCell, func(f *report.Figures) int64 { return f.PacketsPerSecond })
+	if lowest <= 1.01*float64(c.Capacity.PacketsPerSecond) {
 		return ""
 	}
 	return fmt.Sprintf("%s carried %s, though its generators did %s by themselves (%s)", c.title(),

@@ -115,7 +115,8 @@ func (j *judge) stretch(arrivals []time.Duration) {
 		}
 		j.work += j.service
 		j.newest, j.started = arrival, true
-		longest = max(longest, int((j.work+j.service-1)/j.service)) // a frame has its place until the queue is done with it
+		// a frame has its place until the queue is done with it
+		longest = max(longest, int((j.work+j.service-1)/j.service))
 	}
 	j.Frames += len(arrivals)
 	j.Stretches++

@@ -27,7 +27,8 @@ type Options struct {
 	Functions int
 	// Wires are the fabric's; each has a network of its name in the namespace default.
 	Wires []string
-	// Shared are further wires, whose functions say which physical port they are of: LoadTests keep off each other there.
+	// Shared are further wires, whose functions say which physical port they are of: LoadTests keep off each
+	// other there.
 	Shared []string
 	// Scarce are further wires, of which each node has one virtual function.
 	Scarce []string
