@@ -21,4 +21,7 @@ type Interruption struct {
 	Changes int64 `json:"changes,omitempty"`
 	// Over says that it had ended before the traffic did.
 	Over bool `json:"over,omitempty"`
+	// EndsWaited says that the programs of the sessions' ends waited for processors for so long that they may have
+	// stood still, and not the device.
+	EndsWaited bool `json:"endsWaited,omitempty"`
 }

@@ -46,8 +46,12 @@ func whyNotHeld(r *report.Report, c procedure.Conclusion) (string, report.Reason
 		return strings.Join(links, ", ") + ": see why the device's port or the cable went down, then measure again",
 			report.NotHeld
 	}
-	if silent := silentSentences(r); len(silent) > 0 {
+	if silent := silentSentences(r, false); len(silent) > 0 {
 		return strings.Join(silent, ", ") + ", though the device carried as much at another time: see whether it restarted, then measure again", report.DeviceLost
+	}
+	if doubtful := silentSentences(r, true); len(doubtful) > 0 {
+		return strings.Join(doubtful, ", ") +
+			", while the ends' programs waited for processors, so whether the device forwarded anything is not known: give the ends processors that nothing else uses, then measure again", report.NotHeld
 	}
 	if c.NotHeld != "" {
 		return c.NotHeld, report.NotHeld
@@ -94,10 +98,11 @@ func linkSentences(r *report.Report) (sentences []string) {
 	return sentences
 }
 
-// silentSentences say in which directions nothing came back, and for how long.
-func silentSentences(r *report.Report) (sentences []string) {
+// silentSentences say in which directions nothing came back, and for how long, where the ends waited or where they
+// didn't.
+func silentSentences(r *report.Report, endsWaited bool) (sentences []string) {
 	for _, interruption := range r.Interruptions {
-		if interruption.Direction == "" {
+		if interruption.Direction == "" || interruption.EndsWaited != endsWaited {
 			continue
 		}
 		endText := " until the end"

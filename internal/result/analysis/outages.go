@@ -40,9 +40,18 @@ const (
 // device was back before the pause was over.
 //
 //	trials ┤ carried ▌ silent │ pause │ silent ▐ carried │    one outage: from one ▌ to the other ▐
+//
+// Ends that waited for processors may have been the ones that stood still. An outage that shows in such windows only
+// says so.
 func Outages(r *report.Report) (outages []report.Interruption) {
 	for i, d := range report.PlanOf(r).Directions {
-		if o := outageOf(r, i); o != nil {
+		o := outageOf(r, i, func(w report.Window) bool { return lostElsewhere(w) || endsWaited(r, w) })
+		if o == nil {
+			if o = outageOf(r, i, lostElsewhere); o != nil {
+				o.EndsWaited = true
+			}
+		}
+		if o != nil {
 			o.Direction = d.Name()
 			outages = append(outages, *o)
 		}
@@ -67,8 +76,8 @@ func (s stretch) rate() float64 {
 	return float64(s.came) / max(s.lasted(), time.Millisecond).Seconds()
 }
 
-// outageOf is the outage of a direction, or nil for none.
-func outageOf(r *report.Report, i int) *report.Interruption {
+// outageOf is the outage of a direction outside of the windows that are excused, or nil for none.
+func outageOf(r *report.Report, i int, excused func(report.Window) bool) *report.Interruption {
 	stretches := stretchesOf(r, i)
 	if len(stretches) == 0 {
 		return nil
@@ -80,7 +89,7 @@ func outageOf(r *report.Report, i int) *report.Interruption {
 	}
 	delay := delayOf(r, stretches, best)
 	var found *report.Interruption
-	for _, gap := range gaps(r, stretches, highest, best) {
+	for _, gap := range gaps(r, stretches, highest, best, excused) {
 		silence := silenceOf(r, i, gap, delay, best)
 		ended := gap[len(gap)-1] != stretches[len(stretches)-1]
 		if !silence.isOutage(r, ended, longestAway(stretches, gap)) {
@@ -118,8 +127,10 @@ func mostCarried(r *report.Report, i int, stretches []stretch, best float64) (hi
 	return highest, carried
 }
 
-// gaps are the successive stretches in which nothing came back of at most this load.
-func gaps(r *report.Report, stretches []stretch, highest int64, best float64) (found [][]stretch) {
+// gaps are the successive stretches in which nothing came back of at most this load, and that lie in no excused
+// window.
+func gaps(r *report.Report, stretches []stretch, highest int64, best float64,
+	excused func(report.Window) bool) (found [][]stretch) {
 	var gap []stretch
 	end := func() {
 		if len(gap) > 0 {
@@ -128,7 +139,7 @@ func gaps(r *report.Report, stretches []stretch, highest int64, best float64) (f
 		gap = nil
 	}
 	for _, s := range stretches {
-		if s.hears(best) || s.sent > 0 && (s.asked > highest || 2*s.returned >= s.sent || explained(r, s)) {
+		if s.hears(best) || s.sent > 0 && (s.asked > highest || 2*s.returned >= s.sent || within(r, s, excused)) {
 			end()
 		} else {
 			gap = append(gap, s)
@@ -269,13 +280,17 @@ func seldom(r *report.Report) bool {
 	return asked > 0 && float64(burst)/float64(asked) > leastOutageOf(r).Seconds()/2
 }
 
-// explained says that a generator or the machine may have lost the frames of a stretch.
-func explained(r *report.Report, s stretch) bool {
+// within says that a part of a stretch lies in one of the windows of a kind.
+func within(r *report.Report, s stretch, kind func(report.Window) bool) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
 		start, end := w.Start.Std(), w.Start.Std()+max(w.Duration, w.Took).Std()
-		return start < s.end && end > s.start && (w.LostToDisturbance() || w.LostToMachine() || w.LostToBursts() ||
-			endsWaited(r, w))
+		return start < s.end && end > s.start && kind(w)
 	})
+}
+
+// lostElsewhere says that a generator or the machine may have lost the frames of a window.
+func lostElsewhere(w report.Window) bool {
+	return w.LostToDisturbance() || w.LostToMachine() || w.LostToBursts()
 }
 
 // endsWaited says that the programs of a window's ends waited for processors for half of the window, and for as
