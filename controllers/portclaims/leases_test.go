@@ -54,7 +54,7 @@ func heldIn(t *testing.T, r *Leases) map[string]string {
 	return ports
 }
 
-func TestWiresAreTakenAllOrNone(t *testing.T) {
+func TestPortsAreClaimedAllOrNone(t *testing.T) {
 	r := leasesIn(t)
 	if err := r.Claim(t.Context(), requests("a", "n1", "p0", "p1")); err != nil {
 		t.Fatal(err)

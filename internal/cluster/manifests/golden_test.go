@@ -41,7 +41,7 @@ func TestSamplesBecomeTheseObjects(t *testing.T) {
 		golden(t, "kueue", render(t, ofAttempt(t, input)))
 	})
 	t.Run("what stands in a namespace for all its tests", func(t *testing.T) {
-		golden(t, "guards", render(t, append(manifests.NetworkPolicies("bench", "linerate-system"),
+		golden(t, "network-policies", render(t, append(manifests.NetworkPolicies("bench", "linerate-system"),
 			manifests.DisruptionBudget("bench"))))
 	})
 	t.Run("what a test has whose pods its own runner alone reaches", func(t *testing.T) {

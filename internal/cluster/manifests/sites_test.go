@@ -72,7 +72,7 @@ func TestSitesOf(t *testing.T) {
 		}
 		tell(`{"version": "linerate.dev/ports.v1alpha1", "links": []}`)
 		if sites, err = manifests.SitesOf(input, pods); err != nil || sites.Device.Machine != nil {
-			t.Errorf("an older one told %+v, %v", sites.Device.Machine, err)
+			t.Errorf("without a machine: %+v, %v", sites.Device.Machine, err)
 		}
 	})
 	t.Run("which image the device runs", func(t *testing.T) {

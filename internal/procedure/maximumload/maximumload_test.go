@@ -167,7 +167,7 @@ func TestWhatIsSaid(t *testing.T) {
 				"waited 50ms, so that its frames left in the time that remained: " +
 				"up to 50000 of the frames that did not come back may have been lost for that, so that the device " +
 				"may have forwarded more"},
-		"an older linerate told only that who forwards waited": {trials(cold, times(1)), Limited(4000).Throttled(9000),
+		"who forwards waited, and nothing is known of who sends": {trials(cold, times(1)), Limited(4000).Throttled(9000),
 			[]Edit{starved(0, 20_000)}, 1,
 			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the " +
 				"forwarding rate at this offered load, " +

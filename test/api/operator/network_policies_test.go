@@ -20,8 +20,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
-// guarded is an operator with its own rights that puts up guards.
-func (l *lab) guarded() {
+// installPolicies runs an operator with its own rights, which installs its network policies.
+func (l *lab) installPolicies() {
 	l.reconciler = loadtest.NewReconciler(l.operator, l.events, loadtest.Options{
 		Settings: testSettings(), Namespace: operatorNamespace, NetworkNamespaces: []string{"*"}, Bounds: testBounds(), Clock: l.clock.now, NetworkPolicies: true, DisruptionBudgets: true,
 	})
@@ -40,7 +40,7 @@ func (l *lab) disrupted() {
 
 func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 	l := newLab(t)
-	l.guarded()
+	l.installPolicies()
 	there := func() (found int) {
 		for name, o := range map[string]client.Object{
 			"linerate-ends": &networkingv1.NetworkPolicy{}, "linerate-generators": &networkingv1.NetworkPolicy{}, "linerate-vitals": &networkingv1.NetworkPolicy{}, "linerate-own-runners": &networkingv1.NetworkPolicy{}, "linerate-tests": &policyv1.PodDisruptionBudget{},
@@ -57,12 +57,12 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 	l.create(minimal("first"))
 	l.settle("first")
 	if n := there(); n != 0 || len(l.pods()) != 0 {
-		t.Fatalf("without networks there are %d guards, %d pods", n, len(l.pods()))
+		t.Fatalf("without networks there are %d policies, %d pods", n, len(l.pods()))
 	}
 	l.wires(minimal("first"))
 	l.settle("first")
 	if n := there(); n != 5 || len(l.pods()) == 0 {
-		t.Errorf("there are %d guards of 5, for %d pods", n, len(l.pods()))
+		t.Errorf("there are %d policies of 5, for %d pods", n, len(l.pods()))
 	}
 
 	t.Run("and no drain takes a pod that is Ready", func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 		l.create(minimal("third"))
 		l.settle("third")
 		if n := there(); n != 5 {
-			t.Errorf("there are %d guards of 5", n)
+			t.Errorf("there are %d policies of 5", n)
 		}
 	})
 	t.Run("changes by a user stay", func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 // pod, and the status says why.
 func TestATRexIsGuardedByAPolicyOfItsTestBeforeItsPods(t *testing.T) {
 	l := newLab(t)
-	l.guarded()
+	l.installPolicies()
 	trex := func(name string) *v1alpha1.LoadTest {
 		return minimal(name, func(test *v1alpha1.LoadTest) {
 			test.Spec.DUT.Type = v1alpha1.DUTLoopback

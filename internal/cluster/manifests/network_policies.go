@@ -28,13 +28,13 @@ const labelNamespaceName = "kubernetes.io/metadata.name"
 func NetworkPolicies(namespace, operators string) []Object {
 	runners := managedLabels(v1alpha1.LabelRole, roleRunner)
 	return []Object{
-		ingress(guard(namespace, "linerate-generators"), anyRunners(v1alpha1.LabelRole, roleGenerator),
+		ingress(sharedMeta(namespace, "linerate-generators"), anyRunners(v1alpha1.LabelRole, roleGenerator),
 			runnerPeers(operators, runners), rpcPort, trex{}.heartbeatPort()),
-		ingress(guard(namespace, "linerate-ends"), anyRunners(v1alpha1.LabelEnd, v1alpha1.EndOfDevice),
+		ingress(sharedMeta(namespace, "linerate-ends"), anyRunners(v1alpha1.LabelEnd, v1alpha1.EndOfDevice),
 			runnerPeers(operators, runners), rpcPort),
-		ingress(guard(namespace, "linerate-vitals"), anyRunners(v1alpha1.LabelVitals, v1alpha1.VitalsServed),
+		ingress(sharedMeta(namespace, "linerate-vitals"), anyRunners(v1alpha1.LabelVitals, v1alpha1.VitalsServed),
 			runnerPeers(operators, runners), vitalsPort),
-		ingress(guard(namespace, "linerate-own-runners"),
+		ingress(sharedMeta(namespace, "linerate-own-runners"),
 			metav1.LabelSelector{MatchLabels: managedLabels(v1alpha1.LabelAdmits,
 				v1alpha1.AdmitsOwnRunner)}, nil),
 	}
@@ -101,7 +101,7 @@ func ingress(meta metav1.ObjectMeta, pods metav1.LabelSelector, callers []networ
 func DisruptionBudget(namespace string) Object {
 	return &policyv1.PodDisruptionBudget{
 		TypeMeta:   metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"},
-		ObjectMeta: guard(namespace, "linerate-tests"),
+		ObjectMeta: sharedMeta(namespace, "linerate-tests"),
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MinAvailable: new(intstr.FromInt32(math.MaxInt32)),
 			Selector: &metav1.LabelSelector{
@@ -116,8 +116,8 @@ func DisruptionBudget(namespace string) Object {
 	}
 }
 
-// guard is the metadata of an object that a namespace has once, for all its tests.
-func guard(namespace, name string) metav1.ObjectMeta {
+// sharedMeta is the metadata of an object that a namespace has once, for all its tests.
+func sharedMeta(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{labelManagedBy: "linerate"}}
 }
 

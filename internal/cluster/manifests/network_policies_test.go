@@ -40,11 +40,11 @@ func tenants(t *testing.T) (tenants []tenant) {
 				tn.runner = o.Spec.Template.Labels
 			}
 		}
-		guards := manifests.NetworkPolicies(input.Test.Namespace, operators)
+		policies := manifests.NetworkPolicies(input.Test.Namespace, operators)
 		if policy, needed := manifests.OwnRunnerPolicy(input.Test, operators); needed {
-			guards = append(guards, policy)
+			policies = append(policies, policy)
 		}
-		for _, o := range guards {
+		for _, o := range policies {
 			tn.policies = append(tn.policies, o.(*networkingv1.NetworkPolicy))
 		}
 		tenants = append(tenants, tn)
