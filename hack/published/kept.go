@@ -189,7 +189,7 @@ func source(s *report.Suite, version string) string {
 		wording.Counted(tests, "test"), minutes(took))
 	for i := range s.Cells {
 		for _, r := range evidence(&s.Cells[i]) {
-			if e := report.EnvironmentOf(r); e != nil && len(e.Generators) > 0 {
+			if e := r.Environment; e != nil && len(e.Generators) > 0 {
 				m := e.Generators[0].Machine
 				text += fmt.Sprintf(", on %s (%s), Linux %s", wording.Counted(m.Processors, "processor"),
 					cmp.Or(m.CPUModel, "of an unknown model"), cmp.Or(m.Kernel, "of an unknown version"))

@@ -3,7 +3,6 @@ package admission
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -116,13 +115,10 @@ func quoted(v any) string {
 	return string(text)
 }
 
-// exampleText finds the example that a field's description ends with.
+// exampleText finds the example that a field's description ends with, on one line.
 func exampleText(description string) string {
-	pattern := regexp.MustCompile(`(?s)Example: (.*)\.$`)
-	if m := pattern.FindStringSubmatch(description); m != nil {
-		return m[1]
-	}
-	return ""
+	_, example, _ := strings.Cut(strings.Join(strings.Fields(description), " "), "Example: ")
+	return strings.TrimSuffix(example, ".")
 }
 
 // example is the schema's own example of a field, as the end of a sentence.

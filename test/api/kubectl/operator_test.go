@@ -81,7 +81,8 @@ func (p *person) saysRunning(name string, percent int32, pods ...v1alpha1.PodSta
 	p.says(name, func(st *v1alpha1.LoadTestStatus) {
 		set(st, v1alpha1.ConditionScheduled, metav1.ConditionTrue, v1alpha1.ReasonAllScheduled, "all pods have nodes")
 		set(st, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonRunning, "the runner measures")
-		st.Progress = &v1alpha1.Progress{Step: "Ramping", Run: 1, Percent: &percent, Intended: "4.20 Mpps", Received: "8.40 Mpps", LossRatio: "0"}
+		st.Progress = &v1alpha1.Progress{Step: "Ramping", Run: 1, Percent: &percent,
+			IntendedPacketsPerSecond: 8_400_000, OfferedPacketsPerSecond: 8_400_000, ReceivedPacketsPerSecond: 8_400_000, LossRatio: "0"}
 		st.Pods = pods
 	})
 }

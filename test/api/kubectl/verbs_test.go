@@ -34,7 +34,7 @@ func TestReport(t *testing.T) {
 	}
 	t.Run("a test without one says why, and others are still printed", func(t *testing.T) {
 		r := p.types("kubectl linerate report vpp-imix young broken")
-		r.wants(t, 3, "OpenBSD  64b", "young has no Report yet (ramping; asked 4.20 Mpps each way, received 8.40 Mpps, loss ratio 0): kubectl linerate watch young -n "+p.namespace)
+		r.wants(t, 3, "OpenBSD  64b", "young has no Report yet (ramping: asked 8.40 Mpps, sent 8.40 Mpps, received 8.40 Mpps, lost 0.00 %): kubectl linerate watch young -n "+p.namespace)
 		r.wants(t, 3, "OpenBSD  64b", "broken ended without a Report, as SetupFailed: pod broken-1-setup failed")
 	})
 	t.Run("figures that the test doesn't publish count in no format, and each says why", func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestRights(t *testing.T) {
 		p.until("the right to look", func() bool { return p.types("kubectl linerate list").code == 0 })
 		p.saysRunning("vpp-imix", 10)
 		watch := p.starts("kubectl linerate watch vpp-imix")
-		watch.talk.await(t, "vpp-imix: ramping; asked 4.20 Mpps each way")
+		watch.talk.await(t, "vpp-imix: ramping: asked 8.40 Mpps")
 		p.saysMeasured("vpp-imix", passed)
 		watch.ends().wants(t, 3, "", "you may not read ConfigMap vpp-imix-report")
 		p.types("kubectl linerate stop vpp-imix").wants(t, 0, "", "ended already")
