@@ -111,7 +111,8 @@ func chosen(tests []v1alpha1.LoadTest, maxTests int) (shown []*v1alpha1.LoadTest
 		}
 	}
 	slices.SortFunc(shown, func(a, b *v1alpha1.LoadTest) int {
-		return cmp.Or(ended(b.Status.FinishedAt).Compare(ended(a.Status.FinishedAt)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(ended(b.Status.FinishedAt).Compare(ended(a.Status.FinishedAt)),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	room := min(len(shown), maxTests)
 	return shown[:room], len(shown) - room

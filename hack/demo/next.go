@@ -16,7 +16,8 @@ The cluster stays up. To look around:
 More to measure. A LoadTest's spec is never changed, so each run is a LoadTest with a name of its own:
 
   kubectl -n %[3]s create -f examples/cluster/linux-forwarder.yaml    # Linux without a limit
-  sed 's/name: known-answer/name: mine/; s/10000/20000/' examples/cluster/known-answer.yaml | kubectl -n %[3]s create -f -
+  sed 's/name: known-answer/name: mine/; s/10000/20000/' examples/cluster/known-answer.yaml |
+    kubectl -n %[3]s create -f -
 
 Four systems under two loads, as one table, in about five minutes:
 
