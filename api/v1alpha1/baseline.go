@@ -54,9 +54,9 @@ type ReportRef struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// SuiteBaselineSpec names what the cells of a suite are compared with: cells of the same suite (axis and
-// value), each with the one that differs from it in this axis only; or those of an earlier suite, each with the
-// one that has the same values of the same axes.
+// SuiteBaselineSpec names what the cells of a suite are compared with. With axis and value these are cells of the
+// same suite: each is compared with the cell that differs from it in this axis only. With suite they are cells of
+// an earlier suite: each is compared with the cell that has the same values of the same axes.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.axis) == has(self.value) && has(self.axis) != has(self.suite)",message="a baseline is either axis and value, such as {axis: image, value: main}, or suite, such as {suite: nightly-1}"
 type SuiteBaselineSpec struct {

@@ -48,9 +48,9 @@ const LabelEnd = "linerate.dev/end"
 // EndOfDevice is the value of LabelEnd.
 const EndOfDevice = "device"
 
-// LabelAdmits is on the pods that one runner alone may reach, with the value AdmitsOwnRunner: a real TRex,
-// which can't ask its callers for a secret, and what an External test's runner reads, since its role is
-// admitted by no NetworkPolicy but its test's own.
+// LabelAdmits, with the value AdmitsOwnRunner, is on the pods that only their own test's runner may reach. One
+// kind is a real TRex, which can't ask its callers for a secret. The other is what an External test's runner
+// reads, since only its own test's NetworkPolicy admits that runner.
 const LabelAdmits = "linerate.dev/admits"
 
 // AdmitsOwnRunner is the value of LabelAdmits.

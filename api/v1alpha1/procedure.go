@@ -54,10 +54,10 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || self.type in ['Ramp', 'Search', 'ConstantLoad']",fieldPath=".latency",message="latency is measured at shares of a rate that the procedure finds or holds, and this type has none: set type: Search, Ramp or ConstantLoad, or remove latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.directions) || self.directions == 'Together'",fieldPath=".latency",message="latency is measured at shares of one rate of all directions, and directions: Each finds one for each: remove directions or latency"
 type ProcedureSpec struct {
-	// type is how the load is varied. Ramp searches the highest rate that is carried, ConstantLoad holds one,
-	// FrameLoss measures the loss at several, MaximumOfferedLoad what comes back of all that can be sent, Search
-	// the highest load for each of several goals (NDR, PDR), BackToBack the longest burst without loss, Soak the
-	// load that loses a small share on average.
+	// type is how the load is varied. Ramp searches the highest rate that is carried. Search finds the highest load
+	// for each of several goals (NDR, PDR). ConstantLoad holds one load. FrameLoss measures the loss at several
+	// loads. MaximumOfferedLoad measures what comes back of all that can be sent. BackToBack finds the longest
+	// burst without loss. Soak finds the load that loses a small share on average.
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`

@@ -18,9 +18,9 @@ func (d Duration) Std() (time.Duration, error) {
 	return time.ParseDuration(string(d))
 }
 
-// Rate is a rate per direction, over all replicas, in TRex's notation: packets per second (1kpps, 14.88mpps),
-// layer-2 bits per second with FCS (10gbps), layer-1 bits per second with preamble and gap (10gbpsl1), or
-// percent of the layer-1 line rate (95%).
+// Rate is a rate per direction, over all replicas, in TRex's notation. Its unit is packets per second (1kpps,
+// 14.88mpps), layer-2 bits per second with FCS (10gbps), layer-1 bits per second with preamble and gap (10gbpsl1),
+// or percent of the layer-1 line rate (95%).
 //
 // +kubebuilder:validation:MaxLength=24
 // +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1))$') && !self.matches('^[0.]+[%a-z]')",message="write a rate above 0: packets (14.88mpps), layer-2 bits (10gbps), layer-1 bits (10gbpsl1) or percent of line rate (95%)"

@@ -58,8 +58,9 @@ func (i *Installer) Ensure(ctx context.Context, namespace string) error {
 		objects = append(objects, manifests.DisruptionBudget(namespace))
 	}
 	err := i.install(ctx, namespace, objects)
-	if own := i.options.Namespace; err == nil && i.options.DisruptionBudgets && own != "" { // runners are there
-		err = i.install(ctx, own, []manifests.Object{manifests.DisruptionBudget(own)})
+	// Runners are in the operator's own namespace.
+	if operatorNamespace := i.options.Namespace; err == nil && i.options.DisruptionBudgets && operatorNamespace != "" {
+		err = i.install(ctx, operatorNamespace, []manifests.Object{manifests.DisruptionBudget(operatorNamespace)})
 	}
 	return err
 }

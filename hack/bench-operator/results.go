@@ -24,9 +24,8 @@ type results struct {
 	suite                 []stored  // nil: there was none
 }
 
-// The targets. How long a pass takes depends on the machine, and most of all on its API server: so a pass is
-// held against a status patch by itself, the dearest request of most passes, as the API server took for it in
-// the same run.
+// The targets. How long a pass takes depends on the machine, and above all on its API server. So a pass is
+// compared with a status patch of the same run, the dearest request of most passes.
 const (
 	mostRequests  = 30.0
 	mostInLine    = 45.0 // for a test whose status shows its place in line before

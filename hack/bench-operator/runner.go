@@ -69,8 +69,9 @@ func (p *player) mount(ctx context.Context, pod *corev1.Pod) (*plan.Plan, manife
 }
 
 // claim makes the runner's client, and fences earlier runners.
-func (p *player) claim(ctx context.Context, pod *corev1.Pod, measured *plan.Plan, of manifests.OfRun) (*configmaps.Sink,
-	error) {
+func (p *player) claim(
+	ctx context.Context, pod *corev1.Pod, measured *plan.Plan, source manifests.OfRun,
+) (*configmaps.Sink, error) {
 	var token string
 	err := p.ask(func() (err error) {
 		token, err = p.c.token(ctx, pod.Namespace, manifests.DefaultRunnerAccount, pod)
@@ -88,9 +89,9 @@ func (p *player) claim(ctx context.Context, pod *corev1.Pod, measured *plan.Plan
 	test, attempt := testOf(pod), int32(measured.Test.Attempt)
 	progress := manifests.ProgressName(test, attempt)
 	return configmaps.Claim(ctx, configmaps.Options{
-		Client: api.ConfigMaps(pod.Namespace), Progress: of.Progress(progress),
-		Report:    of.Original(manifests.OriginalName(test, attempt)),
-		Successor: func(run int) metav1.ObjectMeta { return of.Successor(progress, run) },
+		Client: api.ConfigMaps(pod.Namespace), Progress: source.Progress(progress),
+		Report:    source.Original(manifests.OriginalName(test, attempt)),
+		Successor: func(run int) metav1.ObjectMeta { return source.Successor(progress, run) },
 		Attempt:   measured.Test.Attempt, Pod: pod.Name, UID: string(pod.UID),
 	})
 }

@@ -138,8 +138,8 @@ func (l *searchBench) play(load, duration, stopAbove float64) (sent, lost int64,
 	return int64(math.Round(planned)), min(int64(gone+part), int64(math.Round(planned))), false
 }
 
-// holds is the highest load, as a share of a device's capacity, at which no more than a share of full trials is
-// bad, by trials of devices that have run for some time: 0 where not even a quarter does.
+// holds is the highest load at which at most a share of full trials is bad, as a share of a device's capacity. The
+// devices of these trials have run for some time. It is 0 if not even a quarter of the capacity holds.
 func holds(d device, duration, loss, share float64, trials int) float64 {
 	bad := func(load float64) bool {
 		count := 0

@@ -149,8 +149,8 @@ func (c cell) text() string {
 	return b.String()
 }
 
-// summary is, for each set of goals, how we compare with the first searcher over all devices: the mean of the
-// ratios of their times and the worst one, and by how much we are wrong more often, and further off.
+// summary compares each searcher with the first one over all devices, for each set of goals. It has the mean and
+// the worst ratio of their times, and by how much a searcher is wrong more often and further off.
 func summary(cells []cell) string {
 	var b strings.Builder
 	b.WriteString("| goals | who | mean ratio | worst ratio | wrong more often by, points | mean further off by, % |\n|---|---|---|---|---|---|\n")

@@ -186,8 +186,8 @@ func (p *pace) watch(ctx context.Context, l *testbed, e entry, seconds int) (err
 
 // count reads the sender's own counter once a second.
 func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error {
-	start, taken, err := port.Counters(), time.Duration(0), error(nil)
-	if taken, err = takenByHost(); err != nil {
+	start, stolenBefore, err := port.Counters(), time.Duration(0), error(nil)
+	if stolenBefore, err = takenByHost(); err != nil {
 		return err
 	}
 	for range seconds {
@@ -195,15 +195,15 @@ func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error
 			return err
 		}
 		counters := port.Counters()
-		by, err := takenByHost()
+		stolen, err := takenByHost()
 		if err != nil {
 			return err
 		}
 		rate := float64(counters.Sent.Packets-start.Sent.Packets) / (counters.ReadAt - start.ReadAt).Seconds()
-		p.seconds = append(p.seconds, second{rate, by > taken})
+		p.seconds = append(p.seconds, second{rate, stolen > stolenBefore})
 		p.processorPercent = max(p.processorPercent, counters.CPUPercent)
-		p.taken += by - taken
-		start, taken = counters, by
+		p.taken += stolen - stolenBefore
+		start, stolenBefore = counters, stolen
 	}
 	return nil
 }

@@ -136,15 +136,15 @@ func onlineCPUs() ([]int, error) {
 func parseCPUs(text string) ([]int, error) {
 	var cpus []int
 	for item := range strings.SplitSeq(text, ",") {
-		from, rest, isRange := strings.Cut(item, "-")
+		low, high, isRange := strings.Cut(item, "-")
 		if !isRange {
-			rest = from
+			high = low
 		}
-		first, err := strconv.Atoi(from)
+		first, err := strconv.Atoi(low)
 		if err != nil {
 			return nil, fmt.Errorf("%q is no list of processors", text)
 		}
-		last, err := strconv.Atoi(rest)
+		last, err := strconv.Atoi(high)
 		if err != nil {
 			return nil, fmt.Errorf("%q is no list of processors", text)
 		}

@@ -9,8 +9,7 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// connect joins the boxes and the host by a bridge in the control box, and routes pods' networks by the nodes
-// they are on:
+// connect joins the boxes and the host by a bridge in the control box. Pods' networks are routed by their nodes.
 //
 //	   host              control               node-1, node-2
 //	lr-NAME .254 ──── host ┐

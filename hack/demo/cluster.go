@@ -87,8 +87,8 @@ func newDemoCluster(stderr io.Writer) (*demoCluster, error) {
 	}, nil
 }
 
-// up brings everything up, or mends what is up already; done twice, the second time is quick.
-func (l *demoCluster) up(ctx context.Context) error {
+// ensure brings everything up, or mends what is up already; done twice, the second time is quick.
+func (l *demoCluster) ensure(ctx context.Context) error {
 	var built image
 	steps := []struct {
 		title string

@@ -61,7 +61,7 @@ func command(ctx context.Context, args []string) (int, error) {
 	if args[0] == "down" {
 		return orNotMeasured(exitOK, l.tearDown(ctx))
 	}
-	if err := l.up(ctx); err != nil {
+	if err := l.ensure(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "demo: the cluster stays as it is: make demo continues with it, make demo-down removes it")
 		return exitNotMeasured, err
 	}

@@ -108,12 +108,12 @@ func farEnds(input Input, g plan.Generator) []string {
 // sameReplicaOn is the generator of g's replica on another link. Both have the same place among the generators of their
 // links.
 func sameReplicaOn(input Input, g plan.Generator, link string) (string, bool) {
-	near, far := generatorsOn(input, g.Ports[0].Link), generatorsOn(input, link)
-	r := slices.IndexFunc(near, func(p generatorPort) bool { return p.generator == g.Name })
-	if r < 0 || r >= len(far) {
+	siblings, candidates := generatorsOn(input, g.Ports[0].Link), generatorsOn(input, link)
+	r := slices.IndexFunc(siblings, func(p generatorPort) bool { return p.generator == g.Name })
+	if r < 0 || r >= len(candidates) {
 		return "", false
 	}
-	return far[r].generator, true
+	return candidates[r].generator, true
 }
 
 // spread prefers nodes without a generator of the same test. Replicas may share a node that has devices for them.

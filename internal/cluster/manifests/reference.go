@@ -105,9 +105,9 @@ func processorOf(m *plan.Mode) int64 {
 	return 100
 }
 
-// memoryOf is how many MiB each pod of the Reference may use. They are 256 for the program and everything else, plus
-// its routes, for testpmd another 256, which it reserves, plus the rings of its links, and for a tunnel another 768,
-// for packets that wait to be encrypted when it is overloaded.
+// memoryOf is how many MiB each pod of the Reference may use. It is 256 for the program, and what its routes take.
+// testpmd reserves another 256, and needs the rings of its links. A tunnel needs another 768, for packets that wait to
+// be encrypted when it is overloaded.
 func memoryOf(p *plan.Plan) int64 {
 	const mebibyte = 1 << 20
 	var bytes int64

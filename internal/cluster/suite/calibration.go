@@ -109,13 +109,13 @@ func member(object map[string]any, name string) map[string]any {
 // calibrated is a cell's spec with a cable in place of the device, and with the generators' maximum load.
 func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 	c := m.suite.Spec.Calibration
-	alone := map[string]any{}
+	calibration := map[string]any{}
 	for name, value := range spec {
 		if !slices.Contains([]string{"criteria", "baseline", "observers", "dut", "procedure"}, name) {
-			alone[name] = value
+			calibration[name] = value
 		}
 	}
-	alone["dut"] = cable(member(spec, "dut"))
+	calibration["dut"] = cable(member(spec, "dut"))
 	// each frame of such a test carries a stamp, which slows the generators down
 	if member(spec, "procedure")["latency"] != nil {
 		traffic := maps.Clone(member(spec, "traffic"))
@@ -123,9 +123,9 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 			traffic = map[string]any{}
 		}
 		traffic["stamps"] = string(v1alpha1.StampsEveryFrame)
-		alone["traffic"] = traffic
+		calibration["traffic"] = traffic
 	}
-	alone["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad),
+	calibration["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad),
 		"maximumOfferedLoad": map[string]any{"trialDuration": string(cmp.Or(c.TrialDuration, "5s")),
 			"trials": int64(1)}}
 	links, _ := spec["links"].([]any)
@@ -148,9 +148,9 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 		ends = append(ends, end)
 	}
 	if links != nil {
-		alone["links"] = ends
+		calibration["links"] = ends
 	}
-	return alone
+	return calibration
 }
 
 // cable replaces a device. The cable keeps the device's routes, from which flows and destinations are made, so

@@ -180,7 +180,7 @@ func TestTheKernelEnforcesTheLimit(t *testing.T) {
 // packetLimit is the limit that the kernel keeps for what enters a link, nil for none.
 func (r *rig) packetLimit(t *testing.T, link int) (limit *expr.Limit) {
 	t.Helper()
-	netnstest.In(t, r.dut, func() error {
+	netnstest.RunIn(t, r.dut, func() error {
 		conn, err := nftables.New()
 		if err != nil {
 			return err
@@ -202,7 +202,7 @@ func (r *rig) packetLimit(t *testing.T, link int) (limit *expr.Limit) {
 // bitLimit is the rate that the kernel keeps for what leaves by a link, 0 for none.
 func (r *rig) bitLimit(t *testing.T, link int) (bitsPerSecond uint64) {
 	t.Helper()
-	netnstest.In(t, r.dut, func() error {
+	netnstest.RunIn(t, r.dut, func() error {
 		l, err := netlink.LinkByName(r.links[link].Interface)
 		if err != nil {
 			return err

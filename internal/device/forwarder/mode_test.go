@@ -23,7 +23,7 @@ import (
 func (r *rig) applyMode(t *testing.T, mode plan.Mode) forwarder.Spec {
 	t.Helper()
 	for _, l := range r.links {
-		netnstest.In(t, r.generator, func() error { return netif.AcceptXDP(l.Interface) })
+		netnstest.RunIn(t, r.generator, func() error { return netif.AcceptXDP(l.Interface) })
 	}
 	return r.setUp(t, forwarder.Spec{Forwarding: mode.Forwarding(), Mode: &mode, AcceptsXDP: true})
 }
@@ -98,7 +98,7 @@ func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	r := newRig(t, 2)
 	r.applyMode(t, plan.Mode{Router: &plan.RouterMode{Routes: 10}}) // and as many to the network of IPv6
 	var routes []netlink.Route
-	netnstest.In(t, r.dut, func() error {
+	netnstest.RunIn(t, r.dut, func() error {
 		link, err := netlink.LinkByName(r.links[1].Interface)
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	if lost := missing(r.arrives(t, 0, 1, sent, want)); len(lost) > 0 {
 		t.Fatalf("frames %v of 5 were lost", lost)
 	}
-	netnstest.In(t, r.dut, func() error {
+	netnstest.RunIn(t, r.dut, func() error {
 		for _, route := range routes {
 			if route.Dst.Contains(net.IPv4(16, 1, 128, 1)) {
 				return netlink.RouteDel(&route)
@@ -170,7 +170,7 @@ func TestAFilterDropsPacketsThatMatchARule(t *testing.T) {
 	if lost := missing(r.arrives(t, 0, 1, sent, want)); len(lost) > 0 {
 		t.Fatalf("frames %v were lost", lost)
 	}
-	netnstest.In(t, r.dut, func() error {
+	netnstest.RunIn(t, r.dut, func() error {
 		conn, err := nftables.New()
 		if err != nil {
 			return err
@@ -227,7 +227,7 @@ func TestXDPForwardsBeforeTheKernel(t *testing.T) {
 	r := newRig(t, 2)
 	r.plainGenerator(t)
 	r.applyMode(t, plan.Mode{XDP: &plan.XDPMode{}})
-	netnstest.In(t, r.dut, func() error {
+	netnstest.RunIn(t, r.dut, func() error {
 		conn, err := nftables.New()
 		if err != nil {
 			return err

@@ -23,7 +23,7 @@ func TestAFullTableKeepsIdleConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	var assured int
-	netnstest.In(t, r.dut, func() (err error) {
+	netnstest.RunIn(t, r.dut, func() (err error) {
 		assured, err = assuredConnections()
 		return err
 	})

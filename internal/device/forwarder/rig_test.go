@@ -52,7 +52,7 @@ func newRig(t *testing.T, links int) *rig {
 func (r *rig) addLink(t *testing.T, i int) {
 	t.Helper()
 	name := newLinkName()
-	netnstest.In(t, r.generator, func() error {
+	netnstest.RunIn(t, r.generator, func() error {
 		attrs := netlink.NewLinkAttrs()
 		attrs.Name, attrs.HardwareAddr, attrs.MTU = name, generatorMAC(i), 2000
 		veth := netlink.NewVeth(attrs)
@@ -114,7 +114,7 @@ func (r *rig) configure(t *testing.T, mode plan.Forwarding, limit *plan.Limit) {
 func (r *rig) plainGenerator(t *testing.T) {
 	t.Helper()
 	for _, l := range r.links {
-		netnstest.In(t, r.generator,
+		netnstest.RunIn(t, r.generator,
 			func() error { return netif.SetOffload(l.Interface, netif.TCPSegmentation, false) })
 	}
 }
@@ -123,7 +123,7 @@ func (r *rig) plainGenerator(t *testing.T) {
 func (r *rig) received(t *testing.T, link int) units.Traffic {
 	t.Helper()
 	var got units.Traffic
-	netnstest.In(t, r.generator, func() error {
+	netnstest.RunIn(t, r.generator, func() error {
 		l, err := netlink.LinkByName(r.links[link].Interface)
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func (r *rig) received(t *testing.T, link int) units.Traffic {
 func (r *rig) socket(t *testing.T, link int) int {
 	t.Helper()
 	fd := -1
-	netnstest.In(t, r.generator, func() error {
+	netnstest.RunIn(t, r.generator, func() error {
 		l, err := netlink.LinkByName(r.links[link].Interface)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ func deviceNamespace(t *testing.T) *netif.Namespace {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = ns.Close() })
-	netnstest.In(t, ns, func() error {
+	netnstest.RunIn(t, ns, func() error {
 		for _, names := range [][2]string{{"eth1", "eth3"}, {"eth2", "eth4"}} {
 			attrs := netlink.NewLinkAttrs()
 			attrs.Name = names[0]
@@ -45,7 +45,7 @@ func deviceNamespace(t *testing.T) *netif.Namespace {
 
 func setUp(t *testing.T, ns *netif.Namespace, names ...string) {
 	t.Helper()
-	netnstest.In(t, ns, func() error {
+	netnstest.RunIn(t, ns, func() error {
 		for _, name := range names {
 			link, err := netlink.LinkByName(name)
 			if err != nil {
@@ -71,7 +71,7 @@ func TestADeviceIsReachedOverInterfacesOfThisNamespace(t *testing.T) {
 	cmd := parentCommand(t)
 	started := startParent(t, cmd, ns, deviceTopology(t, "eth2", "eth1"))
 	var v view
-	netnstest.In(t, ns, func() error {
+	netnstest.RunIn(t, ns, func() error {
 		c, err := started.Key.Dial(t.Context(), credential.Control, started.Address)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func TestADeviceIsReachedOverInterfacesOfThisNamespace(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	eventually(t, "its process is gone", func() bool { return !exists("/proc", v.PID) })
-	netnstest.In(t, ns, func() error {
+	netnstest.RunIn(t, ns, func() error {
 		_, err := netlink.LinkByName("eth1") // the interfaces are the user's, and stay
 		return err
 	})
@@ -131,7 +131,7 @@ func TestAnInterfaceThatMustNotOrCannotBeUsedIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ns := deviceNamespace(t)
 			var err error
-			netnstest.In(t, ns, func() error {
+			netnstest.RunIn(t, ns, func() error {
 				if err := c.spoil(ns); err != nil {
 					return err
 				}
@@ -181,7 +181,7 @@ func TestAUserWithoutRightsLearnsTheWayOut(t *testing.T) {
 func TestTheMachineDoesNotRouteTheTestsFrames(t *testing.T) {
 	ns := deviceNamespace(t)
 	setUp(t, ns, "lo")
-	netnstest.In(t, ns, func() error {
+	netnstest.RunIn(t, ns, func() error {
 		settings := map[string]string{"ipv4/ip_forward": "1", "ipv6/conf/eth1/disable_ipv6": "1",
 			"ipv6/conf/eth2/disable_ipv6": "1", "ipv6/conf/eth3/disable_ipv6": "1", "ipv6/conf/eth4/disable_ipv6": "1"}
 		for path, value := range settings {
@@ -219,7 +219,7 @@ func TestTheMachineDoesNotRouteTheTestsFrames(t *testing.T) {
 func routed(t *testing.T, ns *netif.Namespace) uint64 {
 	t.Helper()
 	var first, second uint64
-	netnstest.In(t, ns, func() error {
+	netnstest.RunIn(t, ns, func() error {
 		sender, err := netlink.LinkByName("eth3")
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 	netnstest.Root(t)
 	generator, device, elsewhere := netnstest.New(t), netnstest.New(t), netnstest.New(t)
-	netnstest.In(t, generator, func() error {
+	netnstest.RunIn(t, generator, func() error {
 		for name, far := range map[string]*netif.Namespace{"g0": device, "g1": generator} {
 			attrs := netlink.NewLinkAttrs()
 			attrs.Name = name
@@ -32,7 +32,7 @@ func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 		"somebody else's": sleeper(t, elsewhere), "the machine's": os.Getpid()}
 	for name, ports := range map[string][]string{"both ports": {"g0", "g1"},
 		"the port that is cabled to itself": {"g1"}} {
-		netnstest.In(t, generator, func() error {
+		netnstest.RunIn(t, generator, func() error {
 			far, err := lab.FarEndOf(ports)
 			if err != nil {
 				return err
@@ -45,7 +45,7 @@ func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 			return nil
 		})
 	}
-	netnstest.In(t, generator, func() error {
+	netnstest.RunIn(t, generator, func() error {
 		if _, err := lab.FarEndOf([]string{"none"}); err == nil {
 			t.Error("the far end of an interface that isn't there was found")
 		}
@@ -65,7 +65,7 @@ func sleeper(t *testing.T, ns *netif.Namespace) int {
 	t.Helper()
 	cmd := exec.Command("sleep", "600")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	netnstest.In(t, ns, cmd.Start)
+	netnstest.RunIn(t, ns, cmd.Start)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

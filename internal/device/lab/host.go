@@ -56,10 +56,10 @@ var errParentEnded = errors.New("the parent has ended, or has closed its end")
 // stopGrace is how long the engine may take to stop. After that the process ends anyway.
 const stopGrace = 2 * time.Second
 
-// HostMain is the child's main function. It reads its order from standard input, builds the topology, reports
-// on standard output that it is ready or why it is not, and serves the engine on the listener of file
-// descriptor 3 until standard input ends or the context does. Only main may call it, as what it builds isn't
-// removed before the process ends.
+// HostMain is the child's main function. It reads its order from standard input and builds the topology. It
+// reports on standard output that it is ready, or why not. Then it serves the engine on the listener of file
+// descriptor 3, until standard input or the context ends. Only main may call it, as what it builds is removed
+// only when the process ends.
 func HostMain(ctx context.Context, open OpenEngine) error {
 	//nolint:forbidigo // the parent orders on standard input, and reads the answers on standard output
 	return host(ctx, os.Stdin, os.Stdout, os.NewFile(3, "listener"), open)

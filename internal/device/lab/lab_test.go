@@ -345,7 +345,7 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 					t.Errorf("not set up: %q", started.Missing)
 				}
 				var v view
-				netnstest.In(t, ns, func() error {
+				netnstest.RunIn(t, ns, func() error {
 					c, err := started.Key.Dial(t.Context(), credential.Control, started.Address)
 					if err != nil {
 						return err
@@ -442,7 +442,7 @@ func napiThread(t *testing.T, link string) bool {
 
 func interfaceNames(t *testing.T, ns *netif.Namespace) (names []string) {
 	t.Helper()
-	netnstest.In(t, ns, func() error {
+	netnstest.RunIn(t, ns, func() error {
 		links, err := netlink.LinkList()
 		for _, l := range links {
 			names = append(names, l.Attrs().Name)

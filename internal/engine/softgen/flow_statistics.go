@@ -50,11 +50,10 @@ func (f *flowStatistics) flowStats(p *params) (any, error) {
 	return stats, nil
 }
 
-// followed returns the evidence of stamped frames' sequence numbers, by flow id. It counts frames that came and
-// were timed, that were lost, that came twice or late, that came too late to know which (stale), that came
-// merged and so without a stamp, and that were timed but are in no bucket. varied is the sum of the differences
-// between successive frames' times in nanoseconds, and changes is the number of differences. Flows without
-// stamps have no entry.
+// followed returns the evidence of stamped frames' sequence numbers, by flow id. It counts frames that were timed,
+// were lost, or came twice or late. Frames that came too late to know which of these are stale. Frames that came
+// merged have no stamp. Some timed frames are in no bucket. varied is the sum of the differences between successive
+// frames' times in nanoseconds, and changes is the number of differences. Flows without stamps have no entry.
 func (f *flowStatistics) followed(ids []uint32, byPort []map[uint32]datapath.Latency) object {
 	flows := object{}
 	for _, id := range ids {

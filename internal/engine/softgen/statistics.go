@@ -80,14 +80,20 @@ func (s *statistics) readOnce() []datapath.Counters {
 }
 
 // portStats answers get_port_stats. Counters are since the port was opened, and bytes include the FCS. TRex doesn't
-// have ts (the server's clock at the reading), ts_width (its uncertainty in seconds), behind (packets that should
-// have left by then and have not), queue_full (retries), peer_full (sent packets that found the far end of a veth
-// full), link_flaps (link changes), sending (seconds from the first frame of the latest run of finite streams to
-// its last), waited (seconds in which the sending threads were ready to run while others had the processors, until
-// just before the reading), waiting (how much more that may be after it), damaged (packets with a wrong checksum or
-// length, which TRex has in ierrors), kernel (frames that the interface received, sent and dropped by the kernel's
-// own count), send_drops (packets of opackets that the driver dropped later), and stray_packets and stray_bytes
-// (the part of ipackets and ibytes that keeps the link up, such as ARP).
+// have these members:
+//
+//	ts, ts_width   the server's clock at the reading, and its uncertainty, in seconds
+//	behind         packets that should have left by then and have not
+//	queue_full     retries
+//	peer_full      sent packets that found the far end of a veth full
+//	link_flaps     changes of the link
+//	sending        seconds from the first frame of the latest run of finite streams to its last
+//	waited         seconds until just before the reading in which sending threads waited for a processor
+//	waiting        how much more that may be after the reading
+//	damaged        packets with a wrong checksum or length, which TRex has in ierrors
+//	kernel         frames that the interface received, sent and dropped, by the kernel's own count
+//	send_drops     packets of opackets that the driver dropped later
+//	stray_packets  the part of ipackets that keeps the link up, such as ARP; stray_bytes: of ibytes
 func (s *statistics) portStats(port *port, _ *params) (any, error) {
 	c := s.readCounters(port)
 	return object{

@@ -43,9 +43,8 @@ type PortStats struct {
 	// Sending is how many seconds the latest run of finite streams took, from its first frame to its last, for
 	// servers that time it.
 	Sending wire.Float `json:"sending"`
-	// Waited is for how many seconds the port's sending threads were ready to run while others had the processors,
-	// until just before the counters were read, and Waiting how much more that may be by the time they had been
-	// read, for servers that report it.
+	// Waited is how many seconds the port's sending threads waited for a processor until just before the counters
+	// were read. Waiting is how much more that may be once the counters had been read. TRex doesn't report them.
 	Waited  seconds `json:"waited"`
 	Waiting seconds `json:"waiting"`
 	// LinkChanges counts the changes of the link's state. TRex doesn't report it.

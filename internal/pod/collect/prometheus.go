@@ -54,8 +54,8 @@ func (p prometheus) ask(ctx context.Context) (r reading, err error) {
 		return r, err
 	}
 	for i, s := range samples {
-		same := func(earlier *model.Sample) bool { return labels(earlier.Metric) == labels(s.Metric) }
-		if slices.ContainsFunc(samples[:i], same) {
+		duplicate := func(earlier *model.Sample) bool { return labels(earlier.Metric) == labels(s.Metric) }
+		if slices.ContainsFunc(samples[:i], duplicate) {
 			return r, fmt.Errorf("two series differ in their name alone, or after %d bytes of labels: ask for one",
 				mostLine)
 		}

@@ -102,8 +102,8 @@ type bufferModel struct {
 const mostSqueezed = 2 * time.Millisecond
 
 // forwarded is how many frames a second the device forwards while a burst of this length arrives, of which it just
-// loses none. What came back of the trial is what the device forwarded meanwhile, and what it held at the end, as after
-// the burst. So the difference of the two was forwarded in the difference of their times:
+// loses none. What came back of the trial is what the device forwarded in the trial's time, and what the device held at
+// the end. The same is true of the burst. So the device forwarded the difference in the difference of their times:
 //
 //	came back of the trial = forwarded × trial's time + held
 //	frames of the burst    = forwarded × burst's time + held

@@ -3,7 +3,7 @@ package goals
 import "math"
 
 // margins are by how much good or bad trials must be ahead to decide a load before the sum does. Sequential decides a
-// load as soon as its long trials are one-sided enough, and leaves the rest to the sum, as RFC9971 does:
+// load as soon as one of these holds, and leaves the other loads to the sum, as RFC9971 does:
 //
 //	the load holds         once  good ≥ margins.good + 3 × bad
 //	the load doesn't hold  once  bad  ≥ margins.bad  + 2 × good

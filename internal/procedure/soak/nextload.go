@@ -19,9 +19,9 @@ const (
 )
 
 // nextLoad is the load of the next trial, and why. As long as nothing is lost it is the highest. The next two trials go
-// down to what came back of the trial before. From there on each trial is for one direction, in turn, and is made at
-// one of these loads, in turn: the critical load by the curves of each shape, and a load that the critical one most
-// probably lies above. Trials at these loads narrow the estimate.
+// down to what came back of the trial before. After these, each trial is for one direction, in turn. Its load is one of
+// the following, in turn: the critical load by the curves of each shape, and a load that most probably lies below the
+// critical one. Trials at these loads narrow the estimate.
 func (s Soak) nextLoad(trials []report.Window) (units.Ratio, string) {
 	lossy := slices.DeleteFunc(s.directionsOf(trials), func(d direction) bool { return d.lost == 0 })
 	switch {

@@ -139,7 +139,7 @@ func gaps(r *report.Report, stretches []stretch, highest int64, best float64,
 		gap = nil
 	}
 	for _, s := range stretches {
-		if s.hears(best) || s.sent > 0 && (s.asked > highest || 2*s.returned >= s.sent || within(r, s, excused)) {
+		if s.hears(best) || s.sent > 0 && (s.asked > highest || 2*s.returned >= s.sent || overlaps(r, s, excused)) {
 			end()
 		} else {
 			gap = append(gap, s)
@@ -280,8 +280,8 @@ func seldom(r *report.Report) bool {
 	return asked > 0 && float64(burst)/float64(asked) > leastOutageOf(r).Seconds()/2
 }
 
-// within says that a part of a stretch lies in one of the windows of a kind.
-func within(r *report.Report, s stretch, kind func(report.Window) bool) bool {
+// overlaps says that a part of a stretch lies in one of the windows of a kind.
+func overlaps(r *report.Report, s stretch, kind func(report.Window) bool) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
 		start, end := w.Start.Std(), w.Start.Std()+max(w.Duration, w.Took).Std()
 		return start < s.end && end > s.start && kind(w)

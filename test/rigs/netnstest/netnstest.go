@@ -31,8 +31,8 @@ func New(t *testing.T) *netif.Namespace {
 	return ns
 }
 
-// In runs a function in a namespace. Its error ends the test.
-func In(t *testing.T, ns *netif.Namespace, fn func() error) {
+// RunIn runs a function in a namespace. Its error ends the test.
+func RunIn(t *testing.T, ns *netif.Namespace, fn func() error) {
 	t.Helper()
 	if err := ns.Do(fn); err != nil {
 		t.Fatal(err)

@@ -60,9 +60,8 @@ func (r *Rig) BenchInterface(wire string) string {
 	return fmt.Sprintf("%sp%dv0", wire, len(r.Fabric.Nodes)-1)
 }
 
-// Cables joins node-1 and node-2 by cables that have no device behind them, each with a network of its name in
-// the namespace default: as host-device networks of a lab without a device plugin, and like them each for one
-// pod of a node at a time.
+// Cables joins node-1 and node-2 by cables without a device behind them. Each cable is a host-device network of its
+// name in the namespace default, as in a lab without a device plugin. One pod of a node may have it at a time.
 func (r *Rig) Cables(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		if _, err := r.Cluster.Run(ctx, "", "cable", name); err != nil {
