@@ -31,8 +31,9 @@ import (
 // account. The status isn't written then. A pass that creates children of an ongoing test writes no status. The
 // next pass, which sees the children, writes it, and mostly has more to report. Status writes cost the most,
 // and a worker that makes one request after the other delays other tests.
-func (r *Reconciler) apply(ctx context.Context, observed *observation, decision lifecycle.Decision) (decideAgain bool,
-	err error) {
+func (r *Reconciler) apply(
+	ctx context.Context, observed *observation, decision lifecycle.Decision,
+) (decideAgain bool, err error) {
 	if err := r.delete(ctx, observed, decision.Delete); err != nil {
 		return false, err
 	}
@@ -162,8 +163,9 @@ func (r *Reconciler) deleteChild(ctx context.Context, observed *observation, chi
 
 // create creates the objects that don't exist yet, in waves. It is no error if one exists and is the test's
 // own. created says that a child was created, which the caches will show.
-func (r *creator) create(ctx context.Context, observed *observation, objects []manifests.Object) (created,
-	decideAgain bool, err error) {
+func (r *creator) create(
+	ctx context.Context, observed *observation, objects []manifests.Object,
+) (created, decideAgain bool, err error) {
 	for _, wave := range waves(objects) {
 		if !observed.childList.setOwner(wave) {
 			return created, false, pass.Wait("the ConfigMap of the Plan, which owns what is made next, isn't seen yet",
@@ -220,8 +222,9 @@ func keptApart(p *corev1.Pod) bool {
 
 // createWave creates all objects of a wave, and records each answer. created says that one was created and is a
 // child.
-func (r *creator) createWave(ctx context.Context, observed *observation, objects []manifests.Object) (created bool,
-	err error) {
+func (r *creator) createWave(
+	ctx context.Context, observed *observation, objects []manifests.Object,
+) (created bool, err error) {
 	var errs []error
 	for i, answer := range r.createAll(ctx, objects) {
 		if answer.err != nil {

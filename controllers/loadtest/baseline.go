@@ -95,8 +95,9 @@ func condensed(r *report.Report) int64 {
 }
 
 // reportOf finds the Report of a measured LoadTest. fault says why the test isn't measured.
-func (r *reportReader) reportOf(ctx context.Context, namespace, name string) (ref v1alpha1.ReportRef, fault string,
-	err error) {
+func (r *reportReader) reportOf(
+	ctx context.Context, namespace, name string,
+) (ref v1alpha1.ReportRef, fault string, err error) {
 	var test v1alpha1.LoadTest
 	switch err := r.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &test); {
 	case apierrors.IsNotFound(err):

@@ -113,8 +113,9 @@ func (r *Reconciler) createTest(ctx context.Context, m *suite.Matrix, wanted sui
 
 // answered says that a test exists after the API server's answer, because it was created, or exists as the
 // suite's own. A refusal is recorded for the status.
-func (r *Reconciler) answered(ctx context.Context, observed *observation, name string, err error) (created bool,
-	_ error) {
+func (r *Reconciler) answered(
+	ctx context.Context, observed *observation, name string, err error,
+) (created bool, _ error) {
 	switch {
 	case err == nil:
 		ctrl.LoggerFrom(ctx).Info("created", "test", name)
@@ -182,8 +183,9 @@ func (r *Reconciler) deleteOwn(ctx context.Context, object client.Object) error 
 
 // writeStatus writes the status or, if the API server refuses it, the one that replaces it. It returns the
 // decision whose status was written.
-func (r *Reconciler) writeStatus(ctx context.Context, observed *observation, decision suite.Decision) (suite.Decision,
-	error) {
+func (r *Reconciler) writeStatus(
+	ctx context.Context, observed *observation, decision suite.Decision,
+) (suite.Decision, error) {
 	err := r.patchStatus(ctx, observed, decision)
 	if !pass.RefusedForGood(err) {
 		return decision, err

@@ -17,8 +17,9 @@ func isOf(test client.Object, s *v1alpha1.LoadTestSuite) bool {
 
 // plantedRun is the run of a test that another person made in place of the suite's own. The run doesn't count,
 // and an event records it. planted is false if the test is the suite's own.
-func (r *Reconciler) plantedRun(observed *observation, test *v1alpha1.LoadTest, w suite.Wanted) (run suite.Run,
-	planted bool, err error) {
+func (r *Reconciler) plantedRun(
+	observed *observation, test *v1alpha1.LoadTest, w suite.Wanted,
+) (run suite.Run, planted bool, err error) {
 	field, err := observed.Matrix.DiffersIn(r.definitions, w, test)
 	if err != nil || field == "" {
 		return suite.Run{}, false, err

@@ -158,8 +158,9 @@ func (s *states) inLine(tests []v1alpha1.LoadTest) map[corev1.ResourceName]inLin
 }
 
 // devices are the devices that tests' pods hold, those that the nodes have, and how many tests queue for them.
-func (s *states) devices(ctx context.Context, lines map[corev1.ResourceName]inLine) (metrics []prometheus.Metric,
-	err error) {
+func (s *states) devices(
+	ctx context.Context, lines map[corev1.ResourceName]inLine,
+) (metrics []prometheus.Metric, err error) {
 	var pods corev1.PodList
 	if err := s.Tests.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)

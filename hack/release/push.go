@@ -67,8 +67,9 @@ func isMissing(err error) bool {
 }
 
 // pushNew pushes what isn't there, and returns it by its digest.
-func pushNew(destination string, artifact digested, write func(name.Tag) error, options []remote.Option) (string,
-	error) {
+func pushNew(
+	destination string, artifact digested, write func(name.Tag) error, options []remote.Option,
+) (string, error) {
 	tag, err := name.NewTag(destination, name.StrictValidation)
 	if err != nil {
 		return "", fmt.Errorf("%q: %w", destination, err)

@@ -16,8 +16,9 @@ import (
 
 // readBaseline reads what tests and suites are compared with. It is Reports and suites' documents in files, and the
 // Reports of directories. A baseline that no criterion compares with is an error.
-func readBaseline(stdin io.Reader, loaded inputs, paths []string, allow sidebyside.AllowDifferent) (*suite.Reference,
-	error) {
+func readBaseline(
+	stdin io.Reader, loaded inputs, paths []string, allow sidebyside.AllowDifferent,
+) (*suite.Reference, error) {
 	if err := allow.Check(); err != nil {
 		return nil, exit.BadInput("%w", err)
 	}

@@ -51,8 +51,9 @@ func (c *claims) claimPorts(ports []string) error {
 // claimWires takes the physical ports whose virtual functions the interfaces are, since two runs on one cable
 // would measure each other. It refuses two interfaces of one port unless the test allows them. Then shared
 // names them.
-func (c *claims) claimWires(ports []string, behind func(string) launch.Port, allowed bool) (shared []string,
-	err error) {
+func (c *claims) claimWires(
+	ports []string, behind func(string) launch.Port, allowed bool,
+) (shared []string, err error) {
 	first := map[string]string{}
 	for _, name := range ports {
 		p := behind(name)

@@ -63,8 +63,9 @@ func (g gateSuites) explainCreate(s *gate.Subject, err error) error {
 //	router-3f9a1c2    Stopped       ─┐ ended without a measurement
 //	router-3f9a1c2-2  NotMeasured   ─┘
 //	router-3f9a1c2-3  Running       ─▶ this one; were it not there, it would be made
-func (g gateSuites) suiteFor(ctx context.Context, s *gate.Subject, dryRun bool) (existing *v1alpha1.LoadTestSuite,
-	found bool, err error) {
+func (g gateSuites) suiteFor(
+	ctx context.Context, s *gate.Subject, dryRun bool,
+) (existing *v1alpha1.LoadTestSuite, found bool, err error) {
 	for n := range gate.MaxTries {
 		want := s.Suite.DeepCopy()
 		want.Name = gate.Try(s.Suite.Name, n+1)

@@ -93,8 +93,9 @@ func withoutDefaults(object admission.Object) client.Object {
 
 // start creates the objects, or finds existing ones with the same spec. It creates nothing unless the server
 // would accept all of them.
-func (c *cluster) start(ctx context.Context, talk io.Writer, objects []client.Object, fresh bool) ([]client.Object,
-	error) {
+func (c *cluster) start(
+	ctx context.Context, talk io.Writer, objects []client.Object, fresh bool,
+) ([]client.Object, error) {
 	started := make([]client.Object, len(objects))
 	var errs []error
 	for i, o := range objects {

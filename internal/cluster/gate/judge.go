@@ -178,8 +178,9 @@ func allowanceOf(criteria []v1alpha1.Criterion) (allowed units.Ratio, compares b
 }
 
 // compare sets a cell beside its baseline, each run and all runs together.
-func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Criterion) (candidate report.Compared,
-	baseline *report.Compared) {
+func compare(
+	c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Criterion,
+) (candidate report.Compared, baseline *report.Compared) {
 	allowed, compares := allowanceOf(criteria)
 	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers,
 		Each: history.ComparedRuns(records(cell.Runs))}

@@ -114,8 +114,9 @@ func (a *Local) WhyRepeated(w Wanted) string {
 // Resume continues from an unfinished document of this suite. It records the tries of each measured repetition.
 // differs says why a run isn't what this suite would measure now, and is empty if it is. Resume returns how
 // many repetitions it resumed, and which it skipped and why.
-func (a *Local) Resume(earlier *report.Suite, differs func(Wanted, report.SuiteRun) string) (resumed int,
-	skipped []string) {
+func (a *Local) Resume(
+	earlier *report.Suite, differs func(Wanted, report.SuiteRun) string,
+) (resumed int, skipped []string) {
 	runs := map[string]report.SuiteRun{}
 	for _, c := range earlier.Cells {
 		for _, r := range c.Runs {

@@ -38,8 +38,9 @@ func (l *lookup) ofCell(values []v1alpha1.CellValue, candidate analysis.Candidat
 }
 
 // runsOf are the runs that a cell is compared with, or why there are none.
-func (l *lookup) runsOf(values []v1alpha1.CellValue, candidate analysis.Candidate) (runs []analysis.KeptReport,
-	reason string) {
+func (l *lookup) runsOf(
+	values []v1alpha1.CellValue, candidate analysis.Candidate,
+) (runs []analysis.KeptReport, reason string) {
 	runs, ok := l.cells[keyOf(values)]
 	switch {
 	case ok && len(runs) == 0:

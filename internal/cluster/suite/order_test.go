@@ -152,8 +152,9 @@ func periodically(period, low int) func(int) float64 {
 const simulatedPairs = 500
 
 // judgedInOrder counts the verdicts on a release that is slower by loss, of which 2 % are allowed.
-func judgedInOrder(runs int, order func(pair, runs int) []int, disturbance func(int) float64, loss float64) (passed,
-	failed int) {
+func judgedInOrder(
+	runs int, order func(pair, runs int) []int, disturbance func(int) float64, loss float64,
+) (passed, failed int) {
 	const spread = 0.002
 	r := rand.New(rand.NewPCG(1, 2))
 	two := comparison.Allowance{MaxRegression: units.One / 50}

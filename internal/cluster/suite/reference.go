@@ -110,8 +110,9 @@ func (r *Reference) baseline(candidate analysis.Candidate, runs []analysis.KeptR
 
 // ofReports chooses the runs of the same row and column of the table. If there are none, and the column has one
 // row, it chooses that row, since a row's name may include the release.
-func ofReports(reports []analysis.KeptReport, candidate analysis.Candidate) (runs []analysis.KeptReport,
-	reason string) {
+func ofReports(
+	reports []analysis.KeptReport, candidate analysis.Candidate,
+) (runs []analysis.KeptReport, reason string) {
 	loadtest := candidate.Plan.Test.Loadtest
 	return ofColumn(filtered(reports, func(t plan.Test) bool { return t.Loadtest == loadtest }), candidate)
 }

@@ -128,8 +128,9 @@ func (e GatewayInPod) answers(ctx context.Context, greeting hello, token string)
 }
 
 // exchange has one conversation, and returns the other gateway's public key.
-func (e GatewayInPod) exchange(ctx context.Context, conn net.Conn, greeting hello, token string) (*ecdh.PublicKey,
-	error) {
+func (e GatewayInPod) exchange(
+	ctx context.Context, conn net.Conn, greeting hello, token string,
+) (*ecdh.PublicKey, error) {
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := conn.SetDeadline(time.Now().Add(helloTime)); err != nil {

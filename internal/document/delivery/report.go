@@ -14,8 +14,9 @@ const KeyReport = "report.json.gz"
 // EncodeReport is the binary data and the annotations of the ConfigMap for a Report of this attempt. Where the
 // Report is too large for one, it thins samples first and windows after them, and a Note says so. Result, verdict
 // and totals stay as they are. It doesn't change the Report itself. Final says that the run came to its own end.
-func EncodeReport(r *report.Report, final bool, attempt int) (data map[string][]byte, annotations map[string]string,
-	err error) {
+func EncodeReport(
+	r *report.Report, final bool, attempt int,
+) (data map[string][]byte, annotations map[string]string, err error) {
 	document, packed, err := fit(r, MaxPacked)
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode report: %w", err)

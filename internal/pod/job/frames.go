@@ -49,8 +49,9 @@ func dialWithKey(sites plan.Sites) (dialer, error) {
 }
 
 // reachFrames reaches generators of frames, by connections of that kind.
-func reachFrames(dial func(plan.Sites) (dialer, error)) func(context.Context, runnerJob, time.Duration) (reachable,
-	error) {
+func reachFrames(
+	dial func(plan.Sites) (dialer, error)) func(context.Context, runnerJob, time.Duration,
+) (reachable, error) {
 	return func(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
 		options, err := j.engineOptions(dial)
 		if err != nil {

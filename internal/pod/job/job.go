@@ -87,8 +87,9 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o Options) error {
 }
 
 // claim takes the ConfigMaps for this runner, so that an earlier runner of the test can't write any more.
-func (o Options) claim(ctx context.Context, log *slog.Logger, p *plan.Plan, run manifests.OfRun) (*configmaps.Sink,
-	error) {
+func (o Options) claim(
+	ctx context.Context, log *slog.Logger, p *plan.Plan, run manifests.OfRun,
+) (*configmaps.Sink, error) {
 	pod, uid := os.Getenv("POD_NAME"), os.Getenv("POD_UID")
 	if pod == "" || uid == "" {
 		return nil, errors.New("POD_NAME and POD_UID are not in the environment: a runner without them can't be " +

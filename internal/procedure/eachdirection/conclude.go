@@ -121,8 +121,9 @@ func (e Procedure) someHeldAboveLimit(directions []procedure.DirectionConclusion
 
 // sumOf is what may be claimed of loads that were held at once without loss. The sum is a limit where each load is one,
 // and no more certain than the least certain. ReachedTarget holds only where no direction is open for another reason.
-func sumOf(directions []procedure.DirectionConclusion) (reason report.Reason, saturated, confirmed bool,
-	resolution units.Ratio) {
+func sumOf(
+	directions []procedure.DirectionConclusion,
+) (reason report.Reason, saturated, confirmed bool, resolution units.Ratio) {
 	reason, saturated, confirmed = report.LossAboveLimit, true, true
 	for _, d := range directions {
 		if !d.Saturated && (saturated || reason == report.ReachedTarget) {

@@ -91,8 +91,9 @@ func (d device) window(s procedure.Step, number int) report.Window {
 func flow(pps float64) report.Flow { return report.Flow{PacketsPerSecond: int64(pps + 0.5)} }
 
 // carryOut runs the procedure to its end against the device.
-func carryOut(t *testing.T, p plan.Procedure, d device, edits ...func(*report.Window)) (history []report.Window,
-	trace []string) {
+func carryOut(
+	t *testing.T, p plan.Procedure, d device, edits ...func(*report.Window),
+) (history []report.Window, trace []string) {
 	t.Helper()
 	var took time.Duration
 	for range ramp.New(p).Bound().Steps + 1 {

@@ -53,8 +53,9 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 
 // compareAll compares each direction, or all together. The worst outcome is the criterion's, with the messages of
 // all that had it. Comparing several directions makes none of them fail more often by chance.
-func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string,
-	units.Ratio) {
+func compareAll(
+	candidates []*report.Report, references []report.BaselineRun, c plan.Criterion,
+) (report.Outcome, string, units.Ratio) {
 	found := figureOf(c).FiguresOf(candidates[0])
 	if metric, ok := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !ok || metric.LessIsBetter &&
 		!metric.Latency() {

@@ -50,8 +50,9 @@ func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 
 // contradictedFor is for how long an answer was seen in which the device lost frames of as much at another time, in
 // some direction.
-func contradictedFor(r *report.Report, c procedure.Conclusion, w report.Window, lasted time.Duration) (time.Duration,
-	bool) {
+func contradictedFor(
+	r *report.Report, c procedure.Conclusion, w report.Window, lasted time.Duration,
+) (time.Duration, bool) {
 	if c.Whole != nil {
 		w = *c.Whole
 	}

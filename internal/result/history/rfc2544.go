@@ -40,8 +40,9 @@ func compareStreams(a, b report.Stream) int {
 }
 
 // rfc2544Of are a Report's points. missing says why it, or one of its goals, has none.
-func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint,
-	missing []report.Missing) {
+func rfc2544Of(
+	r *report.Report,
+) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint, missing []report.Missing) {
 	p := report.PlanOf(r)
 	lacks := func(goal string, result report.Result, reason string) {
 		name := report.NamedHeadline(r).Name

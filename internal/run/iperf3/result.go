@@ -170,8 +170,9 @@ func (t *transfer) processor() (total, user, system float64) {
 }
 
 // result joins what both sides counted. planned is as for results.
-func (t *transfer) result(server bool, planned time.Duration, reported map[int]streamResult, summary results) (*Result,
-	error) {
+func (t *transfer) result(
+	server bool, planned time.Duration, reported map[int]streamResult, summary results,
+) (*Result, error) {
 	if t.readErr != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIncomplete, t.readErr)
 	}

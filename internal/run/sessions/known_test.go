@@ -27,8 +27,9 @@ func TestMain(m *testing.M) {
 
 // newImpairedRig is two ends with a wire between them that has known faults, one for what enters from each end,
 // and the device.
-func newImpairedRig(t *testing.T, ports [2]impaired.Impairment, options ...func(*plan.Plan, []End)) (*rig,
-	*impaired.Device) {
+func newImpairedRig(
+	t *testing.T, ports [2]impaired.Impairment, options ...func(*plan.Plan, []End),
+) (*rig, *impaired.Device) {
 	t.Helper()
 	r := &rig{dut: netnstest.New(t)}
 	r.plan = &plan.Plan{

@@ -112,15 +112,17 @@ func CarryOut(t *testing.T, p procedure.Procedure, d Device, edits ...Edit) (his
 }
 
 // CarryOutOf is CarryOut against a device that is one function from west to east, and another one back.
-func CarryOutOf(t *testing.T, p procedure.Procedure, devices [2]Device, edits ...Edit) (history []report.Window,
-	trace []string) {
+func CarryOutOf(
+	t *testing.T, p procedure.Procedure, devices [2]Device, edits ...Edit,
+) (history []report.Window, trace []string) {
 	t.Helper()
 	return CarryOutBoth(t, p, pair(devices), edits...)
 }
 
 // CarryOutBoth is CarryOut against a device whose directions may share what it has.
-func CarryOutBoth(t *testing.T, p procedure.Procedure, d Paired, edits ...Edit) (history []report.Window,
-	trace []string) {
+func CarryOutBoth(
+	t *testing.T, p procedure.Procedure, d Paired, edits ...Edit,
+) (history []report.Window, trace []string) {
 	t.Helper()
 	return CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
 		w := d.Window(s, n)

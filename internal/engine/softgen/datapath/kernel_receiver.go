@@ -64,8 +64,9 @@ func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, 
 	return nil, err
 }
 
-func newKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error), follow bool) (_ receiver,
-	err error) {
+func newKernelReceiver(
+	p *port, h hook, attach func(*ebpf.Program) (link.Link, error), follow bool,
+) (_ receiver, err error) {
 	_ = rlimit.RemoveMemlock() // for kernels before 5.11; where memory is short, making the maps fails
 	r := &kernelReceiver{sink: p.inbox, mac: p.mac, driverCountsDrops: h.dropsCountedBy(p.nic.Driver)}
 	defer func() {

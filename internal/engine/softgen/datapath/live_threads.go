@@ -23,8 +23,9 @@ func maxLiveThreads(processors int) int { return max(processors-1, 1) }
 
 // join finds a thread for the k-th part of a port's run, and adds the part that build makes for
 // that thread. A new thread's frames have this length, and a shared thread keeps its own.
-func (c *liveThreadPool) join(p *port, k, threads, length int, build func(*liveThread) (*livePart, error)) (*livePart,
-	error) {
+func (c *liveThreadPool) join(
+	p *port, k, threads, length int, build func(*liveThread) (*livePart, error),
+) (*livePart, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	t, err := c.thread(p, k, threads, length)

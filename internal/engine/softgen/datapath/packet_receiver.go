@@ -191,8 +191,9 @@ func (r *packetReceiver) block(memory []byte) {
 const packetTypeOffset = 10
 
 // handleFrame handles one frame. The kernel has removed a VLAN tag. The tag counts, and captures get it back.
-func (r *packetReceiver) handleFrame(h *unix.Tpacket3Hdr, f []byte, offset time.Duration) (traffic units.Traffic,
-	stray bool) {
+func (r *packetReceiver) handleFrame(
+	h *unix.Tpacket3Hdr, f []byte, offset time.Duration,
+) (traffic units.Traffic, stray bool) {
 	frame := f[h.Mac : uint32(h.Mac)+h.Snaplen]
 	size := int(binary.NativeEndian.Uint16(f[int(h.Mac)-vnetHeader+vnetSegmentSize:]))
 	tag := 0
