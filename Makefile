@@ -42,7 +42,7 @@ build: ## Build bin/linerate and bin/manager (static, no cgo; 1 minute)
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
-test: ## Run the gate's tests that need no cluster, with one scene of real packets (as root; 12 minutes, the first time 25)
+test: ## Run the gate's tests that need no cluster, with one scene of real packets (as root; 15 minutes, the first time 25)
 	$(MAKE) --no-print-directory test-code
 	$(MAKE) --no-print-directory test-packets
 
@@ -50,14 +50,14 @@ test: ## Run the gate's tests that need no cluster, with one scene of real packe
 # by go list, which links nothing. Half of them wait for an API server, so more are under way than there are processors. What tests and API servers make is soon garbage: it is collected less often.
 test-code: export GOGC := 400
 test-code: export GOMEMLIMIT := 2GiB
-test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (9 minutes)
+test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (10 minutes)
 	$(GO) list -export -f '' ./... >/dev/null
 	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(RACED) ./test/api/operator >/dev/null
 	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(MAKE) --no-print-directory -j6 --output-sync=target test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
 
 # The engine's threads that send (real-time ones, or at nice -20) would leave no processor to sessions, whose packets an ordinary program sends: so these are before the engine. The last are one after another.
 # Of tests that are parallel most of the time is waiting, so there may be more than processors.
-test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 4 minutes)
+test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 5 minutes)
 	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/run/sessions/...
 	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/engine/softgen/... ./internal/device/lab/... ./internal/host/netif/... ./internal/device/forwarder/...
 	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/packets/burstiness ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets
