@@ -48,7 +48,7 @@ const LabelEnd = "linerate.dev/end"
 // EndOfDevice is the value of LabelEnd.
 const EndOfDevice = "device"
 
-// LabelAdmits, with the value AdmitsOwnRunner, is on the pods that only their own test's runner may reach. One
+// LabelAdmits is on the pods that only their own test's runner may reach, with the value AdmitsOwnRunner. One
 // kind is a real TRex, which can't ask its callers for a secret. The other is what an External test's runner
 // reads, since only its own test's NetworkPolicy admits that runner.
 const LabelAdmits = "linerate.dev/admits"
