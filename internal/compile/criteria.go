@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -57,10 +58,9 @@ func CheckProcedureShows(path *field.Path, criteria []v1alpha1.Criterion,
 	for i, criterion := range criteria {
 		switch criterion.Metric {
 		case v1alpha1.MetricLossRatio:
-			if procedure == v1alpha1.ProcedureSoak {
+			if procedures.TraitsOf(plan.Procedure{Type: string(procedure)}).FindsLoadOfLoss {
 				errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric,
-					"a soak finds the rate at which procedure.soak.lossRatio is lost: judge a rate, such as "+
-						"PacketsPerSecond"))
+					"the procedure finds the rate at which a given share is lost: judge a rate, such as PacketsPerSecond"))
 			}
 		case v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds:
 			if procedure == v1alpha1.ProcedureBackToBack {

@@ -238,9 +238,11 @@ type Conclusion struct {
 	// Bursts is what bursts show of each direction, in the Plan's order, nil where they show nothing. Nil means that
 	// the procedure sends none.
 	Bursts []*report.BackToBackFrames
-	// CriticalLoads is what a soak's trials show of each direction, in the Plan's order. Nil means that the procedure
-	// is another.
-	CriticalLoads []*report.CriticalLoad
+	// Estimates are the loads of directions that the procedure estimates, in the Plan's order. Nil means that it
+	// estimates none.
+	Estimates []*report.Estimate
+	// Sections are the procedure's own tables and plots of its answer.
+	Sections []report.Section
 	// Curve is the indexes of a curve's windows, one for each load, the highest first. Nil means that the procedure
 	// measures none.
 	Curve []int

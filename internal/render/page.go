@@ -38,7 +38,6 @@ type testView struct {
 	answerView
 	resultTables
 	latencyTables
-	soakTables
 	searchTables
 	Warnings []string
 	Facts    []fact
@@ -71,7 +70,8 @@ type resultTables struct {
 	Curve      grid   // of a frame loss curve, with a row for each load
 	Bursts     grid   // of bursts, with a row for each direction
 	BurstWords string // what its columns are
-	Vitals     grid   // of observers, with a row for each series
+	Sections   []sectionView
+	Vitals     grid // of observers, with a row for each series
 }
 
 // latencyTables have how long frames were under way, at the load of the result and at others.
@@ -81,13 +81,6 @@ type latencyTables struct {
 	AtLoad       grid   // of latency by load, with a row for each load, direction and frame size
 	AtLoadWords  string // what it is
 	LatencyPlots []latencyPlot
-}
-
-// soakTables have a soak's critical loads, and its trials with the curves that fit them.
-type soakTables struct {
-	Soak      grid   // a row for each direction
-	SoakWords string // what its columns are
-	SoakPlots []soakView
 }
 
 // searchTables have a search's goals and trials.
@@ -137,9 +130,9 @@ func newTestView(r *report.Report, reports []*report.Report, id string) (testVie
 		return testView{}, fmt.Errorf("write the plan: %w", err)
 	}
 	h := figures.HeadlineOf(r)
-	return testView{ID: id, Report: r, answerView: newAnswerView(r, h), resultTables: newResultTables(r, h),
-		latencyTables: newLatencyTables(r, reports, id), soakTables: newSoakTables(r, h, id),
-		searchTables: newSearchTables(r, id), Warnings: warnings(r), Facts: facts(r), Graphs: graphs(r, id),
+	return testView{ID: id, Report: r, answerView: newAnswerView(r, h), resultTables: newResultTables(r, h, id),
+		latencyTables: newLatencyTables(r, reports, id),
+		searchTables:  newSearchTables(r, id), Warnings: warnings(r), Facts: facts(r), Graphs: graphs(r, id),
 		Windows: windowViews(r), Plan: document.String()}, nil
 }
 
@@ -162,7 +155,7 @@ func newAnswerView(r *report.Report, h report.Headline) answerView {
 	return v
 }
 
-func newResultTables(r *report.Report, h report.Headline) (t resultTables) {
+func newResultTables(r *report.Report, h report.Headline, id string) (t resultTables) {
 	t.Vitals = gridOf(vitalsTable(r))
 	if !h.Measured {
 		return t
@@ -178,6 +171,7 @@ func newResultTables(r *report.Report, h report.Headline) (t resultTables) {
 	if bursts := burstsTable(r); bursts != nil {
 		t.Bursts, t.BurstWords = gridOf(bursts), burstsWords
 	}
+	t.Sections = sectionViews(r, id)
 	if len(r.Result.Generators) > 1 {
 		t.Generators = gridOf(generatorTable(r))
 	}
@@ -190,13 +184,6 @@ func newLatencyTables(r *report.Report, reports []*report.Report, id string) (t 
 	}
 	if latency := latencyTable(r, reports); latency != nil {
 		t.Latency, t.LatencyWords = gridOf(latency), latencyWords
-	}
-	return t
-}
-
-func newSoakTables(r *report.Report, h report.Headline, id string) (t soakTables) {
-	if soak := soakTable(r); h.Measured && soak != nil {
-		t.Soak, t.SoakWords, t.SoakPlots = gridOf(soak), soakWords, soakViews(r, id)
 	}
 	return t
 }

@@ -55,8 +55,7 @@ func facts(r *report.Report) []fact {
 		facts = append(facts, fact{Term: "traffic", Text: frames})
 	}
 	if sentence := procedures.New(p.Procedure).Describe().Sentence; sentence != "" {
-		// a search's goals say it, each for itself, and a soak asks where it is so
-		if p.Sessions == nil && p.Procedure.Search == nil && p.Procedure.Soak == nil {
+		if p.Sessions == nil && !procedures.TraitsOf(p.Procedure).NamesLoss {
 			sentence += "; more than " + wording.Ratio(p.Procedure.MaxLossRatio) + " lost is too much"
 		}
 		facts = append(facts, fact{Term: "procedure", Text: sentence})

@@ -88,7 +88,7 @@ func overloadWords(r *report.Report) string {
 	case report.BurstsMeasured:
 		return "the rates are what the device forwards of the bursts' rate, at which it loses frames as soon as its buffer is full."
 	case report.LoadEstimated:
-		return soakAnswerWords(r)
+		return estimateWords(r)
 	case report.MaximumOffered:
 		return "more was offered than the device carries, and this is what came back."
 	default:

@@ -98,9 +98,7 @@ func (s *section) ofFrames(r *report.Report) {
 	if bursts := burstsTable(r); bursts != nil {
 		s.tables, s.caveats = append(s.tables, bursts), append(s.caveats, burstsWords)
 	}
-	if soak := soakTable(r); soak != nil {
-		s.tables, s.caveats = append(s.tables, soak), append(s.caveats, soakWords)
-	}
+	s.addSections(r)
 	if len(r.Result.Generators) > 1 {
 		s.tables = append(s.tables, generatorTable(r))
 	}

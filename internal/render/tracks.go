@@ -186,7 +186,7 @@ func (t track) standing(r *report.Report) string {
 		return lowerBound
 	case h.Unconfirmed:
 		return notConfirmed
-	case r.Result.Directions[t.index].CriticalLoad != nil:
+	case r.Result.Directions[t.index].Estimate != nil:
 		return estimated
 	}
 	return saturated

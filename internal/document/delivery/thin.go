@@ -51,6 +51,8 @@ func thin(r *report.Report) bool {
 			func(samples []report.VitalSample) []report.VitalSample { return everySecond(samples, nil) })
 	case hasEvidence(r):
 		r.Windows = withoutEvidence(r)
+	case hasPlots(r):
+		r.Result.Sections = slices.DeleteFunc(slices.Clone(r.Result.Sections), isPlot)
 	case hasDirectionWords(r):
 		r.Windows = withoutDirectionWords(r)
 	case len(r.Windows) > fewWindows:
@@ -115,6 +117,11 @@ func withoutEvidence(r *report.Report) []report.Window {
 	return windows
 }
 
+// hasPlots says that some section of the result is a plot, of what windows and tables show, too.
+func hasPlots(r *report.Report) bool { return slices.ContainsFunc(r.Result.Sections, isPlot) }
+
+func isPlot(s report.Section) bool { return s.Plot != nil }
+
 // hasDirectionWords says that windows still have a sentence for each direction.
 func hasDirectionWords(r *report.Report) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
@@ -154,6 +161,9 @@ func givenUp(r, thinned *report.Report) []string {
 	}
 	if hasEvidence(r) && !hasEvidence(thinned) {
 		lacks = append(lacks, "no evidence to judge windows by other goals")
+	}
+	if hasPlots(r) && !hasPlots(thinned) {
+		lacks = append(lacks, "no plots of sections")
 	}
 	if hasDirectionWords(r) && !hasDirectionWords(thinned) {
 		lacks = append(lacks, "no reasons of single directions")

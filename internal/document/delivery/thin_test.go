@@ -2,9 +2,11 @@ package delivery
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +104,24 @@ func TestFit(t *testing.T) {
 			}
 		})
 	}
+	t.Run("plots go where there is no room for them, and tables stay", func(t *testing.T) {
+		r := wide(10, 20, 10)
+		plot := &report.Plot{}
+		for i := range 4000 {
+			x := report.Number(strconv.Itoa(i * i))
+			plot.Points = append(plot.Points, report.PlotPoint{Window: i, X: x, Text: "window at " + string(x)})
+		}
+		r.Result.Sections = []report.Section{{Title: "a table", Table: &report.SectionTable{}}, {Title: "a plot", Plot: plot}}
+		document, _, err := fit(r, 8<<10)
+		got := new(report.Report)
+		if err = cmp.Or(err, json.Unmarshal(document, got)); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(got.Result.Sections); n != 1 || got.Result.Sections[0].Table == nil ||
+			len(r.Result.Sections) != 2 || !strings.Contains(got.Notes[len(got.Notes)-1].Message, "no plots of sections") {
+			t.Errorf("%d sections: %+v", n, got.Notes)
+		}
+	})
 	t.Run("the note counts what there was, and all renderers show it", func(t *testing.T) {
 		r := wide(200, 500, 10)
 		for i := range r.Windows[:100] {

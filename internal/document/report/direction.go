@@ -73,9 +73,9 @@ type Direction struct {
 	// BackToBack is what the bursts of all windows show of the direction, in Result.Directions alone. It is nil
 	// where the procedure sends none, or they show nothing.
 	BackToBack *BackToBackFrames `json:"backToBack,omitempty"`
-	// CriticalLoad is what the trials of a Soak show of the direction, in Result.Directions alone. It is nil for
-	// any other procedure.
-	CriticalLoad *CriticalLoad `json:"criticalLoad,omitempty"`
+	// Estimate is the direction's estimated load, in Result.Directions alone. It is nil where the procedure estimates
+	// none.
+	Estimate *Estimate `json:"estimate,omitempty"`
 	// Sessions is what connections did, where traffic is sessions. Nothing above but the direction, Quality and
 	// Reason says anything then. It is nil where traffic is frames.
 	Sessions *Sessions `json:"sessions,omitempty"`

@@ -49,11 +49,11 @@ func (r *Report) Unconfirmed() bool {
 }
 
 // LacksConfirmation says whether a figure that is confirmed or not lacks the confirmation that its procedure asks
-// for. That is a longer window at the same load, or, of a Soak, enough frames near the load. A load that was not
+// for. That is a longer window at the same load, or enough frames near a load that is estimated. A load that was not
 // held whole lacks it in any procedure. Directions that were measured one after another have a confirmation each.
 func (r *Report) LacksConfirmation(confirmed bool) bool {
-	p := PlanOf(r).Procedure
-	return !confirmed && (p.Confirmation() > 0 || p.Type == plan.TypeSoak || r.Result.NotHeld != "")
+	return !confirmed &&
+		(PlanOf(r).Procedure.Confirmation() > 0 || r.Result.Estimated() || r.Result.NotHeld != "")
 }
 
 // Signed is a figure of the result with its sign, or that nothing was measured.

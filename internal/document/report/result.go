@@ -92,6 +92,8 @@ type Result struct {
 	// Observed is what the series of the Plan's observers were in the window, or in all windows together, that
 	// Directions and Total are of.
 	Observed []Observed `json:"observed,omitempty"`
+	// Sections are what the procedure lays out of its answer, in tables and plots.
+	Sections []Section `json:"sections,omitempty"`
 	// Curve are the figures of each load where the procedure measures a curve, the highest load first.
 	Curve []Figure `json:"curve,omitempty"`
 	// Goals is what was found of each goal, in the Plan's order, where the procedure is a search for several. The
@@ -170,9 +172,8 @@ func (r *Report) ForGoal(name string) (*Report, bool) {
 // DirectionLimit is what a procedure found of one direction by itself. A direction's figure is a limit only where
 // frames were lost in that very direction, however many another one lost.
 type DirectionLimit struct {
-	// Reason is LossAboveLimit where the direction lost frames itself, LoadEstimated where a Soak estimates its
-	// critical load, OtherDirection where another direction set the load of all, else why there is only a lower
-	// bound.
+	// Reason is LossAboveLimit where the direction lost frames itself, LoadEstimated where its load is
+	// estimated, OtherDirection where another direction set the load of all, else why there is only a lower bound.
 	Reason    Reason `json:"reason"`
 	Saturated bool   `json:"saturated"` // the direction's figure is the device's limit, not a lower bound
 	Confirmed bool   `json:"confirmed"` // held for the confirmation's duration
@@ -194,25 +195,6 @@ func (r *Report) ResultWindows() []Window {
 	constant := PlanOf(r).Procedure.Type == plan.TypeConstantLoad
 	return slices.DeleteFunc(slices.Clone(r.Windows), func(w Window) bool {
 		return constant && (w.Phase != Hold || !w.Counts()) || !constant && w.Number != r.Result.Window
-	})
-}
-
-// CriticalLoadOf is what may be claimed about a direction's critical load. Near the generators' own limit no load
-// is known to be too much for the device. It is nil where the procedure estimates none.
-func (r Result) CriticalLoadOf(d Direction) *CriticalLoad {
-	if d.CriticalLoad == nil || len(r.NearGenerators) == 0 {
-		return d.CriticalLoad
-	}
-	l := *d.CriticalLoad
-	l.High, l.PacketsPerSecond, l.Deviation = "", "", ""
-	return &l
-}
-
-// boundedAbove says that some direction's critical load is known to be below a load that was offered.
-func (r Result) boundedAbove() bool {
-	return slices.ContainsFunc(r.Directions, func(d Direction) bool {
-		return d.CriticalLoad != nil &&
-			d.CriticalLoad.High != ""
 	})
 }
 

@@ -20,16 +20,38 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/soak"
 )
 
-// constructors are those of all procedures, by spec.procedure.type.
-var constructors = map[string]func(plan.Procedure) procedure.Procedure{
-	plan.TypeRamp:               inDirections(ramp.New),
-	plan.TypeConstantLoad:       func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
-	plan.TypeFrameLoss:          func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
-	plan.TypeMaximumOfferedLoad: func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
-	plan.TypeSearch:             inDirections(search.New),
-	plan.TypeBackToBack:         func(p plan.Procedure) procedure.Procedure { return backtoback.New(p) },
-	plan.TypeSoak:               func(p plan.Procedure) procedure.Procedure { return soak.New(p) },
+// known are all procedures, by spec.procedure.type.
+var known = map[string]entry{
+	plan.TypeRamp: {inDirections(ramp.New), procedure.Traits{FindsThroughput: true}},
+	plan.TypeConstantLoad: {func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
+		procedure.Traits{}},
+	plan.TypeFrameLoss: {func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
+		procedure.Traits{FindsLossOverLoad: true}},
+	plan.TypeMaximumOfferedLoad: {func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
+		procedure.Traits{}},
+	plan.TypeSearch: {inDirections(search.New), procedure.Traits{FindsThroughput: true, NamesLoss: true}},
+	plan.TypeBackToBack: {func(p plan.Procedure) procedure.Procedure { return backtoback.New(p) },
+		procedure.Traits{}},
+	plan.TypeSoak: {func(p plan.Procedure) procedure.Procedure { return soak.New(p) },
+		procedure.Traits{FindsLoadOfLoss: true, NamesLoss: true}},
 }
+
+// entry is a procedure's constructor, and its traits.
+type entry struct {
+	construct func(plan.Procedure) procedure.Procedure
+	traits    procedure.Traits
+}
+
+// entryOf is the entry of a Plan's procedure. A Plan without a type is a ramp.
+func entryOf(p plan.Procedure) entry {
+	if e, found := known[p.Type]; found {
+		return e
+	}
+	return known[plan.TypeRamp]
+}
+
+// TraitsOf are the traits of a Plan's procedure.
+func TraitsOf(p plan.Procedure) procedure.Traits { return entryOf(p).traits }
 
 // inDirections constructs a procedure of all directions together, or of one after another, as the Plan says.
 func inDirections[P procedure.Procedure](construct func(plan.Procedure) P) func(plan.Procedure) procedure.Procedure {
@@ -44,11 +66,7 @@ func inDirections[P procedure.Procedure](construct func(plan.Procedure) P) func(
 
 // New is a Plan's procedure. A Plan without a type is a ramp.
 func New(p plan.Procedure) procedure.Procedure {
-	construct, found := constructors[p.Type]
-	if !found {
-		construct = constructors[plan.TypeRamp]
-	}
-	chosen := construct(p)
+	chosen := entryOf(p).construct(p)
 	if p.Latency != nil {
 		chosen = latency.New(*p.Latency, chosen)
 	}
@@ -87,9 +105,9 @@ func (r withReset) Describe() procedure.Description {
 // Check refuses an unknown type, since the Plan of a newer linerate would be measured by another procedure than it
 // names.
 func Check(p plan.Procedure) error {
-	if _, found := constructors[p.Type]; found || p.Type == "" {
+	if _, found := known[p.Type]; found || p.Type == "" {
 		return nil
 	}
 	return fmt.Errorf("procedure.type %q is not known here; this linerate knows %s: use one of these, or the "+
-		"linerate that wrote the plan", p.Type, strings.Join(slices.Sorted(maps.Keys(constructors)), ", "))
+		"linerate that wrote the plan", p.Type, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 }

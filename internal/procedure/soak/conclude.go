@@ -20,20 +20,24 @@ func (s Soak) Conclude(history []report.Window) procedure.Conclusion {
 	}
 	lowest := units.One
 	var clauses []string
-	for _, d := range s.directionsOf(replayed.trials) {
+	var loads []*criticalLoad
+	directions := s.directionsOf(replayed.trials)
+	for _, d := range directions {
 		l := d.criticalLoad()
+		loads = append(loads, l)
 		if nearestRate := cmp.Or(l.PacketsPerSecond, l.High, l.Low); l.Lost > 0 && nearestRate != "" &&
 			nearestRate != "0" {
 			lowest = min(lowest, d.loadOf(nearestRate.Float()))
 		}
-		c.CriticalLoads = append(c.CriticalLoads, l)
+		c.Estimates = append(c.Estimates, &l.Estimate)
 		c.Directions = append(c.Directions, procedure.DirectionConclusion{Reason: d.reason(l), Confirmed: l.Low != "" &&
 			!l.Extrapolated, Lossy: procedure.NoWindow})
 		clauses = append(clauses, d.atHighest.Name()+": "+d.sentence(l))
 	}
-	if c.Reason = wholeReason(c.CriticalLoads, c.Directions); c.Reason == report.NotMeasured {
-		c.CriticalLoads, c.Directions = nil, nil
+	if c.Reason = wholeReason(c.Estimates, c.Directions); c.Reason == report.NotMeasured {
+		c.Estimates, c.Directions = nil, nil
 	} else {
+		c.Sections = s.sections(history, directions, loads)
 		c.Window = replayed.indexes[nearest(replayed.trials, lowest)]
 		c.Confirmed = !slices.ContainsFunc(c.Directions,
 			func(d procedure.DirectionConclusion) bool { return !d.Confirmed })
@@ -55,12 +59,12 @@ func (s Soak) Conclude(history []report.Window) procedure.Conclusion {
 // wholeReason is the reason of the load that all directions have together. The lowest critical load is that of all. So
 // it is estimated as soon as the critical load of one direction is known to be below a load that was offered. Otherwise
 // it is a lower bound, for the reason that kept the directions from more.
-func wholeReason(loads []*report.CriticalLoad, directions []procedure.DirectionConclusion) report.Reason {
+func wholeReason(loads []*report.Estimate, directions []procedure.DirectionConclusion) report.Reason {
 	contains := func(reason report.Reason) bool {
 		return slices.ContainsFunc(directions, func(d procedure.DirectionConclusion) bool { return d.Reason == reason })
 	}
 	switch {
-	case slices.ContainsFunc(loads, func(l *report.CriticalLoad) bool { return l.High != "" }):
+	case slices.ContainsFunc(loads, func(l *report.Estimate) bool { return l.High != "" }):
 		return report.LoadEstimated
 	case contains(report.NotMeasured):
 		return report.NotMeasured
@@ -74,7 +78,7 @@ func wholeReason(loads []*report.CriticalLoad, directions []procedure.DirectionC
 
 // reason is why a direction's answer is what it is. It is an estimate, or a lower bound as the generators sent less
 // than was asked for, or as the highest load lost nothing.
-func (d direction) reason(l *report.CriticalLoad) report.Reason {
+func (d direction) reason(l *criticalLoad) report.Reason {
 	switch {
 	case l.Low == "" && l.High == "":
 		return report.NotMeasured

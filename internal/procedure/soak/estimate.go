@@ -21,10 +21,33 @@ const (
 	loadsKnownTo = 1
 )
 
+// criticalLoad is what the trials show of a direction's critical load, where it loses the loss ratio on average.
+type criticalLoad struct {
+	report.Estimate // over the curves of all shapes, each shape weighing the same; its interval is of each of them
+
+	// Shapes are what curves of each shape make of the trials.
+	Shapes []shapeLoad
+	// Trials is how many counted, with what they sent and lost. Below is what was sent at loads up to High.
+	Trials            int
+	Sent, Lost, Below int64
+	// Doubtful is how many of the frames in Lost the device may not have lost, as others had the machine, or the
+	// generator sent in bursts, or background traffic may hide them. High is reckoned without them.
+	Doubtful int64
+}
+
+// shapeLoad is the critical load if the loss ratio follows curves of one shape, with the interval by this shape alone.
+// Capacity and Spread are those of the curve that fits best. All are in packets per second.
+type shapeLoad struct {
+	Shape                       losscurve.Shape
+	PacketsPerSecond, Deviation report.Number
+	Low, High                   report.Number
+	Capacity, Spread            report.Number
+}
+
 // criticalLoad is what the trials show of the direction's critical load.
-func (d direction) criticalLoad() *report.CriticalLoad {
-	l := &report.CriticalLoad{LossRatio: d.plan.LossRatio, Trials: len(d.worst), Sent: d.sent, Lost: d.lost,
-		Doubtful: d.doubtful}
+func (d direction) criticalLoad() *criticalLoad {
+	l := &criticalLoad{Estimate: report.Estimate{LossRatio: d.plan.LossRatio}, Trials: len(d.worst), Sent: d.sent,
+		Lost: d.lost, Doubtful: d.doubtful}
 	switch {
 	case d.sent < d.plan.FramesNeeded():
 		return l
@@ -35,7 +58,7 @@ func (d direction) criticalLoad() *report.CriticalLoad {
 	d.estimate(l)
 	for _, t := range d.worst {
 		if high := l.High.Float(); l.High == "" || t.Load <= high {
-			l.Below, l.LostBelow = l.Below+t.Sent, l.LostBelow+t.Lost
+			l.Below += t.Sent
 		}
 	}
 	l.Extrapolated = l.Below < d.plan.FramesNeeded()
@@ -58,7 +81,7 @@ func (d direction) highestProven() float64 {
 
 // estimate fills in what curves of each shape show. Doubtful frames count as lost for the lower end of the interval, as
 // carried for its upper end, and half as one and half as the other for the mean.
-func (d direction) estimate(l *report.CriticalLoad) {
+func (d direction) estimate(l *criticalLoad) {
 	low, high, mostOffered := math.Inf(1), 0.0, 0.0
 	var combined mixture
 	for _, shape := range losscurve.Shapes {
@@ -72,7 +95,7 @@ func (d direction) estimate(l *report.CriticalLoad) {
 		lower, upper := worst.Quantile(tail)-max(loadsKnownTo, d.unsure), best.Quantile(1-tail)+
 			max(loadsKnownTo, d.unsure)
 		low, high = min(low, lower), max(high, upper)
-		l.Shapes = append(l.Shapes, report.CriticalLoadOfShape{Shape: string(shape),
+		l.Shapes = append(l.Shapes, shapeLoad{Shape: shape,
 			PacketsPerSecond: sixDigits(pair.mean()), Deviation: sixDigits(pair.deviation()), Low: roundedDown(lower),
 			High:     roundedUp(upper),
 			Capacity: sixDigits(worst.Likeliest.Capacity), Spread: sixDigits(worst.Likeliest.Spread)})

@@ -12,7 +12,7 @@ import (
 )
 
 // sentence says what the direction's trials show.
-func (d direction) sentence(l *report.CriticalLoad) string {
+func (d direction) sentence(l *criticalLoad) string {
 	ratio, needed := d.plan.LossRatio.String(), wording.Count(d.plan.FramesNeeded())
 	sent := fmt.Sprintf("%s frames were sent in %s", wording.Count(l.Sent), wording.Counted(l.Trials, "trial"))
 	switch {
@@ -35,7 +35,7 @@ func (d direction) sentence(l *report.CriticalLoad) string {
 }
 
 // losslessSentence says at which load the device surely loses less than the loss ratio, where it lost nothing.
-func (d direction) losslessSentence(l *report.CriticalLoad, sent string) string {
+func (d direction) losslessSentence(l *criticalLoad, sent string) string {
 	text := fmt.Sprintf("lower bound: %s, and none was lost: with 95 %% confidence the device loses less than %s at %s",
 		sent, d.plan.LossRatio, rateText(l.Low))
 	switch {
@@ -48,7 +48,7 @@ func (d direction) losslessSentence(l *report.CriticalLoad, sent string) string 
 }
 
 // answerSentence says where the critical load lies.
-func (d direction) answerSentence(l *report.CriticalLoad) string {
+func (d direction) answerSentence(l *criticalLoad) string {
 	ratio := d.plan.LossRatio
 	switch {
 	case l.Low == "0" && l.High == "":

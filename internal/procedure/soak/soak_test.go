@@ -155,7 +155,7 @@ func row(t *testing.T, d device, runs int) (string, int) {
 	p := soaked(trialsOfARun)
 	for seed := range runs {
 		c := p.Conclude(carryOut(t, uint64(seed), p, d))
-		l := c.CriticalLoads[0]
+		l := c.Estimates[0]
 		low, high := l.Low.Float(), math.Inf(1)
 		if l.High != "" {
 			high = l.High.Float()
@@ -193,7 +193,7 @@ func TestTheIntervalOfEachFunctionHas95PercentOfItsFit(t *testing.T) {
 		trials = append(trials, losscurve.Trial{Load: float64(d.Offered.PacketsPerSecond), Sent: d.Sent.Packets,
 			Lost: d.Sent.Packets - d.Returned.Packets})
 	}
-	for i, s := range p.Conclude(history).CriticalLoads[0].Shapes {
+	for i, s := range soak.CriticalLoads(p, history)[0].Shapes {
 		fit := losscurve.FitTrials(losscurve.Shapes[i], trials, losscurve.Question{LossRatio: 1e-5,
 			Lowest: highest / 100, Highest: highest})
 		if low, high := fit.Quantile(0.025)-1, fit.Quantile(0.975)+1; math.Abs(s.Low.Float()-low) > 0.01 ||
@@ -208,7 +208,7 @@ func TestADeviceThatLosesNothingHasALowerBound(t *testing.T) {
 	p := soaked(10)
 	history := carryOut(t, 1, p, device{loses: func(float64) float64 { return 0 }})
 	c := p.Conclude(history)
-	l := c.CriticalLoads[0]
+	l := soak.CriticalLoads(p, history)[0]
 	if c.Reason != report.ReachedTarget || !c.Confirmed || l.Low != "1000000" || l.High != "" ||
 		l.PacketsPerSecond != "" || l.Lost != 0 {
 		t.Errorf("%+v: %+v", c, l)
@@ -231,7 +231,7 @@ func TestADeviceThatLosesNothingHasALowerBound(t *testing.T) {
 func TestAGeneratorsLimitIsNotTheDevices(t *testing.T) {
 	p := soaked(10)
 	c := p.Conclude(carryOut(t, 1, p, device{loses: sharp(700_000), sends: 500_000}))
-	if l := c.CriticalLoads[0]; c.Reason != report.GeneratorLimited || l.Low != "500000" || l.High != "" ||
+	if l := c.Estimates[0]; c.Reason != report.GeneratorLimited || l.Low != "500000" || l.High != "" ||
 		!strings.Contains(c.Sentence, "the generators send no more, of 1.00 Mpps asked for") {
 		t.Errorf("%s: %+v: %s", c.Reason, l, c.Sentence)
 	}
@@ -242,7 +242,7 @@ func TestTooFewFramesSayNothing(t *testing.T) {
 	p := soaked(5, func(s *plan.Soak) { s.LossRatio = 10 })
 	for _, d := range devices[:1] {
 		c := p.Conclude(carryOut(t, 1, p, d))
-		if c.Window != procedure.NoWindow || c.Reason != report.NotMeasured || c.CriticalLoads != nil ||
+		if c.Window != procedure.NoWindow || c.Reason != report.NotMeasured || c.Estimates != nil || c.Sections != nil ||
 			!strings.Contains(c.Sentence, "and a loss ratio of 0.00000001 takes 300,000,000 to see") {
 			t.Errorf("%+v: %s", c, c.Sentence)
 		}
@@ -261,7 +261,7 @@ func TestWhatCannotBeJudgedIsLeftOut(t *testing.T) {
 		return w
 	})
 	c := p.Conclude(history)
-	if l := c.CriticalLoads[0]; l.Trials != len(history)-3 ||
+	if l := soak.CriticalLoads(p, history)[0]; l.Trials != len(history)-3 ||
 		!strings.Contains(c.Sentence, "2 trials that could not be judged are left out") {
 		t.Errorf("%d windows, %+v: %s", len(history), l, c.Sentence)
 	}
@@ -286,11 +286,11 @@ func TestWhatCannotBeJudgedIsLeftOut(t *testing.T) {
 func TestWhatOthersMayHaveLostWidensTheInterval(t *testing.T) {
 	p := soaked(12)
 	history := carryOut(t, 3, p, devices[0])
-	single := p.Conclude(history).CriticalLoads[0]
+	single := soak.CriticalLoads(p, history)[0]
 	for i := range history {
 		history[i].Directions[0].DisturbedFrames = 1000
 	}
-	shared := p.Conclude(history).CriticalLoads[0]
+	shared := soak.CriticalLoads(p, history)[0]
 	if shared.Low != single.Low || shared.Doubtful == 0 || shared.High != "" &&
 		shared.High.Float() <= single.High.Float() {
 		t.Errorf("%+v, disturbed %+v", single, shared)
@@ -302,7 +302,7 @@ func TestWhatOthersMayHaveLostWidensTheInterval(t *testing.T) {
 func TestLossInDoubtIsNotLeftOut(t *testing.T) {
 	p := soaked(12)
 	history := carryOut(t, 3, p, devices[0])
-	single := p.Conclude(history).CriticalLoads[0]
+	single := soak.CriticalLoads(p, history)[0]
 	for i := range history {
 		w := &history[i]
 		if w.Evidence = (&report.Evidence{Directions: make([]report.DirectionEvidence, 1)}); w.Phase == report.Trial &&
@@ -310,7 +310,7 @@ func TestLossInDoubtIsNotLeftOut(t *testing.T) {
 			w.Quality, w.Directions[0].Quality = report.Invalid, report.Invalid
 		}
 	}
-	doubted := p.Conclude(history).CriticalLoads[0]
+	doubted := soak.CriticalLoads(p, history)[0]
 	if doubted.Trials != single.Trials || doubted.Low != single.Low || doubted.Lost != single.Lost ||
 		doubted.Doubtful == 0 || doubted.High != "" && doubted.High.Float() <= single.High.Float() {
 		t.Errorf("%+v, in doubt %+v", single, doubted)
@@ -352,7 +352,7 @@ func TestNoLowerEndIsAboveWhatWasOffered(t *testing.T) {
 			trials = append(trials, offered(units.One, c.pps, 0))
 		}
 		got := p.Conclude(trials)
-		l := got.CriticalLoads[0]
+		l := got.Estimates[0]
 		if l.Low.Float() > float64(c.pps) || l.Low == "0" || l.High != "" || l.PacketsPerSecond != "" ||
 			l.Deviation != "" || got.Reason != c.reason || !strings.Contains(got.Sentence, c.phrase) ||
 			strings.Contains(got.Sentence, "function") {
@@ -365,7 +365,7 @@ func TestNoLowerEndIsAboveWhatWasOffered(t *testing.T) {
 func TestEndsAreRoundedOutward(t *testing.T) {
 	p := soaked(12)
 	history := carryOut(t, 3, p, devices[2])
-	exact := p.Conclude(history).CriticalLoads[0]
+	exact := soak.CriticalLoads(p, history)[0]
 	for i := range history {
 		e := report.DirectionEvidence{Offered: 100 * units.PacketPerSecond, MostOffered: 100 * units.PacketPerSecond}
 		if i == 1 {
@@ -373,7 +373,7 @@ func TestEndsAreRoundedOutward(t *testing.T) {
 		}
 		history[i].Evidence = &report.Evidence{Directions: []report.DirectionEvidence{e}}
 	}
-	unsure := p.Conclude(history).CriticalLoads[0]
+	unsure := soak.CriticalLoads(p, history)[0]
 	if low, high := exact.Low.Float()-unsure.Low.Float(),
 		unsure.High.Float()-exact.High.Float(); math.Abs(low-4999) > 1 || math.Abs(high-4999) > 1 {
 		t.Errorf("%+v, unsure %+v", exact, unsure)
@@ -386,8 +386,8 @@ func TestEndsAreRoundedOutward(t *testing.T) {
 		t.Errorf("%+v", exact)
 	}
 	c := p.Conclude(ofTrials(offered(units.One, 1_234_567, 0)))
-	if c.CriticalLoads[0].Low != "1234567" {
-		t.Errorf("%+v", c.CriticalLoads[0])
+	if c.Estimates[0].Low != "1234567" {
+		t.Errorf("%+v", c.Estimates[0])
 	}
 }
 
@@ -413,7 +413,7 @@ func TestBackgroundIsCountedWhateverWasLost(t *testing.T) {
 		"another replica's": {hidden(50, report.DirectionEvidence{Surplus: []report.Surplus{{Sent: 1000,
 			Returned: 1500, Unexplained: 500}}}), 1, 0, 0},
 	} {
-		l := p.Conclude(ofTrials(offered(units.One, highest, 0), c.trial)).CriticalLoads[0]
+		l := soak.CriticalLoads(p, ofTrials(offered(units.One, highest, 0), c.trial))[0]
 		if l.Trials != c.trials || l.Lost != c.lost || l.Doubtful != c.doubtful {
 			t.Errorf("%s: %+v", name, l)
 		}
@@ -431,7 +431,7 @@ func TestALowerBoundIsLowerByWhatIsUnsure(t *testing.T) {
 		e := report.DirectionEvidence{Offered: highest * units.PacketPerSecond,
 			MostOffered: (highest + 5000) * units.PacketPerSecond}
 		trials[1].Evidence = &report.Evidence{Directions: []report.DirectionEvidence{e}}
-		if l := p.Conclude(trials).CriticalLoads[0]; l.High != "" || l.Low.Float() > highest-5000 || surely &&
+		if l := p.Conclude(trials).Estimates[0]; l.High != "" || l.Low.Float() > highest-5000 || surely &&
 			l.Low != "995000" {
 			t.Errorf("%d lost: %+v", lost, l)
 		}
@@ -442,7 +442,7 @@ func TestALowerBoundIsLowerByWhatIsUnsure(t *testing.T) {
 func TestOnlyTheHighestLoadIsCalledSo(t *testing.T) {
 	p := soaked(10, func(s *plan.Soak) { s.LossRatio = units.One / 4_000_000 })
 	c := p.Conclude(ofTrials(offered(units.One, highest, 0), offered(units.One/2, highest/2, 0)))
-	if l := c.CriticalLoads[0]; l.Low != "500000" ||
+	if l := c.Estimates[0]; l.Low != "500000" ||
 		!strings.Contains(c.Sentence, "500.00 Kpps, by the trials at that load and above") {
 		t.Errorf("%+v: %s", l, c.Sentence)
 	}
@@ -474,7 +474,7 @@ func TestLoadsStayWithinTheBounds(t *testing.T) {
 		}
 		c := p.Conclude(history)
 		for i, truth := range []float64{d.critical(1e-5), 610_000} {
-			if l := c.CriticalLoads[i]; l.Low.Float() > truth*1.01 || l.High != "" && l.High.Float() < truth*0.99 ||
+			if l := soak.CriticalLoads(p, history)[i]; l.Low.Float() > truth*1.01 || l.High != "" && l.High.Float() < truth*0.99 ||
 				l.Lost < 0 {
 				t.Errorf("%s, direction %d: %+v, want %.0f", d.words, i, l, truth)
 			}
@@ -528,9 +528,9 @@ func TestAnExtrapolatedDirectionIsNotConfirmed(t *testing.T) {
 	}
 	trials[0].Directions = append(trials[0].Directions, trials[0].Directions[0])
 	c := p.Conclude(trials)
-	if !c.CriticalLoads[0].Extrapolated || c.Directions[0].Confirmed || !c.Directions[1].Confirmed || c.Confirmed ||
+	if !c.Estimates[0].Extrapolated || c.Directions[0].Confirmed || !c.Directions[1].Confirmed || c.Confirmed ||
 		!strings.Contains(c.Sentence, "not confirmed, as only ") {
-		t.Errorf("%+v %+v: %s", c.CriticalLoads[0], c.Directions, c.Sentence)
+		t.Errorf("%+v %+v: %s", c.Estimates[0], c.Directions, c.Sentence)
 	}
 }
 
@@ -553,7 +553,7 @@ func TestATrialFitsTheFunctionThatItAsksAlone(t *testing.T) {
 func TestALossAtAnyLoadIsNoEstimate(t *testing.T) {
 	p := soaked(20)
 	c := p.Conclude(carryOut(t, 1, p, device{loses: func(float64) float64 { return 0.001 }}))
-	if l := c.CriticalLoads[0]; l.Low != "0" {
+	if l := c.Estimates[0]; l.Low != "0" {
 		t.Errorf("%+v: %s", l, c.Sentence)
 	}
 }

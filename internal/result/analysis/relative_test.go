@@ -259,7 +259,7 @@ func TestARunOfASoakCountsInTheDirectionsThatItConfirmed(t *testing.T) {
 			for i := range r.Result.Directions {
 				d, open := &r.Result.Directions[i], extrapolated && i == 1
 				d.Intended, d.Offered = d.Received, d.Received
-				d.CriticalLoad = &report.CriticalLoad{LossRatio: 1, Low: report.NumberOf(big.NewRat(pps-5, 1)), High: report.NumberOf(big.NewRat(pps+5, 1)), Extrapolated: open}
+				d.Estimate = &report.Estimate{LossRatio: 1, Low: report.NumberOf(big.NewRat(pps-5, 1)), High: report.NumberOf(big.NewRat(pps+5, 1)), Extrapolated: open}
 				d.Limit = &report.DirectionLimit{Reason: report.LoadEstimated, Confirmed: !open}
 			}
 		})

@@ -110,12 +110,13 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 			result.Directions[i].BackToBack = c.Bursts[i]
 		}
 	}
-	if len(c.CriticalLoads) == len(result.Directions) {
+	if len(c.Estimates) == len(result.Directions) {
 		result.Directions = slices.Clone(result.Directions)
 		for i := range result.Directions {
-			result.Directions[i].CriticalLoad = c.CriticalLoads[i]
+			result.Directions[i].Estimate = c.Estimates[i]
 		}
 	}
+	result.Sections = c.Sections
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
 	result.Total = &total

@@ -91,14 +91,14 @@ func TestCriteria(t *testing.T) {
 	}
 }
 
-// TestAnExtrapolatedCriticalLoadDecidesNothing, while that of another direction of the same soak does.
-func TestAnExtrapolatedCriticalLoadDecidesNothing(t *testing.T) {
+// TestAnExtrapolatedEstimateDecidesNothing, while that of another direction of the same soak does.
+func TestAnExtrapolatedEstimateDecidesNothing(t *testing.T) {
 	r := measured(func(r *report.Result) {
 		r.Saturated, r.Confirmed, r.Reason = false, false, report.LoadEstimated
 		for i := range r.Directions {
 			d := &r.Directions[i]
 			d.Intended, d.Offered = d.Received, d.Received
-			d.CriticalLoad = &report.CriticalLoad{LossRatio: 10_000, Low: "8000", High: "9000", Extrapolated: i == 1}
+			d.Estimate = &report.Estimate{LossRatio: 10_000, Low: "8000", High: "9000", Extrapolated: i == 1}
 		}
 	})
 	r.Plan.Procedure = plan.Procedure{Type: plan.TypeSoak}
@@ -108,7 +108,7 @@ func TestAnExtrapolatedCriticalLoadDecidesNothing(t *testing.T) {
 	if v.Outcome != report.Undecided || !strings.Contains(said, "not confirmed") || strings.Count(said, "not confirmed") > 1 {
 		t.Errorf("%+v", v)
 	}
-	if r.Result.Directions[1].CriticalLoad.Extrapolated = false; analysis.Verdict(r).Outcome != report.Passed {
+	if r.Result.Directions[1].Estimate.Extrapolated = false; analysis.Verdict(r).Outcome != report.Passed {
 		t.Errorf("%+v", analysis.Verdict(r))
 	}
 }

@@ -31,7 +31,7 @@ func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 	if duration, ok := contradictedFor(r, c, w, lasted); ok {
 		return duration
 	}
-	open := slices.ContainsFunc(c.CriticalLoads, func(l *report.CriticalLoad) bool { return l != nil && l.High == "" })
+	open := slices.ContainsFunc(c.Estimates, func(e *report.Estimate) bool { return e.High == "" })
 	switch {
 	case measure.OfSessions(w):
 		return 0

@@ -35,10 +35,8 @@ type measured struct {
 	// nothing. severalBursts says that the figures are of several directions together.
 	bursts                  *report.BackToBackFrames
 	ofBursts, severalBursts bool
-	// ofSoak says that the procedure estimates a critical load, and critical is that, or nil where nothing is known
-	// of it.
-	ofSoak   bool
-	critical *report.CriticalLoad
+	// estimate is the estimated load. It is nil where the procedure estimates none.
+	estimate *report.Estimate
 	// sessions is set where traffic is sessions, and limit is what limited those, over all directions that the
 	// figure is of.
 	sessions *report.Sessions
@@ -104,7 +102,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
 		list = append(list, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack,
-			ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered,
+			estimate: r.Result.EstimateOf(d), direction: d.Name(), offered: d.Offered,
 			received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d),
 			shownFor: shownFor(r, d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d),
@@ -115,7 +113,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 		if len(r.Result.Directions) == 1 {
 			bursts = r.Result.Directions[0].BackToBack
 		}
-		list = append(list, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r),
+		list = append(list, figuresOf(metrics, r.Result, measured{estimate: estimateTogether(r),
 			ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1,
 			direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin,
 			mostLoss: MostLostTogether(r),
@@ -160,8 +158,8 @@ func figuresOf(metrics []Metric, result report.Result, m measured) []report.Figu
 			}
 			continue
 		}
-		if m.ofSoak {
-			list = append(list, ofSoak(metric, result, m))
+		if m.estimate != nil {
+			list = append(list, ofEstimate(metric, result, m))
 			continue
 		}
 		if metric.Protocol != "" && (metric.Protocol == plan.UDP) != (m.sessions.Datagrams != nil) {

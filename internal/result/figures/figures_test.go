@@ -353,9 +353,9 @@ func TestFiguresOfASoak(t *testing.T) {
 		for i := range r.Result.Directions {
 			d := &r.Result.Directions[i]
 			d.Intended.PacketsPerSecond, d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond, d.Received.Layer1BitsPerSecond = 10_000, 10_000, 5000, 50_000
-			d.CriticalLoad = &report.CriticalLoad{LossRatio: units.One / 10, Low: report.Number([]string{"8000", "6000"}[i]), High: report.Number([]string{"9000", ""}[i])}
+			d.Estimate = &report.Estimate{LossRatio: units.One / 10, Low: report.Number([]string{"8000", "6000"}[i]), High: report.Number([]string{"9000", ""}[i])}
 		}
-		r.Result.Directions[1].CriticalLoad.Extrapolated = true
+		r.Result.Directions[1].Estimate.Extrapolated = true
 	})
 	there, back := r.Result.Directions[0].Name(), r.Result.Directions[1].Name()
 	for _, want := range []report.Figure{
@@ -366,17 +366,17 @@ func TestFiguresOfASoak(t *testing.T) {
 		// both ways as much as one may be offered: 6000 to 9000
 		{Metric: figures.OfferedPacketsPerSecond, Direction: report.AllDirections, Low: "12000", High: "18000"},
 		{Metric: figures.PacketsPerSecond, Direction: report.AllDirections, Low: "10800", High: "16200"},
-		{Metric: figures.LossRatio, Direction: there, Missing: "a soak finds the rate at which procedure.soak.lossRatio is lost: judge that rate instead", Confirmed: true},
+		{Metric: figures.LossRatio, Direction: there, Missing: "the procedure finds the rate at which a given share is lost: judge that rate instead", Confirmed: true},
 	} {
 		if f := one(t, r, want.Metric, want.Direction); f.Low != want.Low || f.High != want.High || f.Missing != want.Missing || f.Confirmed != want.Confirmed || f.Reason != report.LoadEstimated {
 			t.Errorf("%+v, want %+v", f, want)
 		}
 	}
-	r.Result.Directions[0].CriticalLoad.Extrapolated, r.Result.Directions[1].CriticalLoad.Extrapolated = true, false
+	r.Result.Directions[0].Estimate.Extrapolated, r.Result.Directions[1].Estimate.Extrapolated = true, false
 	if f := one(t, r, figures.OfferedPacketsPerSecond, report.AllDirections); f.Confirmed {
 		t.Errorf("the first direction is extrapolated, and all together %+v", f)
 	}
-	r.Result.Directions[0].CriticalLoad.Extrapolated, r.Result.Directions[1].CriticalLoad.Extrapolated = false, true
+	r.Result.Directions[0].Estimate.Extrapolated, r.Result.Directions[1].Estimate.Extrapolated = false, true
 	if h := figures.HeadlineOf(r); h.Bound || h.Unconfirmed {
 		t.Errorf("%+v", h)
 	}
@@ -390,7 +390,7 @@ func TestFiguresOfASoak(t *testing.T) {
 	if said := figures.Summary(r); !strings.HasPrefix(said, there+": ≥8.00 Kpps at a loss ratio of 0.1; ") {
 		t.Errorf("near the generators' limit %s", said)
 	}
-	r.Result.NearGenerators, r.Result.Directions[0].CriticalLoad.High = nil, ""
+	r.Result.NearGenerators, r.Result.Directions[0].Estimate.High = nil, ""
 	if h := figures.HeadlineOf(r); h.Sign() != "≥" {
 		t.Errorf("open above %+v", h)
 	}
@@ -404,7 +404,7 @@ func TestADirectionOfASoakIsABoundByItself(t *testing.T) {
 		for i := range r.Result.Directions {
 			d := &r.Result.Directions[i]
 			d.Intended.PacketsPerSecond, d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond = 10_000, 10_000, 10_000
-			d.CriticalLoad = &report.CriticalLoad{LossRatio: 1, Low: "8000", High: report.Number([]string{"9000", ""}[i])}
+			d.Estimate = &report.Estimate{LossRatio: 1, Low: "8000", High: report.Number([]string{"9000", ""}[i])}
 			d.Limit = &report.DirectionLimit{Reason: []report.Reason{report.LoadEstimated, report.GeneratorLimited}[i], Confirmed: true}
 		}
 	})
@@ -416,7 +416,7 @@ func TestADirectionOfASoakIsABoundByItself(t *testing.T) {
 	if own, other := one(t, r, figures.PacketsPerSecond, there.Name()), one(t, r, figures.PacketsPerSecond, back.Name()); own.Reason != report.LoadEstimated || other.Reason != report.GeneratorLimited || other.High != "" {
 		t.Errorf("%+v and %+v", own, other)
 	}
-	if there.CriticalLoad.Extrapolated = true; figures.HeadlineIn(h, r, *there).Sign() != "~" {
+	if there.Estimate.Extrapolated = true; figures.HeadlineIn(h, r, *there).Sign() != "~" {
 		t.Errorf("extrapolated %q", figures.HeadlineIn(h, r, *there).Sign())
 	}
 }

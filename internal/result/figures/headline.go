@@ -47,10 +47,10 @@ func HeadlineOf(r *report.Report) report.Headline {
 }
 
 // HeadlineIn is a report's line as it holds for one of its directions, which may be a lower bound, or not
-// confirmed. A search may have found the direction's own limit while another direction set the load, and a soak may
-// estimate one direction and bound another.
+// confirmed. A search may have found the direction's own limit while another direction set the load, and one direction
+// may be estimated where another is bounded.
 func HeadlineIn(h report.Headline, r *report.Report, d report.Direction) report.Headline {
-	switch l := r.Result.CriticalLoadOf(d); {
+	switch l := r.Result.EstimateOf(d); {
 	case l != nil:
 		h.Bound = l.Low != "" && l.High == ""
 		h.Unconfirmed = !h.Bound && (l.Low == "" || l.Extrapolated)
@@ -122,8 +122,8 @@ func Summary(r *report.Report) string {
 	if h.OfSessions {
 		return summaryOfSessions(r)
 	}
-	if isSoak(r) {
-		return summaryOfSoak(r)
+	if r.Result.Estimated() {
+		return summaryOfEstimates(r)
 	}
 	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) +
 		"  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"

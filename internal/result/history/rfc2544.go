@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -51,17 +52,16 @@ func rfc2544Of(
 		}
 		missing = append(missing, report.Missing{Test: name, Reason: string(result.Reason), Message: reason})
 	}
-	switch {
+	switch traits := procedures.TraitsOf(p.Procedure); {
 	case p.Sessions != nil:
 		lacks("", r.Result, "its traffic is sessions, but RFC 2544 is about frames")
 		return nil, nil, missing
-	case p.Procedure.Type == plan.TypeFrameLoss:
+	case traits.FindsLossOverLoad:
 		if loss = frameLossOf(r); len(loss) == 0 {
 			lacks("", r.Result, "no load of its curve was measured")
 		}
 		return nil, loss, missing
-	case p.Procedure.Type == plan.TypeConstantLoad || p.Procedure.Type == plan.TypeMaximumOfferedLoad ||
-		p.Procedure.Type == plan.TypeBackToBack || p.Procedure.Type == plan.TypeSoak:
+	case !traits.FindsThroughput:
 		lacks("", r.Result, "its procedure, "+p.Procedure.Type+", finds neither throughput nor frame loss over load")
 		return nil, nil, missing
 	}

@@ -86,8 +86,8 @@ func (s *subject) partialResult() report.Result {
 		}
 		if w, ok := byNumber[number]; ok && i < len(w.Directions) {
 			result.Directions[i] = w.Directions[i]
-			result.Directions[i].Limit, result.Directions[i].BackToBack, result.Directions[i].CriticalLoad = m.Limit,
-				m.BackToBack, m.CriticalLoad
+			result.Directions[i].Limit, result.Directions[i].BackToBack, result.Directions[i].Estimate = m.Limit,
+				m.BackToBack, m.Estimate
 		}
 	}
 	return result

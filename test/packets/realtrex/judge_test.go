@@ -185,7 +185,7 @@ func (q asked) buffers(r *report.Report, a *answer, known bool) {
 
 func (q asked) critical(r *report.Report, a *answer) {
 	for _, m := range r.Result.Directions {
-		c := m.CriticalLoad
+		c := m.Estimate
 		switch {
 		case c == nil:
 			a.miss("%s: no critical load: %s", m.Name(), r.Result.Message)

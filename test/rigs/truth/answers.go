@@ -33,7 +33,7 @@ func (d Device) compareSoak(r *report.Report, m report.Direction) []string {
 	if !ok {
 		return []string{name + " is no direction of the device"}
 	}
-	c := m.CriticalLoad
+	c := m.Estimate
 	if c == nil {
 		return []string{name + ": the soak says nothing of its critical load"}
 	}

@@ -64,7 +64,7 @@ func TestASoakIsHeldAgainstTheDevice(t *testing.T) {
 		r := measured(10_000, func(r *report.Report) {
 			r.Plan.Procedure.Type = plan.TypeSoak
 			r.Windows[0].Phase, r.Windows[0].Duration = report.Trial, plan.Duration(time.Second)
-			r.Result.Directions[0].CriticalLoad = &report.CriticalLoad{LossRatio: units.One / 1000,
+			r.Result.Directions[0].Estimate = &report.Estimate{LossRatio: units.One / 1000,
 				Low: report.Number(c.low), High: report.Number(c.high)}
 		})
 		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") ||

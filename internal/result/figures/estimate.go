@@ -7,32 +7,31 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// ofSoak is a figure of a direction's critical load, or of all together, which is the load offered there, or what
+// ofEstimate is a figure of a direction's estimated load, or of all together, which is the load offered there, or what
 // comes back of it.
-func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
+func ofEstimate(metric Metric, result report.Result, m measured) report.Figure {
 	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed,
 		Reason: result.Reason}
-	l := m.critical
+	e := m.estimate
 	if metric.Name == LossRatio {
-		f.Missing = "a soak finds the rate at which procedure.soak.lossRatio is lost: judge that rate instead"
+		f.Missing = "the procedure finds the rate at which a given share is lost: judge that rate instead"
 		return f
 	}
 	number, missing := metric.value(m)
 	switch {
 	case missing != "":
 		f.Missing = missing
-	case l == nil || l.Low == "":
-		f.Missing = "the trials show no critical load of this direction"
+	case e.Low == "":
+		f.Missing = "the trials show no estimate of this direction"
 	case m.received.PacketsPerSecond <= 0 || m.offered.PacketsPerSecond <= 0:
-		f.Missing = "nothing came back in the trial nearest to the critical load, so the mix of its frames is unknown"
+		f.Missing = "nothing came back in the trial nearest to the estimated load, so the mix of its frames is unknown"
 	default:
-		returned := big.NewRat(int64(units.One-l.LossRatio), int64(units.One)*m.received.PacketsPerSecond)
+		returned := big.NewRat(int64(units.One-e.LossRatio), int64(units.One)*m.received.PacketsPerSecond)
 		if metric.Name == OfferedPacketsPerSecond {
 			returned = big.NewRat(1, m.offered.PacketsPerSecond)
 		}
@@ -40,9 +39,9 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 			v := new(big.Rat).Mul(load.Rat(), returned)
 			return report.NumberOf(v.Mul(v, number.Rat()))
 		}
-		f.Confirmed = !l.Extrapolated && result.NotHeld == ""
-		if f.Low = figureAt(l.Low); l.High != "" {
-			f.High = figureAt(l.High)
+		f.Confirmed = !e.Extrapolated && result.NotHeld == ""
+		if f.Low = figureAt(e.Low); e.High != "" {
+			f.High = figureAt(e.High)
 		} else {
 			f.ShownFor = m.shownFor
 		}
@@ -53,21 +52,25 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 	return f
 }
 
-// criticalTogether is the critical load of all directions together, which have one load. The lowest critical load
-// is that of all. It is nil where nothing is known of some direction.
-func criticalTogether(r *report.Report) *report.CriticalLoad {
-	if !isSoak(r) || slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool {
-		return d.CriticalLoad == nil || d.CriticalLoad.Low == "" || d.Intended.PacketsPerSecond <= 0
-	}) {
+// estimateTogether is the estimated load of all directions together, which have one load. The lowest of the
+// directions' loads is that of all. Nothing is in it where nothing is known of some direction. It is nil where the
+// procedure estimates none.
+func estimateTogether(r *report.Report) *report.Estimate {
+	if !r.Result.Estimated() {
 		return nil
+	}
+	load := &report.Estimate{}
+	if slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool {
+		return d.Estimate == nil || d.Estimate.Low == "" || d.Intended.PacketsPerSecond <= 0
+	}) {
+		return load
 	}
 	var asked int64
 	for _, d := range r.Result.Directions {
 		asked += d.Intended.PacketsPerSecond
 	}
-	load := &report.CriticalLoad{}
 	for _, d := range r.Result.Directions {
-		l, share := r.Result.CriticalLoadOf(d), big.NewRat(asked, d.Intended.PacketsPerSecond)
+		l, share := r.Result.EstimateOf(d), big.NewRat(asked, d.Intended.PacketsPerSecond)
 		load.LossRatio, load.Extrapolated = l.LossRatio, load.Extrapolated || l.Extrapolated
 		load.Low, load.High = lower(load.Low, l.Low, share), lower(load.High, l.High, share)
 	}
@@ -86,12 +89,12 @@ func lower(a, b report.Number, times *big.Rat) report.Number {
 	return a
 }
 
-// summaryOfSoak is each direction's critical load, as in "west→east: 9.65 Kpps to 9.77 Kpps at a loss ratio of
+// summaryOfEstimates is each direction's estimated load, as in "west→east: 9.65 Kpps to 9.77 Kpps at a loss ratio of
 // 0.0000001".
-func summaryOfSoak(r *report.Report) string {
+func summaryOfEstimates(r *report.Report) string {
 	var parts []string
 	for _, d := range r.Result.Directions {
-		l := r.Result.CriticalLoadOf(d)
+		l := r.Result.EstimateOf(d)
 		text := func(n report.Number) string { return wording.PacketRate(int64(math.Round(n.Float()))) }
 		switch {
 		case l == nil || l.Low == "" || l.Low == "0" && l.High == "":
@@ -108,6 +111,3 @@ func summaryOfSoak(r *report.Report) string {
 	}
 	return strings.Join(parts, "; ")
 }
-
-// isSoak says that a Report's procedure estimates a critical load.
-func isSoak(r *report.Report) bool { return report.PlanOf(r).Procedure.Type == plan.TypeSoak }

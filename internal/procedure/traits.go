@@ -1,0 +1,12 @@
+package procedure
+
+// Traits are what the rest of linerate asks of a procedure without knowing which one it is.
+type Traits struct {
+	// FindsThroughput means that the procedure searches for the highest load at which no more is lost than is allowed,
+	// and FindsLossOverLoad that it measures what is lost of each of several loads (RFC 2544, sections 26.1 and 26.3).
+	FindsThroughput, FindsLossOverLoad bool
+	// FindsLoadOfLoss means that the procedure finds the load of a given loss, so that no loss is found of a load.
+	FindsLoadOfLoss bool
+	// NamesLoss means that the procedure's Description says which loss is asked about, whatever the Plan allows.
+	NamesLoss bool
+}

@@ -1,0 +1,200 @@
+package render
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// sectionTable is the table of a result's section, with what the result may claim of it.
+func sectionTable(r *report.Report, s report.Section) *table {
+	t := newTable(1, s.Table.Columns...)
+	for _, row := range s.Table.Rows {
+		cells := make([]string, len(t.columns))
+		for i := range min(len(row), len(cells)) {
+			cells[i] = r.Result.CellText(row[i])
+		}
+		t.add(cells...)
+	}
+	return t
+}
+
+// addSections adds the tables that the procedure lays out, and what their columns are.
+func (s *section) addSections(r *report.Report) {
+	for _, part := range r.Result.Sections {
+		if part.Table != nil && len(part.Table.Rows) > 0 {
+			s.tables = append(s.tables, sectionTable(r, part))
+			s.caveats = append(s.caveats, part.Legend...)
+		}
+	}
+}
+
+// sectionView is a section on the page. Its plot is drawn at two widths.
+type sectionView struct {
+	Title    string
+	Legend   []string
+	Table    grid
+	Plot     *report.Plot
+	Drawings []drawing
+}
+
+// sectionViews are the sections of a result on the page.
+func sectionViews(r *report.Report, id string) (views []sectionView) {
+	for i, s := range r.Result.Sections {
+		v := sectionView{Title: s.Title, Legend: s.Legend, Plot: s.Plot}
+		switch {
+		case s.Table != nil && len(s.Table.Rows) > 0:
+			v.Table = gridOf(sectionTable(r, s))
+		case s.Plot != nil && len(s.Plot.Points) > 0:
+			for _, narrow := range []bool{false, true} {
+				v.Drawings = append(v.Drawings, newPlotDrawing(r, s, id+"s"+strconv.Itoa(i), narrow))
+			}
+		default:
+			continue
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+// plotDrawing draws a section's plot.
+type plotDrawing struct {
+	drawing
+	plot report.Plot
+	x    axis
+	base float64 // the load at the left edge
+	y    lossAxis
+}
+
+func newPlotDrawing(r *report.Report, s report.Section, id string, narrow bool) drawing {
+	d := &plotDrawing{drawing: drawing{Class: "wide", Width: 1040, Height: 340, Title: s.Title}, plot: *s.Plot}
+	if len(r.Result.NearGenerators) > 0 {
+		d.plot.Interval.High = ""
+	}
+	left := 64.0
+	if narrow {
+		d.Class, d.Width, left = "narrow", 430, 48
+	}
+	d.ID = id + "-" + d.Class
+	d.Desc = "A mark for each of " + wording.Counted(len(d.plot.Points), "trial") + ": what it lost, at which load"
+	if len(d.plot.Curves) > 0 {
+		d.Desc += "; with the curve of each function that fits all of them best"
+	}
+	d.Desc += "."
+	low, high := d.reach()
+	d.base, d.x = low, axis{top: high - low, from: left, end: d.Width - 16}
+	ratios := []float64{d.plot.Limit.Float()}
+	for _, p := range d.plot.Points {
+		ratios = append(ratios, p.Y.Float())
+	}
+	d.y = lossAxisFor(ratios, 30, d.Height-46)
+	d.axes()
+	for i, c := range d.plot.Curves {
+		d.curve(c, i)
+	}
+	for _, p := range d.plot.Points {
+		if d.isDrawn(p) {
+			d.point(p)
+		}
+	}
+	return d.drawing
+}
+
+// reach is from where to where the x axis goes.
+func (d *plotDrawing) reach() (low, high float64) {
+	low, high = math.Inf(1), 0.0
+	for _, p := range d.plot.Points {
+		low, high = min(low, p.X.Float()), max(high, p.X.Float())
+	}
+	if d.plot.X.Low != "" {
+		low = d.plot.X.Low.Float()
+	}
+	if d.plot.X.High != "" {
+		high = d.plot.X.High.Float()
+	}
+	return low, high
+}
+
+func (d *plotDrawing) isDrawn(p report.PlotPoint) bool {
+	x := p.X.Float()
+	return x >= d.base && x <= d.base+d.x.top
+}
+
+func (d *plotDrawing) position(x float64) float64 { return d.x.position(x - d.base) }
+
+func (d *plotDrawing) point(p report.PlotPoint) {
+	s := shape{D: mark(p.Sign, d.position(p.X.Float()), d.y.position(p.Y.Float()), 4), Class: qualityClass(p.Sign)}
+	if d.Class == "wide" {
+		s.Title = p.Text
+	}
+	d.Marks = append(d.Marks, s)
+}
+
+func (d *plotDrawing) axes() {
+	if i := d.plot.Interval; i.Low != "" {
+		start, end := d.position(i.Low.Float()), d.x.end
+		if i.High != "" {
+			end = d.position(i.High.Float())
+		}
+		d.band("chosen", start, d.y.top, max(1, end-start), d.y.zero-d.y.top, i.Title)
+	}
+	d.lossGrid(d.y, d.x.from, d.x.end)
+	d.label("head", 2, 16, d.plot.Y.Title)
+	name, factor := prefix(d.base + d.x.top)
+	for _, v := range d.ticks() {
+		d.line("tick", d.position(v), d.y.zero+6, d.position(v), d.y.zero+11)
+		d.label("mid", d.position(v), d.y.zero+26, strconv.FormatFloat(v/factor, 'g', 6, 64))
+	}
+	beyond := 0
+	for _, p := range d.plot.Points {
+		if !d.isDrawn(p) {
+			beyond++
+		}
+	}
+	text := d.plot.X.Title + ", " + name + unitText(d.plot.X.Unit)
+	if beyond > 0 {
+		text += "; " + wording.Counted(beyond, "trial") + " at other loads not drawn"
+	}
+	d.label("end faint", d.x.end, d.Height-4, text)
+	if d.plot.Limit != "" {
+		lossY := d.y.position(d.plot.Limit.Float())
+		d.line("limit", d.x.from, lossY, d.x.end, lossY)
+		d.label("end limit", d.x.end, lossY-4, "loss ratio "+string(d.plot.Limit))
+	}
+}
+
+// ticks are about six round values of the x axis.
+func (d *plotDrawing) ticks() (values []float64) {
+	const most = 8
+	step := niceStep(d.x.top / 6)
+	for v := math.Ceil(d.base/step) * step; v <= d.base+d.x.top && len(values) < most; v += step {
+		values = append(values, v)
+	}
+	return values
+}
+
+// unitText is a figure's unit behind an SI prefix.
+func unitText(unit string) string {
+	if unit == "packets/s" {
+		return "pps"
+	}
+	return unit
+}
+
+// curve draws the n-th curve, as far as its shares are on the axis.
+func (d *plotDrawing) curve(c report.PlotCurve, n int) {
+	var p pen
+	smallest := math.Pow(10, -float64(d.y.decades))
+	command := "M"
+	for _, v := range c.Points {
+		if share := v.Y.Float(); share >= smallest {
+			p.to(command, d.position(v.X.Float()), d.y.position(share))
+			command = "L"
+		}
+	}
+	if command == "L" {
+		d.Paths = append(d.Paths, shape{D: p.String(), Class: "fit c" + strconv.Itoa(n%2), Title: c.Name})
+	}
+}
