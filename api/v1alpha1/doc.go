@@ -9,12 +9,11 @@
 //
 // Rules (CEL) are evaluated at every write, also of a status alone. Each time a rule reads a field, the API
 // server lists all fields of the object that has it, twice; spec has the most. So a rule begins with the test
-// that decides it for most LoadTests, and reads an optional field only once (self.?type.orValue('unsaid'), a
-// word that no enum has). An operand of || that can't be evaluated, such as duration('soon'), counts only where
-// no other operand is true: a rule about two durations compares them first, and leaves text that isn't a
-// duration to the rule for that. A rule stands at the smallest object that has all fields it reads, unless that
-// object's default would break it (dut: {} has no type). BenchmarkRules in internal/compile/admission shows
-// what all of them cost.
+// that decides it for most LoadTests, and reads an optional field only once (self.?role.orValue('Forwarder')).
+// An operand of || that can't be evaluated, such as duration('soon'), counts only where no other operand is true:
+// a rule about two durations compares them first, and leaves text that isn't a duration to the rule for that. A
+// rule stands at the smallest object that has all fields it reads. BenchmarkRules in internal/compile/admission
+// shows what all of them cost.
 //
 // +kubebuilder:object:generate=true
 // +groupName=linerate.dev

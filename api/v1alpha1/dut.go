@@ -48,17 +48,17 @@ const (
 
 // DUTSpec is the device under test.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.?type.orValue('unsaid') == 'Pod') || !has(self.type)",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
-// +kubebuilder:validation:XValidation:rule="!has(self.reference) || self.?type.orValue('unsaid') in ['unsaid', 'Reference'] || (self.type == 'Loopback' && !has(self.reference.limit))",fieldPath=".reference",message="reference is for dut.type Reference (its mode also for Loopback, whose generators then send what they would send to that device): remove it, or set type: Reference"
+// +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.type == 'Pod')",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
+// +kubebuilder:validation:XValidation:rule="!has(self.reference) || self.type == 'Reference' || (self.type == 'Loopback' && !has(self.reference.limit))",fieldPath=".reference",message="reference is for dut.type Reference (its mode also for Loopback, whose generators then send what they would send to that device): remove it, or set type: Reference"
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || !has(self.reference) || !has(self.reference.mode)",fieldPath=".forwarding",message="reference.mode says how the device forwards: remove forwarding, or the mode"
 // +kubebuilder:validation:XValidation:rule="!has(self.role) || self.role != 'Endpoint' || !has(self.forwarding)",fieldPath=".forwarding",message="role Endpoint forwards nothing: remove forwarding"
-// +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.?type.orValue('unsaid') != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
-// +kubebuilder:validation:XValidation:rule="!has(self.hops) || (self.?type.orValue('unsaid') in ['unsaid', 'Pod', 'Device'] && self.?forwarding.orValue('L3') == 'L3')",fieldPath=".hops",message="only a Pod or a Device with forwarding L3 is several routers: remove hops"
+// +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.type != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
+// +kubebuilder:validation:XValidation:rule="!has(self.hops) || (self.type in ['Pod', 'Device'] && self.?forwarding.orValue('L3') == 'L3')",fieldPath=".hops",message="only a Pod or a Device with forwarding L3 is several routers: remove hops"
 type DUTSpec struct {
-	// type is required: Pod (software in a pod, in a cluster), Reference (the built-in Linux forwarder), Device
-	// (what already forwards between the links) or Loopback (no device: the generator itself is measured).
-	// +optional
-	Type DUTType `json:"type,omitempty"`
+	// type is Pod (software in a pod, in a cluster), Reference (the built-in Linux forwarder), Device (what already
+	// forwards between the links) or Loopback (no device: the generator itself is measured). Example: Reference.
+	// +required
+	Type DUTType `json:"type"`
 
 	// role Endpoint makes the device an end of sessions, on the one link; directions call it dut. Default: Forwarder.
 	// +optional
@@ -142,7 +142,7 @@ type HookSpec struct {
 // ReferenceSpec configures the built-in forwarder: by an exact limit, or as a real device that is made of Linux.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.limit) || !has(self.mode)",fieldPath=".limit",message="a mode is a real device, which forwards what its machine can: remove limit, or mode"
-// +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.mode) && (has(self.mode.userspace) || has(self.mode.tunnel) && self.mode.tunnel.kind == 'ipsec')",fieldPath=".image",message="only modes userspace and tunnel, of kind ipsec, run programs of another image: remove image"
+// +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.mode) && (has(self.mode.userspace) || has(self.mode.tunnel) && self.mode.tunnel.kind == 'IPsec')",fieldPath=".image",message="only modes userspace and tunnel, of kind IPsec, run programs of another image: remove image"
 type ReferenceSpec struct {
 	// limit is the most it forwards in each direction. Default: what the machine can. Example:
 	// {packetsPerSecond: 10000}.
@@ -154,7 +154,7 @@ type ReferenceSpec struct {
 	Mode *ModeSpec `json:"mode,omitempty"`
 
 	// image has the program that linerate's lacks, in a cluster: dpdk-testpmd for mode userspace, strongSwan for a
-	// tunnel of kind ipsec. Example: registry.lab/testpmd:22.11.
+	// tunnel of kind IPsec. Example: registry.lab/testpmd:22.11.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -248,13 +248,13 @@ type XDPMode struct {
 
 // TunnelKind is what encrypts.
 //
-// +kubebuilder:validation:Enum=wireguard;ipsec
+// +kubebuilder:validation:Enum=WireGuard;IPsec
 type TunnelKind string
 
 // The kinds of tunnel, both in user space.
 const (
-	TunnelWireGuard TunnelKind = "wireguard"
-	TunnelIPsec     TunnelKind = "ipsec"
+	TunnelWireGuard TunnelKind = "WireGuard"
+	TunnelIPsec     TunnelKind = "IPsec"
 )
 
 // TunnelCipher is how a tunnel's packets are encrypted and authenticated.
@@ -272,13 +272,13 @@ const (
 
 // TunnelMode is two gateways of an encrypted tunnel.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.cipher) || self.kind != 'wireguard' || self.cipher == 'ChaCha20-Poly1305'",fieldPath=".cipher",message="WireGuard has one cipher, ChaCha20-Poly1305: remove cipher, or use kind ipsec"
+// +kubebuilder:validation:XValidation:rule="!has(self.cipher) || self.kind != 'WireGuard' || self.cipher == 'ChaCha20-Poly1305'",fieldPath=".cipher",message="WireGuard has one cipher, ChaCha20-Poly1305: remove cipher, or use kind IPsec"
 type TunnelMode struct {
-	// kind is what encrypts: WireGuard, or strongSwan's IPsec. Example: wireguard.
+	// kind is what encrypts: WireGuard or IPsec (strongSwan). Example: WireGuard.
 	// +required
 	Kind TunnelKind `json:"kind"`
 
-	// cipher is the cipher. Default: AES-256-GCM, with wireguard ChaCha20-Poly1305. Example: AES-128-GCM.
+	// cipher is the cipher. Default: AES-256-GCM, with WireGuard ChaCha20-Poly1305. Example: AES-128-GCM.
 	// +optional
 	Cipher TunnelCipher `json:"cipher,omitempty"`
 
@@ -290,15 +290,15 @@ type TunnelMode struct {
 
 // UserspaceKind is the program that forwards.
 //
-// +kubebuilder:validation:Enum=testpmd
+// +kubebuilder:validation:Enum=Testpmd
 type UserspaceKind string
 
 // UserspaceTestpmd is DPDK's testpmd.
-const UserspaceTestpmd UserspaceKind = "testpmd"
+const UserspaceTestpmd UserspaceKind = "Testpmd"
 
 // UserspaceMode is a program that forwards.
 type UserspaceMode struct {
-	// kind is the program. Example: testpmd.
+	// kind is the program. Example: Testpmd.
 	// +required
 	Kind UserspaceKind `json:"kind"`
 }

@@ -35,18 +35,17 @@ const (
 
 // GeneratorSpec is what sends and receives the traffic.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.engine)",fieldPath=".engine",message="say what sends the traffic: engine: TRex (in pods of the test's own; it needs trex.image), Software (linerate's own) or External (a TRex that already runs)"
-// +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.?engine.orValue('unsaid') == 'TRex') || !has(self.engine)",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08; every other engine forbids trex"
-// +kubebuilder:validation:XValidation:rule="!has(self.software) || self.?engine.orValue('unsaid') in ['unsaid', 'Software']",fieldPath=".software",message="software configures engine Software: set engine: Software, or remove software"
-// +kubebuilder:validation:XValidation:rule="!has(self.hugepages) || self.?engine.orValue('unsaid') in ['unsaid', 'TRex']",fieldPath=".hugepages",message="hugepages are for engine TRex only: remove them"
-// +kubebuilder:validation:XValidation:rule="self.?engine.orValue('unsaid') != 'External' || !(has(self.layout) || has(self.coresPerPortPair) || has(self.memory) || has(self.placement) || has(self.pod))",message="engine External starts no pods: remove layout, coresPerPortPair, memory, placement and pod"
-// +kubebuilder:validation:XValidation:rule="has(self.external) == (self.?engine.orValue('unsaid') == 'External') || !has(self.engine)",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
+// +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.engine == 'TRex')",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08; every other engine forbids trex"
+// +kubebuilder:validation:XValidation:rule="!has(self.software) || self.engine == 'Software'",fieldPath=".software",message="software configures engine Software: set engine: Software, or remove software"
+// +kubebuilder:validation:XValidation:rule="!has(self.hugepages) || self.engine == 'TRex'",fieldPath=".hugepages",message="hugepages are for engine TRex only: remove them"
+// +kubebuilder:validation:XValidation:rule="self.engine != 'External' || !(has(self.layout) || has(self.coresPerPortPair) || has(self.memory) || has(self.placement) || has(self.pod))",message="engine External starts no pods: remove layout, coresPerPortPair, memory, placement and pod"
+// +kubebuilder:validation:XValidation:rule="has(self.external) == (self.engine == 'External')",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
 // +kubebuilder:validation:XValidation:rule="!has(self.external) || size(self.external.servers) == self.replicas",fieldPath=".replicas",message="with engine External replicas must be the number of external.servers"
 type GeneratorSpec struct {
-	// engine is required where generator is given: TRex (in the test's pods), Software (linerate's own) or
-	// External (a TRex that already runs).
-	// +optional
-	Engine Engine `json:"engine,omitempty"`
+	// engine is TRex (in the test's pods; it needs trex.image), Software (linerate's own) or External (a TRex that
+	// already runs). Example: Software.
+	// +required
+	Engine Engine `json:"engine"`
 
 	// replicas is how many generators share the load, each with a port on every link.
 	// +optional

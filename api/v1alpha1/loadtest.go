@@ -64,15 +64,14 @@ type LoadTestList struct {
 //	          ◀─── west ───── │ DUT │ ◀─── east ─────
 //	                          └─────┘
 //
-// +kubebuilder:validation:XValidation:rule="has(self.dut.type)",fieldPath=".dut.type",message="say what is tested: dut: {type: Pod, pod: {template: ...}}, or type Reference (the built-in forwarder), Device (what already forwards) or Loopback (no device)"
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.traffic.directions.all(d, [d.from, d.to].all(n, self.links.exists(l, l.name == n) || n == 'dut' && self.dut.?role.orValue('Forwarder') == 'Endpoint'))",fieldPath=".traffic.directions",message="from and to must each be the name of one of spec.links (or dut, for dut.role Endpoint)"
 // +kubebuilder:validation:XValidation:rule="(size(self.links) == 1) == (self.dut.?role.orValue('Forwarder') == 'Endpoint')",fieldPath=".links",message="a device forwards between two links or more, and one of role Endpoint has one: add a link, or set dut.role"
 // +kubebuilder:validation:XValidation:rule="size(self.links) <= 2 || has(self.traffic.directions)",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.links.all(l, self.traffic.directions.exists(d, d.from == l.name || d.to == l.name))",fieldPath=".links",message="every link must be used: remove the link that no direction goes from or to, or add a direction"
-// +kubebuilder:validation:XValidation:rule="self.links.all(l, has(l.lineRate)) || self.generator.?engine.orValue('unsaid') != 'Software' || self.dut.?type.orValue('unsaid') in ['unsaid', 'Device'] || !(self.procedure.?ramp.?warmupRate.orValue('unsaid').endsWith('%') || self.procedure.?ramp.?targetRate.or(self.procedure.?constantLoad.?rate).or(self.procedure.?frameLoss.?from).or(self.procedure.?maximumOfferedLoad.?rate).or(self.procedure.?search.?maxRate).or(self.procedure.?backToBack.?rate).orValue('100%').endsWith('%'))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
-// +kubebuilder:validation:XValidation:rule="!has(self.criteria) || self.links.all(l, has(l.lineRate)) || self.generator.?engine.orValue('unsaid') != 'Software' || self.dut.?type.orValue('unsaid') in ['unsaid', 'Device'] || !self.criteria.exists(c, c.metric == 'LineRatePercent')",fieldPath=".links",message="a criterion on LineRatePercent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
-// +kubebuilder:validation:XValidation:rule="self.generator.?engine.orValue('unsaid') != 'External' || self.dut.?type.orValue('unsaid') != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
-// +kubebuilder:validation:XValidation:rule="self.dut.?type.orValue('unsaid') in ['unsaid', 'Pod', 'Reference'] || self.links.all(l, !has(l.dut) || !has(l.dut.network))",fieldPath=".links",message="dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove it; network is the generator's"
+// +kubebuilder:validation:XValidation:rule="self.links.all(l, has(l.lineRate)) || self.generator.engine != 'Software' || self.dut.type == 'Device' || !(self.procedure.?ramp.?warmupRate.orValue('unsaid').endsWith('%') || self.procedure.?ramp.?targetRate.or(self.procedure.?constantLoad.?rate).or(self.procedure.?frameLoss.?from).or(self.procedure.?maximumOfferedLoad.?rate).or(self.procedure.?search.?maxRate).or(self.procedure.?backToBack.?rate).orValue('100%').endsWith('%'))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
+// +kubebuilder:validation:XValidation:rule="!has(self.criteria) || self.links.all(l, has(l.lineRate)) || self.generator.engine != 'Software' || self.dut.type == 'Device' || !self.criteria.exists(c, c.metric == 'LineRatePercent')",fieldPath=".links",message="a criterion on LineRatePercent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
+// +kubebuilder:validation:XValidation:rule="self.generator.engine != 'External' || self.dut.type != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
+// +kubebuilder:validation:XValidation:rule="self.dut.type in ['Pod', 'Reference'] || self.links.all(l, !has(l.dut) || !has(l.dut.network))",fieldPath=".links",message="dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove it; network is the generator's"
 type LoadTestSpec struct {
 	// suspend true gives the pods back; once it is false again, the run starts from its beginning. In a cluster only.
 	// +optional
@@ -87,10 +86,9 @@ type LoadTestSpec struct {
 	// +kubebuilder:default={engine: Software, replicas: 1}
 	Generator GeneratorSpec `json:"generator,omitzero"`
 
-	// dut is the device under test. Its type is required. Example: {type: Reference}.
-	// +optional
-	// +kubebuilder:default={}
-	DUT DUTSpec `json:"dut,omitzero"`
+	// dut is the device under test. Example: {type: Reference}.
+	// +required
+	DUT DUTSpec `json:"dut"`
 
 	// links are the wires between the generator and the DUT: two or more, with dut.role Endpoint one.
 	// Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}].

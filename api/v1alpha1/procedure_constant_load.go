@@ -7,7 +7,7 @@ package v1alpha1
 //	     └┴─────────┴────────┴────────┴────────┴──▶ time
 //	       warm-up           duration
 type ConstantLoadSpec struct {
-	// rate is the load that is held. Of sessions: Unlimited; with iperf3 or UDP also the payload of each
+	// rate is the load that is held. Of sessions: Unlimited; with Iperf3 or UDP also the payload of each
 	// direction, such as 100mbps, with UDP also datagrams (10kpps).
 	// +optional
 	// +kubebuilder:default="100%"

@@ -127,23 +127,23 @@ const (
 
 // SessionApplication is what the programs at the ends of sessions speak.
 //
-// +kubebuilder:validation:Enum=iperf3;iperf2
+// +kubebuilder:validation:Enum=Iperf3;Iperf2
 type SessionApplication string
 
 // The applications.
 const (
 	// ApplicationIperf3 is iperf3's protocol, which linerate speaks itself at both ends.
-	ApplicationIperf3 SessionApplication = "iperf3"
+	ApplicationIperf3 SessionApplication = "Iperf3"
 	// ApplicationIperf2 is the program iperf, version 2, of the machine of linerate run.
-	ApplicationIperf2 SessionApplication = "iperf2"
+	ApplicationIperf2 SessionApplication = "Iperf2"
 )
 
 // SessionsSpec is what sessions are like.
 //
 // +kubebuilder:validation:XValidation:rule="self.?protocol.orValue('TCP') != 'UDP' || !has(self.congestionControl)",fieldPath=".congestionControl",message="UDP has no congestion control: remove congestionControl, or set protocol: TCP"
 type SessionsSpec struct {
-	// application is iperf3 (linerate's own client and server) or iperf2 (the program iperf, with linerate run
-	// only). Default: with UDP iperf3; with TCP a transfer of linerate's own, which can't be held at a rate.
+	// application is Iperf3 (linerate's own client and server) or Iperf2 (the program iperf, with linerate run
+	// only). Default: with UDP Iperf3; with TCP a transfer of linerate's own, which can't be held at a rate.
 	// +optional
 	Application SessionApplication `json:"application,omitempty"`
 

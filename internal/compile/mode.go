@@ -89,7 +89,7 @@ func (d *device) checkModeInCluster() {
 		d.refuse(modePath("tunnel", "kind"), mode.Tunnel.Kind,
 			"linerate's image doesn't have strongSwan: name one that has Debian's packages strongswan-charon, "+
 				"strongswan-swanctl, libcharon-extra-plugins and libstrongswan-standard-plugins as "+
-				"dut.reference.image, or use kind wireguard")
+				"dut.reference.image, or use kind WireGuard")
 	}
 	if mode.Userspace != nil && image == "" {
 		d.refuse(modePath("userspace"), mode.Userspace.Kind,

@@ -151,7 +151,7 @@ func (sr *sessionReader) checkRate() {
 			"such as 10kpps")
 	case !udp && s.Application == "":
 		sr.refuse(path, rate, "TCP finds its rate by itself, and linerate's own transfer can't be held at another: "+
-			"set rate: Unlimited, or traffic.sessions.application: iperf3")
+			"set rate: Unlimited, or traffic.sessions.application: Iperf3")
 	case err != nil: // it is refused elsewhere
 	case parsed.Kind == units.Packets && !udp:
 		sr.refuse(path, rate, "TCP makes its own packets: name payload in bits per second, such as 100mbps")
@@ -214,7 +214,7 @@ func (sr *sessionReader) checkMetrics() {
 func (e sessions) checkPods(es *engineSpec) {
 	if s := es.spec.Traffic.Sessions; s != nil && s.Application == v1alpha1.ApplicationIperf2 {
 		es.refuse(specPath().Child("traffic", "sessions", "application"), s.Application,
-			"iperf 2 is a program that linerate's image hasn't: use iperf3, or linerate run on a machine that has it "+
+			"iperf 2 is a program that linerate's image hasn't: use Iperf3, or linerate run on a machine that has it "+
 				"(Debian: apt install iperf)")
 	}
 	discarded := &refusals{} // what these readers refuse is refused already

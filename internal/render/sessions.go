@@ -227,7 +227,7 @@ func sessionsText(s *plan.Sessions) string {
 	parts := []string{fmt.Sprintf("%s of %s per direction", wording.Counted(s.Parallel, noun), s.Protocol),
 		fmt.Sprintf("messages of %s bytes", wording.Count(s.MessageBytes))}
 	if s.Application != "" {
-		parts = append(parts, "by "+s.Application+"'s protocol")
+		parts = append(parts, "by "+strings.ToLower(s.Application)+"'s protocol")
 	}
 	if s.WindowBytes > 0 {
 		parts = append(parts, fmt.Sprintf("windows of %s bytes", wording.Count(s.WindowBytes)))

@@ -16,7 +16,7 @@ apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: first}
 spec:
-  dut: {type: Reference, reference: {mode: {tunnel: {kind: wireguard, network: cable}}}}
+  dut: {type: Reference, reference: {mode: {tunnel: {kind: WireGuard, network: cable}}}}
   links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]
   traffic: {profile: FixedSize, frameSize: 64}
 `

@@ -258,7 +258,7 @@ spec:
 
 func TestGoodDocumentsAreReturnedBesideBadOnes(t *testing.T) {
 	objects, err := newServer(t).Load("x.yaml", strings.NewReader(minimal+"---\n"+head+
-		"metadata: {name: bad}\nspec: {}\n"))
+		"metadata: {name: bad}\nspec: {dut: {type: Reference}}\n"))
 	if len(objects) != 1 || objects[0].LoadTest.Name != "x" || objects[0].Document != 1 {
 		t.Errorf("objects %v", objects)
 	}

@@ -47,12 +47,13 @@ func TestRulesOnSeveralPartsOfASpec(t *testing.T) {
 	forEach(func(parts []choice) {
 		engine, device, ramp, criterion, lineRate := parts[0].name, parts[1].name, parts[2].name, parts[3].name,
 			parts[4].name
-		unknownSpeed := (engine == "Software" || engine == "default") && !slices.Contains([]string{"none", "Device"},
-			device) && lineRate != "both"
+		complete := device != "none" && engine != "none" // an incomplete spec is held against no rule
+		unknownSpeed := complete && (engine == "Software" || engine == "default") && device != "Device" &&
+			lineRate != "both"
 		err := fmt.Sprint(judged(t, parts))
 		for message, want := range map[string]bool{
-			"say what is tested":                        device == "none",
-			"say what sends the traffic":                engine == "none",
+			"spec.dut is missing":                       device == "none",
+			"spec.generator.engine is missing":          engine == "none",
 			"a rate in percent needs lineRate":          unknownSpeed && strings.HasPrefix(ramp, "percent"),
 			"a criterion on LineRatePercent needs":      unknownSpeed && criterion == "LineRatePercent",
 			"engine External can't be wired to the bui": engine == "External" && device == "Reference",

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 )
 
 // Mode is the kind of real device that a Reference becomes, made of Linux. Exactly one member is set.
@@ -50,7 +51,7 @@ type Translation struct {
 }
 
 // UserspaceTestpmd is the only kind of UserspaceMode.
-const UserspaceTestpmd = "testpmd"
+const UserspaceTestpmd = "Testpmd"
 
 // UserspaceMode is a program that forwards.
 type UserspaceMode struct {
@@ -194,7 +195,7 @@ func (m *Mode) String() string {
 	case m.Tunnel != nil:
 		return "WireGuard tunnel"
 	case m.Userspace != nil:
-		return m.Userspace.Kind
+		return strings.ToLower(m.Userspace.Kind)
 	}
 	return "unknown mode"
 }

@@ -6,14 +6,14 @@ import "github.com/linerate-dev/linerate/internal/units"
 const (
 	TCP               = "TCP"
 	UDP               = "UDP"
-	ApplicationIperf3 = "iperf3"
-	ApplicationIperf2 = "iperf2"
+	ApplicationIperf3 = "Iperf3"
+	ApplicationIperf2 = "Iperf2"
 )
 
 // Sessions are bulk transfers in each direction, between a program at each link. The kernels make their frames.
 type Sessions struct {
 	Protocol string `json:"protocol"` // TCP or UDP
-	// Application is iperf3 (its protocol, spoken by linerate) or iperf2 (the program iperf itself). It is empty
+	// Application is Iperf3 (its protocol, spoken by linerate) or Iperf2 (the program iperf itself). It is empty
 	// for linerate's own transfer over TCP.
 	Application string `json:"application,omitempty"`
 	// Parallel is how many connections each direction has.

@@ -4,8 +4,8 @@ import "net/netip"
 
 // The kinds of tunnel.
 const (
-	TunnelWireGuard = "wireguard"
-	TunnelIPsec     = "ipsec"
+	TunnelWireGuard = "WireGuard"
+	TunnelIPsec     = "IPsec"
 )
 
 // The ciphers of a tunnel. WireGuard has only CipherChaCha20, and its Plan doesn't name it.

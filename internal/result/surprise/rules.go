@@ -3,6 +3,7 @@ package surprise
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -229,7 +230,7 @@ func program(p *plan.Plan) string {
 	if p.Sessions.Application == "" {
 		return "linerate's own transfer"
 	}
-	return p.Sessions.Application
+	return strings.ToLower(p.Sessions.Application)
 }
 
 // otherDuration expects that a device carries in a longer trial what it carries in a shorter one.

@@ -213,7 +213,7 @@ func (w *iperf2Sender) diagnose() (infos []unix.TCPInfo, err error) {
 	})
 	if err != nil {
 		err = fmt.Errorf("what the kernel says of iperf's connections (sock_diag): load its module tcp_diag, or use "+
-			"application iperf3: %w", err)
+			"application Iperf3: %w", err)
 	}
 	return infos, err
 }

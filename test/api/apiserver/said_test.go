@@ -14,14 +14,14 @@ import (
 func TestADUTIsRequired(t *testing.T) {
 	const links = "  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"
 	for name, c := range map[string]struct{ spec, want string }{
-		"no dut":                     {"", "spec.dut.type: Invalid value: say what is tested: dut: {type: Pod"},
-		"an empty one":               {"  dut: {}\n", "say what is tested"},
-		"one without a type":         {"  dut: {readyDelay: 5s}\n", "say what is tested"},
-		"a pod without a type":       {"  dut: {pod: {template: {}}}\n", "say what is tested"},
-		"a limit without a type":     {"  dut: {reference: {limit: {packetsPerSecond: 10000}}}\n", "say what is tested"},
-		"no engine":                  {"  dut: {type: Reference}\n  generator: {replicas: 2}\n", "say what sends the traffic: engine: TRex"},
-		"an empty generator":         {"  dut: {type: Reference}\n  generator: {}\n", "say what sends the traffic"},
-		"TRex's part, and no engine": {"  dut: {type: Reference}\n  generator: {trex: {image: a}}\n", "say what sends the traffic"},
+		"no dut":                     {"", "spec.dut: Required value"},
+		"an empty one":               {"  dut: {}\n", "spec.dut.type: Required value"},
+		"one without a type":         {"  dut: {readyDelay: 5s}\n", "spec.dut.type: Required value"},
+		"a pod without a type":       {"  dut: {pod: {template: {}}}\n", "spec.dut.type: Required value"},
+		"a limit without a type":     {"  dut: {reference: {limit: {packetsPerSecond: 10000}}}\n", "spec.dut.type: Required value"},
+		"no engine":                  {"  dut: {type: Reference}\n  generator: {replicas: 2}\n", "spec.generator.engine: Required value"},
+		"an empty generator":         {"  dut: {type: Reference}\n  generator: {}\n", "spec.generator.engine: Required value"},
+		"TRex's part, and no engine": {"  dut: {type: Reference}\n  generator: {trex: {image: a}}\n", "spec.generator.engine: Required value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := create(t, newNamespace(t), fmt.Appendf(nil, "apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: said}\nspec:\n%s%s", c.spec, links))

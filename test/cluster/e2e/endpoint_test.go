@@ -22,7 +22,7 @@ import (
 const ends = `
 links: [{name: west, network: default/west, lineRate: 1gbps}]
 generator: {engine: Software, placement: {separateNodes: true}}
-traffic: {type: Sessions, sessions: {application: iperf3, parallel: 2}}
+traffic: {type: Sessions, sessions: {application: Iperf3, parallel: 2}}
 procedure: {type: ConstantLoad, constantLoad: {rate: 20mbps, warmupDuration: 1s, duration: 6s, window: 2s}}
 criteria: [{name: some, metric: GoodputBitsPerSecond, min: "1000000"}]
 `

@@ -19,7 +19,7 @@ func TestTestpmdInAPod(t *testing.T) {
 	s := begin(t)
 	begun, wires := time.Now(), lab.Listen(t.Context(), "west", "east")
 	s.apply("testpmd", links, gently, `
-dut: {type: Reference, reference: {mode: {userspace: {kind: testpmd}}, image: "`+testpmdImage+`"}}
+dut: {type: Reference, reference: {mode: {userspace: {kind: Testpmd}}, image: "`+testpmdImage+`"}}
 `)
 	s.running("testpmd")
 	heard := s.hear(overheard, "west", "east")

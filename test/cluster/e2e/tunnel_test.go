@@ -23,8 +23,8 @@ func TestATunnelInPods(t *testing.T) {
 		port uint16
 		data func(payload []byte) bool // a message that carries a packet
 	}{
-		"wireguard": {"mode: {tunnel: {kind: wireguard, network: default/north}}", tunnel.Port, func(p []byte) bool { return p[0] == 4 }},
-		"ipsec":     {"mode: {tunnel: {kind: ipsec, cipher: AES-128-GCM, network: default/north}}, image: " + strongSwanImage, 4500, func(p []byte) bool { return !bytes.HasPrefix(p, make([]byte, 4)) }}, // ESP has an SPI there, IKE zeros
+		"wireguard": {"mode: {tunnel: {kind: WireGuard, network: default/north}}", tunnel.Port, func(p []byte) bool { return p[0] == 4 }},
+		"ipsec":     {"mode: {tunnel: {kind: IPsec, cipher: AES-128-GCM, network: default/north}}, image: " + strongSwanImage, 4500, func(p []byte) bool { return !bytes.HasPrefix(p, make([]byte, 4)) }}, // ESP has an SPI there, IKE zeros
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "ipsec" {

@@ -64,7 +64,7 @@ metadata: {name: endpoint}
 spec:
   dut: {type: Reference, role: Endpoint}
   links: [{name: west}]
-  traffic: {type: Sessions, sessions: {application: iperf3, parallel: 2}}
+  traffic: {type: Sessions, sessions: {application: Iperf3, parallel: 2}}
   procedure: {type: ConstantLoad, constantLoad: {rate: 20mbps, warmupDuration: 1s, duration: 5s, window: 1s}}
 `)
 	if r.Result.Reason != report.ReachedTarget || len(r.Result.Directions) != 2 {

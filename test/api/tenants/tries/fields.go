@@ -14,7 +14,7 @@ func NeedingPods() []Try {
 		{"any server of the pods' network", "dut: {type: Device}\nobservers: [{name: up, of: Lab, type: Prometheus, prometheus: {url: 'http://kubernetes.default', query: up, unit: W}}]", "observers that ask over the network"},
 		{"a Secret of the namespace", "dut: {type: Pod, pod: {template: {spec: {containers: [{name: c, image: i, env: [{name: S, valueFrom: {secretKeyRef: {name: s, key: k}}}]}], volumes: [{name: v, secret: {secretName: s}}]}}}}", "dut.pod"},
 		{"a device's program from any image",
-			"dut: {type: Reference, reference: {mode: {userspace: {kind: testpmd}}, image: attacker/shell}}",
+			"dut: {type: Reference, reference: {mode: {userspace: {kind: Testpmd}}, image: attacker/shell}}",
 			"dut.reference.image"},
 		{"a pod before the test", "dut: {type: Reference, setup: {template: {spec: {containers: [{name: c, image: i}]}}}}", "dut.setup"},
 		{"a pod after the test", "dut: {type: Reference, teardown: {template: {spec: {containers: [{name: c, image: i}]}}}}", "dut.teardown"},
@@ -50,7 +50,7 @@ func ForeignNetworks(victim string) []Try {
 		{"another namespace's network for the device",
 			"links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps, dut: {network: " + victim + "/east}}]\n", "network " + victim + "/east is in another namespace"},
 		{"another namespace's network for a tunnel's cable", Links +
-			"dut: {type: Reference, reference: {mode: {tunnel: {kind: wireguard, network: " + victim + "/cable}}}}\n",
+			"dut: {type: Reference, reference: {mode: {tunnel: {kind: WireGuard, network: " + victim + "/cable}}}}\n",
 			"network " + victim + "/cable is in another namespace"},
 	}
 }
