@@ -1,7 +1,7 @@
 package v1alpha1
 
-// The conditions of a LoadTest. All but Reconciling and Stalled exist from the first reconcile on; those two
-// only while they are true.
+// The conditions of a LoadTest. Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed exist from the
+// first reconcile on, Published and Kept from the Report's copy on, and Reconciling and Stalled only while they are true.
 const (
 	// ConditionAccepted is True when the spec can be measured, False when it can't: the message says which field,
 	// and the way out.
@@ -18,6 +18,11 @@ const (
 	// ConditionPassed is the criteria's verdict: True when all are met, False when one isn't, Unknown when there
 	// are none or there is nothing to judge.
 	ConditionPassed = "Passed"
+	// ConditionPublished is True when the test's namespace has a copy of the Report; False says why it hasn't.
+	ConditionPublished = "Published"
+	// ConditionKept is True when a copy of the Report outlives the test, with spec.reportRetention Keep; False says
+	// why none does.
+	ConditionKept = "Kept"
 	// ConditionReconciling is True while the operator works on the test, or waits for something, as kstatus defines it.
 	ConditionReconciling = "Reconciling"
 	// ConditionStalled is True when the test ended without a measurement, as kstatus defines it.
@@ -96,4 +101,14 @@ const (
 	ReasonCriteriaNotMet = "CriteriaNotMet" // False
 	ReasonUndecided      = "Undecided"      // Unknown: the data aren't enough for a verdict
 	ReasonNoCriteria     = "NoCriteria"     // Unknown
+)
+
+// Reasons of Published and Kept. Published is NameTaken too, where somebody else's ConfigMap has the copy's name.
+const (
+	ReasonCopied     = "Copied"     // True
+	ReasonRetrying   = "Retrying"   // False: the API server can't make the copy for the moment
+	ReasonRefused    = "Refused"    // False: the API server refuses the copy
+	ReasonExpired    = "Expired"    // False, of Published: spec.ttlAfterFinished deleted the copy
+	ReasonNoFigures  = "NoFigures"  // False, of Kept: a fault acted on what was measured
+	ReasonUnreadable = "Unreadable" // False, of Kept: the Report can't be read any more
 )

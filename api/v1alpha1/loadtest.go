@@ -24,7 +24,7 @@ import (
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.result.reason`,description="Why the result is what it is",priority=1
 // +kubebuilder:printcolumn:name="Latency",type=string,JSONPath=`.status.result.latency`,description="The longest p99 at each load",priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.spec.activeDeadline == oldSelf.spec.activeDeadline || !has(self.status) || !has(self.status.startedAt)",fieldPath=".spec.activeDeadline",message="activeDeadline can't be changed once the run has begun, as the runner has it by then: stop: true ends the test now, and a longer run is a new LoadTest"
+// +kubebuilder:validation:XValidation:rule="self.spec.activeDeadline == oldSelf.spec.activeDeadline || !has(self.status) || !has(self.status.startTime)",fieldPath=".spec.activeDeadline",message="activeDeadline can't be changed once the run has begun, as the runner has it by then: stop: true ends the test now, and a longer run is a new LoadTest"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata",message="a LoadTest's name has at most 40 lower-case letters, digits and dashes (no dots): the names of all that belongs to it are built on it"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || !has(self.spec.baseline.loadTest) || self.spec.baseline.loadTest != self.metadata.name",fieldPath=".spec.baseline.loadTest",message="a test can't be its own baseline: name an earlier one"
 type LoadTest struct {

@@ -1,7 +1,5 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 // Result is what was measured: of a search the highest load at which every direction was carried, else the load
 // that was asked for.
 type Result struct {
@@ -283,32 +281,9 @@ type ReportReference struct {
 	// +kubebuilder:validation:MaxLength=80
 	Digest string `json:"digest,omitempty"`
 
-	// notPublished is why there is no such ConfigMap.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	NotPublished string `json:"notPublished,omitempty"`
-
-	// publishTriedSince is since when the API server refuses the ConfigMap for a passing reason. The operator
-	// tries for five minutes.
-	// +optional
-	PublishTriedSince *metav1.Time `json:"publishTriedSince,omitempty"`
-
-	// kept is the ConfigMap that outlives the LoadTest, with spec.reportRetention Keep. Example:
+	// keptReport is the ConfigMap that outlives the LoadTest, with spec.reportRetention Keep. Example:
 	// vpp-imix-9f86d081884c7d65.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	Kept string `json:"kept,omitempty"`
-
-	// notKept is why there is none although spec.reportRetention is Keep.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	NotKept string `json:"notKept,omitempty"`
-
-	// keepTriedSince is as publishTriedSince, for kept.
-	// +optional
-	KeepTriedSince *metav1.Time `json:"keepTriedSince,omitempty"`
-
-	// expiredAt is when spec.ttlAfterFinished deleted the Report of a LoadTest that stays.
-	// +optional
-	ExpiredAt *metav1.Time `json:"expiredAt,omitempty"`
+	KeptReport string `json:"keptReport,omitempty"`
 }

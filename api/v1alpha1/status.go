@@ -8,8 +8,8 @@ type LoadTestStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed; Reconciling and Stalled
-	// while they are true.
+	// conditions are Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed; Published and Kept of the
+	// Report; Reconciling and Stalled while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -37,21 +37,21 @@ type LoadTestStatus struct {
 	// +optional
 	GivenBack *GivenBack `json:"givenBack,omitempty"`
 
-	// admittedAt is when Kueue admitted the attempt's pods; schedulingDeadline counts from then.
+	// admissionTime is when Kueue admitted the attempt's pods; schedulingDeadline counts from then.
 	// +optional
-	AdmittedAt *metav1.Time `json:"admittedAt,omitempty"`
+	AdmissionTime *metav1.Time `json:"admissionTime,omitempty"`
 
 	// lostRuns counts runs without a result, since the runner was lost or the test suspended.
 	// +optional
 	LostRuns int32 `json:"lostRuns,omitempty"`
 
-	// startedAt is when all pods were ready; activeDeadline counts from then.
+	// startTime is when all pods were ready; activeDeadline counts from then.
 	// +optional
-	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// finishedAt is when the test was complete.
+	// completionTime is when the test was complete.
 	// +optional
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
 	// pods are the test's pods, and which device each has on which link.
 	// +optional
@@ -86,13 +86,13 @@ type GivenBack struct {
 	// +kubebuilder:validation:Minimum=1
 	Times int32 `json:"times"`
 
-	// at is when it happened last.
+	// lastTime is when it happened last.
 	// +required
-	At metav1.Time `json:"at"`
+	LastTime metav1.Time `json:"lastTime"`
 
-	// until is when the test tries again at the latest.
+	// retryTime is when the test tries again at the latest.
 	// +required
-	Until metav1.Time `json:"until"`
+	RetryTime metav1.Time `json:"retryTime"`
 
 	// reason is Unplaced (not all pods found nodes) or NotStarted (a pod can't start, however long one waits).
 	// +optional
@@ -133,9 +133,9 @@ type Progress struct {
 	// +kubebuilder:validation:Minimum=0
 	Run int32 `json:"run,omitempty"`
 
-	// at is when this was written: every 15 s at most.
+	// updateTime is when this was written: every 15 s at most.
 	// +optional
-	At *metav1.Time `json:"at,omitempty"`
+	UpdateTime *metav1.Time `json:"updateTime,omitempty"`
 
 	// percent is how much of the procedure's time is over.
 	// +optional

@@ -19,17 +19,17 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	Counts SuiteCounts `json:"counts,omitzero"`
 
-	// startedAt is when the first test was made.
+	// startTime is when the first test was made.
 	// +optional
-	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// finishedAt is when the suite was complete.
+	// completionTime is when the suite was complete.
 	// +optional
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// updatedAt is when counts and table were last written.
+	// updateTime is when counts and table were last written.
 	// +optional
-	UpdatedAt *metav1.Time `json:"updatedAt,omitempty"`
+	UpdateTime *metav1.Time `json:"updateTime,omitempty"`
 
 	// table has a row for each of the first 256 cells; more than 64 it has when the suite is over.
 	// +optional

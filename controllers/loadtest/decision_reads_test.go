@@ -130,7 +130,8 @@ func TestACopyThatWasReplacedIsNotRead(t *testing.T) {
 		test := lonely("uid")
 		test.Status.Report = &v1alpha1.ReportReference{ConfigMap: configMap.Name, Digest: digest}
 		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
-			Reason: v1alpha1.ReasonMeasured}}
+			Reason: v1alpha1.ReasonMeasured}, {Type: v1alpha1.ConditionPublished, Status: metav1.ConditionTrue,
+			Reason: v1alpha1.ReasonCopied}}
 		observed := &observation{Observed: lifecycle.Observed{Test: test}}
 		if err := looking(t, configMap).readReport(t.Context(), observed); err != nil {
 			t.Fatal(err)

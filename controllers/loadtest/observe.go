@@ -103,5 +103,5 @@ func (r *Reconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (lifecycl
 // placing says that pods may have to be made, for which networks must be known. A test that runs, stops or is
 // suspended doesn't wait until networks are listed, which may never happen.
 func placing(test *v1alpha1.LoadTest) bool {
-	return test.Status.StartedAt == nil && !test.Spec.Stop && !test.Spec.Suspend
+	return test.Status.StartTime == nil && !test.Spec.Stop && !test.Spec.Suspend
 }

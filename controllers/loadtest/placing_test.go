@@ -53,7 +53,7 @@ spec: {dut: {type: Reference}, links: [{name: west, network: west, lineRate: 1gb
 		"makes pods":   {func(*v1alpha1.LoadTest) {}, true},
 		"is stopped":   {func(test *v1alpha1.LoadTest) { test.Spec.Stop = true }, false},
 		"is suspended": {func(test *v1alpha1.LoadTest) { test.Spec.Suspend = true }, false},
-		"runs":         {func(test *v1alpha1.LoadTest) { test.Status.StartedAt = &metav1.Time{} }, false},
+		"runs":         {func(test *v1alpha1.LoadTest) { test.Status.StartTime = &metav1.Time{} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test := objects[0].LoadTest.DeepCopy()

@@ -52,7 +52,7 @@ func (r *reportReader) readReport(ctx context.Context, observed *observation) er
 	counted := observed.Test.Status.Report
 	complete := meta.IsStatusConditionTrue(observed.Test.Status.Conditions, v1alpha1.ConditionComplete) &&
 		counted != nil
-	if complete && counted.NotPublished == "" {
+	if complete && meta.IsStatusConditionTrue(observed.Test.Status.Conditions, v1alpha1.ConditionPublished) {
 		name = client.ObjectKey{Namespace: observed.Test.Namespace, Name: counted.ConfigMap}
 	}
 	var configMap corev1.ConfigMap

@@ -32,11 +32,11 @@ func (r *Reconciler) takeCalibrations(ctx context.Context, observed *observation
 	oldest := observed.Now.Add(-observed.Matrix.MaxAge())
 	earlier := slices.DeleteFunc(suites.Items, func(s v1alpha1.LoadTestSuite) bool {
 		return s.UID == observed.Suite.UID || s.Spec.Calibration == nil || s.Status.Report == nil ||
-			s.Status.FinishedAt == nil || s.Status.FinishedAt.Time.Before(oldest) ||
+			s.Status.CompletionTime == nil || s.Status.CompletionTime.Time.Before(oldest) ||
 			!meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionComplete)
 	})
 	slices.SortFunc(earlier, func(a, b v1alpha1.LoadTestSuite) int {
-		return b.Status.FinishedAt.Compare(a.Status.FinishedAt.Time)
+		return b.Status.CompletionTime.Compare(a.Status.CompletionTime.Time)
 	})
 	var documents []*report.Suite
 	for i := range earlier[:min(len(earlier), maxEarlier)] {

@@ -52,7 +52,7 @@ func (w *suiteWorld) measuredBefore(change func(*v1alpha1.LoadTestSuite)) {
 	}
 	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
 		Reason: v1alpha1.ReasonMeasured}}
-	s.Status.FinishedAt = &metav1.Time{Time: hourAgo}
+	s.Status.CompletionTime = &metav1.Time{Time: hourAgo}
 	s.Status.Report = &v1alpha1.ReportReference{ConfigMap: suite.ReportName(s.Name),
 		Digest: annotations[delivery.AnnotationDigest]}
 	change(s)
@@ -69,9 +69,11 @@ func TestACalibrationIsTakenFromAnEarlierSuiteOfTheNamespace(t *testing.T) {
 		change func(*v1alpha1.LoadTestSuite)
 		anew   bool
 	}{
-		"that is over":                         {func(*v1alpha1.LoadTestSuite) {}, false},
-		"that goes on":                         {func(s *v1alpha1.LoadTestSuite) { s.Status.Conditions[0].Status = metav1.ConditionFalse }, true},
-		"that ended two days ago":              {func(s *v1alpha1.LoadTestSuite) { s.Status.FinishedAt.Time = s.Status.FinishedAt.Add(-48 * time.Hour) }, true},
+		"that is over": {func(*v1alpha1.LoadTestSuite) {}, false},
+		"that goes on": {func(s *v1alpha1.LoadTestSuite) { s.Status.Conditions[0].Status = metav1.ConditionFalse }, true},
+		"that ended two days ago": {func(s *v1alpha1.LoadTestSuite) {
+			s.Status.CompletionTime.Time = s.Status.CompletionTime.Add(-48 * time.Hour)
+		}, true},
 		"whose report somebody put in its way": {func(s *v1alpha1.LoadTestSuite) { s.Status.Report.Digest = "sha256:00" }, true},
 		"without one":                          {func(s *v1alpha1.LoadTestSuite) { s.Spec.Calibration = nil }, true},
 	} {

@@ -84,7 +84,7 @@ func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*n
 		}
 	}
 	notes := newNotes(s)
-	if s.Status.StartedAt != nil { // before its start a suite has stored nothing
+	if s.Status.StartTime != nil { // before its start a suite has stored nothing
 		var err error
 		if notes, err = r.readSheets(ctx, s); err != nil {
 			return nil, err

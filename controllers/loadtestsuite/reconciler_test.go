@@ -236,7 +236,7 @@ func TestASuiteThatIsOverIsLightInMemory(t *testing.T) {
 		if err := w.client.Get(t.Context(), key, &s); err != nil {
 			t.Fatal(err)
 		}
-		s.Status.StartedAt = &metav1.Time{Time: w.now}
+		s.Status.StartTime = &metav1.Time{Time: w.now}
 		meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: status,
 			Reason: v1alpha1.ReasonMeasured})
 		if err := w.client.Status().Update(t.Context(), &s); err != nil {

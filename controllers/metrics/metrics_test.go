@@ -65,7 +65,7 @@ func running(name string) *v1alpha1.LoadTest {
 
 func measured(name string, ago time.Duration) *v1alpha1.LoadTest {
 	test := aTest(name, "Scheduled=True AllScheduled", "Complete=True Measured", "Passed=True CriteriaMet")
-	test.Status.FinishedAt = new(metav1.NewTime(noon.Add(-ago)))
+	test.Status.CompletionTime = new(metav1.NewTime(noon.Add(-ago)))
 	test.Status.Result = &v1alpha1.Result{Saturated: true, Total: &v1alpha1.TotalResult{Figures: v1alpha1.Figures{
 		Received:  v1alpha1.FlowRate{PacketsPerSecond: 654_400, Layer1BitsPerSecond: 2_000_000_000},
 		LossRatio: "0.0003", LineRatePercent: "99.95",

@@ -87,8 +87,8 @@ func (s *states) suites(ctx context.Context) (metrics []prometheus.Metric, err e
 
 // suitesThatCount sorts ongoing suites first, and then those that ended, the latest first.
 func suitesThatCount(a, b *v1alpha1.LoadTestSuite) int {
-	return cmp.Or(ended(b.Status.FinishedAt).Compare(ended(a.Status.FinishedAt)), cmp.Compare(a.Namespace, b.Namespace),
-		cmp.Compare(a.Name, b.Name))
+	return cmp.Or(ended(b.Status.CompletionTime).Compare(ended(a.Status.CompletionTime)),
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
 func suiteFigures(s *v1alpha1.LoadTestSuite) (metrics []prometheus.Metric) {

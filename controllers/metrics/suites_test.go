@@ -43,7 +43,7 @@ func TestASuitesFiguresAreTold(t *testing.T) {
 		Retried: 4}
 	old, older := aSuite("old", "Complete=True Measured", "Passed=False CriteriaNotMet"),
 		aSuite("older", "Complete=True Measured")
-	old.Status.FinishedAt, older.Status.FinishedAt = new(metav1.NewTime(noon)),
+	old.Status.CompletionTime, older.Status.CompletionTime = new(metav1.NewTime(noon)),
 		new(metav1.NewTime(noon.Add(-time.Hour)))
 	lines, _ := scene{maxTests: 2, objects: []client.Object{older, old, night}}.gather(t)
 	wantLines(t, lines,

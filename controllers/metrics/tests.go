@@ -111,7 +111,7 @@ func chosen(tests []v1alpha1.LoadTest, maxTests int) (shown []*v1alpha1.LoadTest
 		}
 	}
 	slices.SortFunc(shown, func(a, b *v1alpha1.LoadTest) int {
-		return cmp.Or(ended(b.Status.FinishedAt).Compare(ended(a.Status.FinishedAt)),
+		return cmp.Or(ended(b.Status.CompletionTime).Compare(ended(a.Status.CompletionTime)),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	room := min(len(shown), maxTests)
@@ -167,7 +167,7 @@ func resultFigures(test *v1alpha1.LoadTest) []prometheus.Metric {
 		return nil
 	}
 	var metrics []prometheus.Metric
-	if finished := test.Status.FinishedAt; finished != nil {
+	if finished := test.Status.CompletionTime; finished != nil {
 		metrics = append(metrics, gauge(descFinished, float64(finished.Unix()), labels...))
 	}
 	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionPassed); c != nil &&

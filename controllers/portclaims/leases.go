@@ -96,7 +96,7 @@ func (l *Leases) Observe(ctx context.Context, test *v1alpha1.LoadTest,
 		return ports, err
 	}
 	concerned := lifecycle.PortsOf(test.Status.Pods)
-	if test.Status.StartedAt == nil {
+	if test.Status.StartTime == nil {
 		concerned = lifecycle.PortsOf(lifecycle.PodStatuses(pods))
 		if len(concerned) > 0 {
 			if ports.Older, err = l.olderWaiters(ctx, test); err != nil {

@@ -56,7 +56,7 @@ func newFullCaches(tests, running int) *fullCaches {
 			test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link),
 				Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})
 		}
-		test.Status.StartedAt = &metav1.Time{Time: time.Now()}
+		test.Status.StartTime = &metav1.Time{Time: time.Now()}
 		if i >= running {
 			test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
 				Reason: v1alpha1.ReasonMeasured}}

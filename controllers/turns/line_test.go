@@ -109,12 +109,12 @@ func (l *lineLab) happen(random *rand.Rand, step int, line *Line) string {
 	case 8:
 		l.change(name, func(test *v1alpha1.LoadTest) {
 			test.Status.Attempt = max(test.Status.Attempt, 1) + 1
-			test.Status.GivenBack = &v1alpha1.GivenBack{At: metav1.NewTime(l.now),
-				Until: metav1.NewTime(l.now.Add(10 * time.Second)), Times: 1}
+			test.Status.GivenBack = &v1alpha1.GivenBack{LastTime: metav1.NewTime(l.now),
+				RetryTime: metav1.NewTime(l.now.Add(10 * time.Second)), Times: 1}
 		})
 		return name + " gives its pods back"
 	case 9:
-		l.change(name, func(test *v1alpha1.LoadTest) { test.Status.StartedAt = &metav1.Time{Time: l.now} })
+		l.change(name, func(test *v1alpha1.LoadTest) { test.Status.StartTime = &metav1.Time{Time: l.now} })
 		return name + " starts"
 	}
 	l.resource = map[string]string{"lab.example/a": "lab.example/b", "lab.example/b": "lab.example/a"}[l.resource]
@@ -355,8 +355,8 @@ func TestATimeThatHasComeDrawsTheLine(t *testing.T) {
 	l.place("placed", 1, "rack-1")
 	l.add("back", 2)
 	l.change("back", func(test *v1alpha1.LoadTest) {
-		test.Status.GivenBack = &v1alpha1.GivenBack{At: metav1.NewTime(l.now),
-			Until: metav1.NewTime(l.now.Add(time.Minute)), Times: 1}
+		test.Status.GivenBack = &v1alpha1.GivenBack{LastTime: metav1.NewTime(l.now),
+			RetryTime: metav1.NewTime(l.now.Add(time.Minute)), Times: 1}
 	})
 	l.add("next", 3)
 	l.add("last", 4)

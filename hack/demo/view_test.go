@@ -93,7 +93,7 @@ func TestView(t *testing.T) {
 	})
 	t.Run("the clock of a test that is over stands still", func(t *testing.T) {
 		done := with("router", over("Measured", ""), nil, "")
-		done.loadTest.Status.FinishedAt = &metav1.Time{Time: noon.Add(40 * time.Second)}
+		done.loadTest.Status.CompletionTime = &metav1.Time{Time: noon.Add(40 * time.Second)}
 		if got := age(done, later); got != 40*time.Second {
 			t.Error(got)
 		}

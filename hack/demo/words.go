@@ -54,7 +54,7 @@ func age(t *trial, now time.Time) time.Duration {
 	if t.loadTest == nil {
 		return 0
 	}
-	if end := t.loadTest.Status.FinishedAt; end != nil {
+	if end := t.loadTest.Status.CompletionTime; end != nil {
 		now = end.Time
 	}
 	return max(0, now.Sub(t.loadTest.CreationTimestamp.Time))

@@ -154,7 +154,7 @@ func (r reports) selected(ctx context.Context, text string) ([]history.Record, e
 		test := &tests.Items[i]
 		reference := test.Status.Report
 		if reference == nil || slices.ContainsFunc(records,
-			func(k history.Record) bool { return k.Name == reference.Kept }) {
+			func(k history.Record) bool { return k.Name == reference.KeptReport }) {
 			continue
 		}
 		document, err := r.ofTest(ctx, test)

@@ -112,7 +112,7 @@ func (l listing) text(stdout io.Writer, width int, instant time.Time) {
 		for _, r := range l.Suites {
 			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), fmt.Sprintf("%d of %d", r.Measured, r.Tests),
 				fmt.Sprint(r.NotMeasured),
-				passedCell(r.Passed, r.rank()), age(instant, r.CreatedAt), r.words)
+				passedCell(r.Passed, r.rank()), age(instant, r.CreationTime), r.words)
 		}
 		p.end()
 	}
@@ -121,7 +121,7 @@ func (l listing) text(stdout io.Writer, width int, instant time.Time) {
 		p.begin("NAME", "STATE", "%", "PASSED", "AGE", "WHAT")
 		for _, r := range tests {
 			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), passedCell(r.Passed, r.rank()),
-				age(instant, r.CreatedAt), r.words)
+				age(instant, r.CreationTime), r.words)
 		}
 		p.end()
 	}

@@ -41,11 +41,11 @@ type testRow struct {
 	Percent  *int32 `json:"percent,omitempty"`
 	Summary  string `json:"summary,omitempty"`
 	// Passed is the verdict: True, False or Unknown.
-	Passed     string       `json:"passed,omitempty"`
-	Attempt    int32        `json:"attempt,omitempty"`
-	CreatedAt  time.Time    `json:"createdAt"`
-	StartedAt  *metav1.Time `json:"startedAt,omitempty"`
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	Passed         string       `json:"passed,omitempty"`
+	Attempt        int32        `json:"attempt,omitempty"`
+	CreationTime   time.Time    `json:"creationTime"`
+	StartTime      *metav1.Time `json:"startTime,omitempty"`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
 	words string
 }
@@ -101,11 +101,11 @@ func (a rowOrder) compare(b rowOrder) int {
 	return cmp.Or(cmp.Compare(a.rank, b.rank), age, cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 }
 
-func (r testRow) order() rowOrder { return rowOrder{r.rank(), r.CreatedAt, r.Namespace, r.Name} }
+func (r testRow) order() rowOrder { return rowOrder{r.rank(), r.CreationTime, r.Namespace, r.Name} }
 
 func (r testRow) rank() int {
 	switch {
-	case r.FinishedAt != nil:
+	case r.CompletionTime != nil:
 		return rankEnded
 	case r.State == v1alpha1.ReasonWaiting || r.State == stateNew:
 		return rankWaiting
@@ -122,13 +122,13 @@ func rowOf(test *v1alpha1.LoadTest) testRow {
 	st := test.Status
 	r := testRow{
 		Namespace: test.Namespace, Name: test.Name, Suite: suiteOf(test), State: stateWord(test), Summary: st.Summary,
-		Attempt:   st.Attempt,
-		CreatedAt: test.CreationTimestamp.UTC(), StartedAt: st.StartedAt, FinishedAt: st.FinishedAt,
+		Attempt:      st.Attempt,
+		CreationTime: test.CreationTimestamp.UTC(), StartTime: st.StartTime, CompletionTime: st.CompletionTime,
 	}
 	if c := completeOf(test); c != nil {
 		r.Message = c.Message
-		if c.Status == metav1.ConditionTrue && r.FinishedAt == nil {
-			r.FinishedAt = &c.LastTransitionTime
+		if c.Status == metav1.ConditionTrue && r.CompletionTime == nil {
+			r.CompletionTime = &c.LastTransitionTime
 		}
 	}
 	if c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionPassed); c != nil {

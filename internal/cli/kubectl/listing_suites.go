@@ -27,10 +27,10 @@ type suiteRow struct {
 	NotMeasured int32  `json:"notMeasured"`
 	Retried     int32  `json:"retried"`
 	// Passed is the verdict over all cells: True, False or Unknown.
-	Passed     string       `json:"passed,omitempty"`
-	CreatedAt  time.Time    `json:"createdAt"`
-	StartedAt  *metav1.Time `json:"startedAt,omitempty"`
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	Passed         string       `json:"passed,omitempty"`
+	CreationTime   time.Time    `json:"creationTime"`
+	StartTime      *metav1.Time `json:"startTime,omitempty"`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
 	words string
 }
@@ -41,12 +41,12 @@ func suiteRowOf(s *v1alpha1.LoadTestSuite) suiteRow {
 		Namespace: s.Namespace, Name: s.Name, State: stateWord(s), Cells: n.Cells, Tests: n.Tests, Waiting: n.Waiting,
 		Running:  n.Running,
 		Measured: n.Measured, NotMeasured: n.NotMeasured, Retried: n.Retried,
-		CreatedAt: s.CreationTimestamp.UTC(), StartedAt: st.StartedAt, FinishedAt: st.FinishedAt,
+		CreationTime: s.CreationTimestamp.UTC(), StartTime: st.StartTime, CompletionTime: st.CompletionTime,
 	}
 	if c := completeOf(s); c != nil {
 		r.Message, r.words = c.Message, c.Message
-		if c.Status == metav1.ConditionTrue && r.FinishedAt == nil {
-			r.FinishedAt = &c.LastTransitionTime
+		if c.Status == metav1.ConditionTrue && r.CompletionTime == nil {
+			r.CompletionTime = &c.LastTransitionTime
 		}
 	}
 	if r.State == stateNew {
@@ -63,7 +63,7 @@ func suiteRowOf(s *v1alpha1.LoadTestSuite) suiteRow {
 
 func (r suiteRow) rank() int {
 	switch {
-	case r.FinishedAt != nil:
+	case r.CompletionTime != nil:
 		return rankEnded
 	case r.State == v1alpha1.ReasonRunning:
 		return rankRunning
@@ -71,7 +71,7 @@ func (r suiteRow) rank() int {
 	return rankWaiting
 }
 
-func (r suiteRow) order() rowOrder { return rowOrder{r.rank(), r.CreatedAt, r.Namespace, r.Name} }
+func (r suiteRow) order() rowOrder { return rowOrder{r.rank(), r.CreationTime, r.Namespace, r.Name} }
 
 // maxWaiting is how many of a suite's waiting tests text shows.
 const maxWaiting = 3

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -27,10 +29,10 @@ func (r reports) ofTest(ctx context.Context, test *v1alpha1.LoadTest) (*report.R
 	if test.Status.Report == nil {
 		return nil, exit.NotMeasured("%w", noReport(test))
 	}
-	if cause := test.Status.Report.NotPublished; cause != "" {
-		return nil, exit.NotMeasured("the Report of LoadTest %s in namespace %s was read, and couldn't be copied "+
-			"there: %s",
-			test.Name, test.Namespace, cause)
+	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionPublished); c != nil &&
+		c.Status == metav1.ConditionFalse {
+		return nil, exit.NotMeasured("namespace %s has no copy of the Report of LoadTest %s: %s", test.Namespace,
+			test.Name, c.Message)
 	}
 	object := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: test.Namespace, Name: reportName(test)}

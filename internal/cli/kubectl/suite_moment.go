@@ -181,7 +181,7 @@ func sortTests(tests map[string]*v1alpha1.LoadTest) suiteTests {
 	for _, t := range tests {
 		if endOf(t) == nil {
 			sorted.underWay = append(sorted.underWay, t)
-		} else if finished := t.Status.FinishedAt; finished != nil {
+		} else if finished := t.Status.CompletionTime; finished != nil {
 			sorted.ended++
 			sorted.sum += finished.Sub(t.CreationTimestamp.Time)
 		}

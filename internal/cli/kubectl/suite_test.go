@@ -52,7 +52,7 @@ func inSuite(suite string) part {
 // took is when a test ended, and so how long it took.
 func took(d time.Duration) part {
 	return func(test *v1alpha1.LoadTest) {
-		test.Status.FinishedAt = &metav1.Time{Time: test.CreationTimestamp.Add(d)}
+		test.Status.CompletionTime = &metav1.Time{Time: test.CreationTimestamp.Add(d)}
 	}
 }
 

@@ -79,8 +79,8 @@ func finished(s *v1alpha1.LoadTestSuite) time.Time {
 	switch {
 	case c == nil:
 		return time.Time{}
-	case s.Status.FinishedAt != nil:
-		return s.Status.FinishedAt.Time
+	case s.Status.CompletionTime != nil:
+		return s.Status.CompletionTime.Time
 	}
 	return c.LastTransitionTime.Time
 }

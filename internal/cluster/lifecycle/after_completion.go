@@ -31,11 +31,11 @@ func (cm *completion) finished() *step {
 	if cm.test.Spec.TTLAfterFinished == "" {
 		return s
 	}
-	finishedAt := c.LastTransitionTime.Time
-	if cm.finishedAt != nil {
-		finishedAt = cm.finishedAt.Time
+	completionTime := c.LastTransitionTime.Time
+	if cm.completionTime != nil {
+		completionTime = cm.completionTime.Time
 	}
-	due := finishedAt.Add(duration(cm.test.Spec.TTLAfterFinished))
+	due := completionTime.Add(duration(cm.test.Spec.TTLAfterFinished))
 	if cm.observedAt.Before(due) {
 		return s.waitUntil(due)
 	}
@@ -53,8 +53,7 @@ func (cm *completion) finished() *step {
 // publishAfterEnd tries again to copy a complete test's Report, after refusals that may pass. Until then the run's
 // objects in the operator's namespace stay. Nil means that the copy isn't due.
 func (cm *completion) publishAfterEnd(s *step) *step {
-	r := cm.recorded
-	if r == nil || r.PublishTriedSince == nil || cm.report.envelope == nil {
+	if cm.recorded == nil || !cm.copies.retries(v1alpha1.ConditionPublished) || cm.report.envelope == nil {
 		return nil
 	}
 	if cm.report.document == nil && cm.report.readFault == "" {
@@ -64,9 +63,7 @@ func (cm *completion) publishAfterEnd(s *step) *step {
 	e := &ending{report: cm.report.believed()}
 	cm.copies.publish(e)
 	s.copying = e.copying
-	return s.copying.addTo(s).waitUntil(
-		cm.observedAt.Add(backoff(cm.observedAt.Sub(r.PublishTriedSince.Time), retryTransientFirst,
-			retryTransientLast)))
+	return s.copying.addTo(s).waitUntil(cm.copies.nextTry(v1alpha1.ConditionPublished))
 }
 
 // keepAfterEnd keeps the Report of a complete test whose spec.reportRetention was set to Keep afterwards. Nil means
@@ -83,7 +80,7 @@ func (cm *completion) keepAfterEnd(s *step) *step {
 		s.create = append(s.create, s.keeping.object)
 	}
 	if s.keeping.stillTrying() {
-		return s.waitUntil(cm.copies.nextKeepTry(s.keeping))
+		return s.waitUntil(cm.copies.nextTry(v1alpha1.ConditionKept))
 	}
 	return s
 }

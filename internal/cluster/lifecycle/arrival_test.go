@@ -173,7 +173,7 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 	t.Run("it is made", func(t *testing.T) {
 		_, o := ended(t)
 		d := lifecycle.Decide(o)
-		if !copied(d) || d.Status.Report == nil || d.Status.Report.NotPublished != "" ||
+		if !copied(d) || d.Status.Report == nil || publishedCondition(d.Status).Status != "True" ||
 			d.Status.Report.Digest != o.Children.Envelope.Digest {
 			t.Errorf("%s; report %+v", strings.Join(actions(d), " "), d.Status.Report)
 		}
@@ -181,7 +181,7 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 	t.Run("one that an earlier pass made stays", func(t *testing.T) {
 		_, o := ended(t)
 		o.Children.Present["ConfigMap/first-report"], o.Children.Published = true, o.Children.Envelope.Digest
-		if d := lifecycle.Decide(o); copied(d) || d.Status.Report.NotPublished != "" {
+		if d := lifecycle.Decide(o); copied(d) || publishedCondition(d.Status).Status != "True" {
 			t.Errorf("%s; report %+v", strings.Join(actions(d), " "), d.Status.Report)
 		}
 	})
@@ -203,7 +203,7 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 			hinder(&o)
 			d := lifecycle.Decide(o)
 			if d.Reason != v1alpha1.ReasonMeasured || copied(d) || d.Status.Result == nil ||
-				d.Status.Report.NotPublished == "" {
+				publishedCondition(d.Status).Status != "False" {
 				t.Errorf("%s – %s; report %+v", d.Reason, strings.Join(actions(d), " "), d.Status.Report)
 			}
 		})
@@ -213,13 +213,13 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 		w.unmade = &lifecycle.Refusal{Pod: "first-report", Message: "timeout", Transient: true}
 		w.settle()
 		if st := w.test.Status; w.condition("Complete").Reason != v1alpha1.ReasonMeasured ||
-			st.Report.NotPublished == "" || len(w.Documents) != 2 {
+			publishedCondition(st).Reason != v1alpha1.ReasonRetrying || len(w.Documents) != 2 {
 			w.fail("while it is refused: %s, %+v, %d documents", w.condition("Complete").Reason, st.Report,
 				len(w.Documents))
 		}
 		w.unmade = nil
 		w.pass(time.Minute)
-		if st := w.test.Status; st.Report.NotPublished != "" || !w.Present["ConfigMap/first-report"] ||
+		if st := w.test.Status; publishedCondition(st).Status != "True" || !w.Present["ConfigMap/first-report"] ||
 			w.Published != st.Report.Digest || len(w.Documents) != 0 {
 			w.fail("when it isn't any more: %+v, %d documents", st.Report, len(w.Documents))
 		}
@@ -228,7 +228,7 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 		w, _ := ended(t)
 		w.unmade = &lifecycle.Refusal{Pod: "first-report", Message: "exceeded quota: bench"}
 		w.pass(10 * time.Minute)
-		if st := w.test.Status; !strings.Contains(st.Report.NotPublished, "exceeded quota") || len(w.Documents) != 0 {
+		if st := w.test.Status; !strings.Contains(publishedCondition(st).Message, "exceeded quota") || len(w.Documents) != 0 {
 			w.fail("%+v, %d documents", st.Report, len(w.Documents))
 		}
 	})

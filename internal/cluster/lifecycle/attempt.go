@@ -33,7 +33,7 @@ type attempt struct {
 // divideAttempts divides a test's pods and Jobs into those of the attempt that counts, and those of void attempts.
 func divideAttempts(o Observed) (*attempt, *remnants) {
 	a := &attempt{
-		number: currentAttempt(o), recorded: o.Test.Status.Pods, recordedStart: o.Test.Status.StartedAt,
+		number: currentAttempt(o), recorded: o.Test.Status.Pods, recordedStart: o.Test.Status.StartTime,
 		reported: o.Children.Progress, observedAt: o.ObservedAt,
 	}
 	r := &remnants{attempt: a, plans: o.Children.Plans}

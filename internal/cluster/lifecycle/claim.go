@@ -61,7 +61,7 @@ func Claim(o Observed, wants []Want) (claim queue.Claim, holdings []queue.Holdin
 		Takes: compile.UsualDuration(&test.Spec),
 	}
 	if givenBack := status.GivenBack; givenBack != nil {
-		claim.GivenBack, claim.RetryAt = givenBack.At.Time, givenBack.Until.Time
+		claim.GivenBack, claim.RetryAt = givenBack.LastTime.Time, givenBack.RetryTime.Time
 	}
 	claims = needsPods(test)
 	claim.Stage = s.stage()

@@ -29,12 +29,12 @@ type completion struct {
 	copies    *copies
 	teardown  *teardown
 	cleanup   *cleanup
-	// recorded, result and finishedAt are the status'.
-	recorded   *v1alpha1.ReportReference
-	result     *v1alpha1.Result
-	finishedAt *metav1.Time
-	refusals   []Refusal
-	observedAt time.Time
+	// recorded, result and completionTime are the status'.
+	recorded       *v1alpha1.ReportReference
+	result         *v1alpha1.Result
+	completionTime *metav1.Time
+	refusals       []Refusal
+	observedAt     time.Time
 }
 
 // stopRequested is the rule for spec.stop. Before the run there is nothing to keep. During the run the runner stops
@@ -196,7 +196,7 @@ func (cm *completion) waitUntilKept(e *ending) *step {
 	if cleared := cm.cleanup.deletePods(e); cleared != nil {
 		s.del = cleared.del
 	}
-	return s.waitUntil(cm.copies.nextKeepTry(e.keeping))
+	return s.waitUntil(cm.copies.nextTry(v1alpha1.ConditionKept))
 }
 
 // conclude runs the teardown, and completes the test. The next pass (finished) gives back the pods, since one pass that

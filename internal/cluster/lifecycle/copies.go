@@ -5,11 +5,8 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
-	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // A Report that is to outlive its test is copied before Complete becomes True, since whoever sees Complete may delete
@@ -27,8 +24,8 @@ import (
 type copies struct {
 	test   *v1alpha1.LoadTest
 	report *arrival
-	// recorded is what the status says of the Report. Nil means nothing.
-	recorded *v1alpha1.ReportReference
+	// history has what the status says of the copies, in the conditions Published and Kept.
+	history *history
 	// existing, foreign and published are explained by Children.
 	existing   map[string]bool
 	foreign    []string
@@ -39,14 +36,17 @@ type copies struct {
 
 // shouldKeep says whether the Report is to be kept, and was neither kept nor given up.
 func (cp *copies) shouldKeep() bool {
-	r := cp.recorded
-	return cp.test.Spec.ReportRetention == v1alpha1.ReportKeep && (r == nil || r.Kept == "" && r.NotKept == "")
+	reason := cp.history.condition(v1alpha1.ConditionKept).Reason
+	return cp.test.Spec.ReportRetention == v1alpha1.ReportKeep && (reason == "" || reason == v1alpha1.ReasonRetrying)
+}
+
+// retries says whether the operator still tries to make a copy, by the copy's condition.
+func (cp *copies) retries(kind string) bool {
+	return cp.history.condition(kind).Reason == v1alpha1.ReasonRetrying
 }
 
 // keepTried says whether the operator has begun to keep the Report, and is still trying.
-func (cp *copies) keepTried() bool {
-	return cp.recorded != nil && cp.recorded.KeepTriedSince != nil && cp.shouldKeep()
-}
+func (cp *copies) keepTried() bool { return cp.shouldKeep() && cp.retries(v1alpha1.ConditionKept) }
 
 // keep makes an ending's Report outlive the test. A Report of a measurement that a fault influenced isn't kept, since
 // later nobody would know that its figures don't count.
@@ -54,7 +54,8 @@ func (cp *copies) keep(e *ending) {
 	switch {
 	case !cp.shouldKeep():
 	case e.report != nil && !e.figures:
-		e.notKept = "a fault acted on what it measured, so that its figures must not be compared with others later"
+		e.failure = isFalse(v1alpha1.ReasonNoFigures,
+			"a fault acted on what it measured, so that its figures must not be compared with others later")
 	case e.report != nil || cp.keepTried():
 		e.keeping = cp.keptCopy()
 	}
@@ -65,7 +66,7 @@ func (cp *copies) keep(e *ending) {
 func (cp *copies) keptCopy() keeping {
 	r, envelope := cp.report.believed(), cp.report.envelope
 	if r == nil || envelope == nil || len(cp.report.packed) == 0 {
-		return keeping{notKept: "it can't be read any more: " + cp.report.fault()}
+		return keeping{failure: isFalse(v1alpha1.ReasonUnreadable, "it can't be read any more: "+cp.report.fault())}
 	}
 	object := manifests.KeptConfigMap(cp.test, manifests.KeptReport{
 		Envelope: *envelope, Packed: cp.report.packed, Method: r.Plan.Method(), Finished: r.Finished,
@@ -78,22 +79,20 @@ func (cp *copies) keptCopy() keeping {
 
 // keepRefused says how to go on after the API server refused the kept copy.
 func (cp *copies) keepRefused(r Refusal) keeping {
-	firstTry := cp.observedAt
-	if cp.recorded != nil {
-		firstTry = cp.firstTry(cp.recorded.KeepTriedSince)
-	}
+	reason, message := v1alpha1.ReasonRefused, fmt.Sprintf("ConfigMap %s can't be made: %s", r.Pod, r.Message)
 	switch {
 	case !r.Transient:
-		return keeping{notKept: fmt.Sprintf("ConfigMap %s can't be made: %s", r.Pod, r.Message)}
-	case cp.observedAt.Before(firstTry.Add(keepBound)):
-		return keeping{triedSince: firstTry}
+	case cp.observedAt.Before(cp.firstTry(v1alpha1.ConditionKept).Add(keepBound)):
+		reason = v1alpha1.ReasonRetrying
+	default:
+		message = fmt.Sprintf("ConfigMap %s couldn't be made for %s: %s", r.Pod, keepBound, r.Message)
 	}
-	return keeping{notKept: fmt.Sprintf("ConfigMap %s couldn't be made for %s: %s", r.Pod, keepBound, r.Message)}
+	return keeping{failure: isFalse(reason, message)}
 }
 
-// nextKeepTry is when the operator tries again to keep the Report.
-func (cp *copies) nextKeepTry(k keeping) time.Time {
-	return cp.observedAt.Add(backoff(cp.observedAt.Sub(k.triedSince), retryTransientFirst, retryTransientLast))
+// nextTry is when the operator tries again to make a copy.
+func (cp *copies) nextTry(kind string) time.Time {
+	return cp.observedAt.Add(backoff(cp.observedAt.Sub(cp.firstTry(kind)), retryTransientFirst, retryTransientLast))
 }
 
 // publish copies an ending's Report.
@@ -107,8 +106,8 @@ func (cp *copies) publish(e *ending) {
 	case refusal != nil:
 		e.copying = cp.copyRefused(object.Name, *refusal)
 	case slices.Contains(cp.foreign, ref):
-		e.copying = copying{problem: fmt.Sprintf("ConfigMap %s exists and doesn't belong to this LoadTest",
-			object.Name)}
+		e.copying = copying{failure: isFalse(v1alpha1.ReasonNameTaken,
+			fmt.Sprintf("ConfigMap %s exists and doesn't belong to this LoadTest", object.Name))}
 	case exists && cp.published == cp.report.envelope.Digest:
 		e.copying = copying{exists: true} // by an earlier pass, which failed half-way
 	default:
@@ -116,51 +115,50 @@ func (cp *copies) publish(e *ending) {
 	}
 }
 
-// firstTry is when the tries began that the status records, or now.
-func (cp *copies) firstTry(recorded *metav1.Time) time.Time {
-	if recorded == nil || recorded.After(cp.observedAt) {
+// firstTry is when the tries to make a copy began, by the copy's condition. It is now where none was refused yet.
+func (cp *copies) firstTry(kind string) time.Time {
+	if !cp.retries(kind) {
 		return cp.observedAt
 	}
-	return recorded.Time
+	return cp.history.changedAt(kind)
 }
 
 // copyRefused says how to go on after the API server refused the copy. After a refusal that may pass, the copy is tried
 // again for a while.
 func (cp *copies) copyRefused(name string, r Refusal) copying {
-	c := copying{problem: fmt.Sprintf("ConfigMap %s can't be made: %s", name, r.Message)}
-	firstTry := cp.observedAt
-	if cp.recorded != nil {
-		firstTry = cp.firstTry(cp.recorded.PublishTriedSince)
+	reason := v1alpha1.ReasonRefused
+	if r.Transient && cp.observedAt.Before(cp.firstTry(v1alpha1.ConditionPublished).Add(keepBound)) {
+		reason = v1alpha1.ReasonRetrying
 	}
-	if r.Transient && cp.observedAt.Before(firstTry.Add(keepBound)) {
-		c.triedSince = firstTry
-	}
-	return c
+	return copying{failure: isFalse(reason, fmt.Sprintf("ConfigMap %s can't be made: %s", name, r.Message))}
 }
 
 // keeping is what became of a Report that was to be kept. At most one field is set. None means that no Report was to
 // be kept.
 type keeping struct {
-	object  manifests.Object
-	notKept string
-	// triedSince is since when the API server can't take the copy for the moment.
-	triedSince time.Time
+	object manifests.Object
+	// failure is why there is no copy yet, or none at all.
+	failure *statement
 }
 
-func (k keeping) stillTrying() bool { return !k.triedSince.IsZero() }
+func (k keeping) stillTrying() bool {
+	return k.failure != nil && k.failure.reason == v1alpha1.ReasonRetrying
+}
 
 // record writes into the status what became of the copy.
-func (k keeping) record(r *v1alpha1.ReportReference) {
-	if k == (keeping{}) {
+func (k keeping) record(w *conditionWriter, st *v1alpha1.LoadTestStatus) {
+	if k.object == nil && k.failure == nil {
 		return
 	}
-	r.Kept, r.NotKept, r.KeepTriedSince = "", wording.Limited(k.notKept, 1024), nil
+	c, name := k.failure, ""
 	if k.object != nil {
-		r.Kept = k.object.GetName()
+		name = k.object.GetName()
+		c = isTrue(v1alpha1.ReasonCopied, "ConfigMap "+name+" outlives the LoadTest")
 	}
-	if k.stillTrying() {
-		r.KeepTriedSince = &metav1.Time{Time: k.triedSince}
+	if st.Report != nil {
+		st.Report.KeptReport = name
 	}
+	w.set(st, v1alpha1.ConditionKept, c)
 }
 
 // copying is what becomes of the copy. The zero value means that there is nothing to copy.
@@ -168,9 +166,8 @@ type copying struct {
 	object manifests.Object
 	// exists says that the copy exists, stale that the test's own ConfigMap of that name holds another Report.
 	exists, stale bool
-	// problem is why there is no copy. triedSince is since when the API server can't take the copy for the moment.
-	problem    string
-	triedSince time.Time
+	// failure is why there is no copy yet, or none at all.
+	failure *statement
 }
 
 // addTo adds the copy to a step.
@@ -186,12 +183,12 @@ func (c copying) addTo(s *step) *step {
 }
 
 // record writes into the status why there is no copy, or that there is one now.
-func (c copying) record(r *v1alpha1.ReportReference) {
-	if r == nil || c.object == nil && c.problem == "" && !c.exists {
-		return
-	}
-	r.NotPublished, r.PublishTriedSince = wording.Limited(c.problem, 1024), nil
-	if !c.triedSince.IsZero() {
-		r.PublishTriedSince = &metav1.Time{Time: c.triedSince}
+func (c copying) record(w *conditionWriter, st *v1alpha1.LoadTestStatus) {
+	switch {
+	case c.failure != nil:
+		w.set(st, v1alpha1.ConditionPublished, c.failure)
+	case c.object != nil || c.exists:
+		w.set(st, v1alpha1.ConditionPublished,
+			isTrue(v1alpha1.ReasonCopied, "ConfigMap "+manifests.ReportName(w.test.Name)+" has the Report"))
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
@@ -24,6 +26,22 @@ func keptIn(d lifecycle.Decision) *corev1.ConfigMap {
 		}
 	}
 	return nil
+}
+
+// keptCondition and publishedCondition are what a status says of the Report's two copies.
+func keptCondition(st v1alpha1.LoadTestStatus) metav1.Condition {
+	return conditionOf(st, v1alpha1.ConditionKept)
+}
+
+func publishedCondition(st v1alpha1.LoadTestStatus) metav1.Condition {
+	return conditionOf(st, v1alpha1.ConditionPublished)
+}
+
+func conditionOf(st v1alpha1.LoadTestStatus, kind string) metav1.Condition {
+	if c := meta.FindStatusCondition(st.Conditions, kind); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
 }
 
 // measured is a world in which the run has just ended.
@@ -44,7 +62,7 @@ func TestAReportIsKeptBeforeTheTestIsComplete(t *testing.T) {
 	if copied == nil {
 		t.Fatalf("%s keeps nothing", d.Rule)
 	}
-	if string(copied.BinaryData["report.json.gz"]) != "packed" || d.Status.Report.Kept != copied.Name ||
+	if string(copied.BinaryData["report.json.gz"]) != "packed" || d.Status.Report.KeptReport != copied.Name ||
 		len(copied.OwnerReferences) > 0 {
 		t.Errorf("it is kept as %+v, and the status says %+v", copied, d.Status.Report)
 	}
@@ -61,7 +79,7 @@ func TestWhatIsKept(t *testing.T) {
 		r := w.setUp()
 		w.measure(r)
 		w.finish(r, report.Completed)
-		if _, d := w.decide(); keptIn(d) == nil || d.Status.FinishedAt != nil {
+		if _, d := w.decide(); keptIn(d) == nil || d.Status.CompletionTime != nil {
 			t.Errorf("%s keeps nothing, or is complete", d.Rule)
 		}
 	})
@@ -69,7 +87,7 @@ func TestWhatIsKept(t *testing.T) {
 		w := newWorld(t, reference)
 		r := w.toRun()
 		w.finish(r, report.Completed)
-		if _, d := w.decide(); keptIn(d) != nil || d.Status.Report == nil || d.Status.Report.NotKept != "" {
+		if _, d := w.decide(); keptIn(d) != nil || d.Status.Report == nil || keptCondition(d.Status).Status != "" {
 			t.Errorf("%s keeps it: %+v", d.Rule, d.Status.Report)
 		}
 	})
@@ -87,8 +105,8 @@ func TestWhatIsKept(t *testing.T) {
 		w.kill("dut")
 		w.finish(r, report.Completed)
 		w.pass(10 * time.Minute)
-		if st := w.test.Status; st.Report == nil || st.Report.Kept != "" || !strings.Contains(st.Report.NotKept,
-			"a fault acted") || st.Result != nil {
+		if st := w.test.Status; st.Report == nil || st.Report.KeptReport != "" ||
+			!strings.Contains(keptCondition(st).Message, "a fault acted") || st.Result != nil {
 			t.Errorf("the status says %+v, and the result is %+v", st.Report, st.Result)
 		}
 	})
@@ -112,8 +130,9 @@ func TestAReportThatCantBeKeptDoesntKeepTheTestFromItsEnd(t *testing.T) {
 	copied := keptIn(d)
 	o.Refusals = []lifecycle.Refusal{{Pod: copied.Name, Message: "exceeded quota: small"}}
 	d = lifecycle.Decide(o)
-	if r := d.Status.Report; keptIn(d) != nil || d.Status.FinishedAt == nil || r.Kept != "" ||
-		!strings.Contains(r.NotKept, "exceeded quota") {
+	if r := d.Status.Report; keptIn(d) != nil || d.Status.CompletionTime == nil || r.KeptReport != "" ||
+		keptCondition(d.Status).Reason != v1alpha1.ReasonRefused ||
+		!strings.Contains(keptCondition(d.Status).Message, "exceeded quota") {
 		t.Errorf("the status says %+v", d.Status)
 	}
 	var hasEvent bool
@@ -140,8 +159,8 @@ func TestAReportIsKeptWhenTheMomentIsOver(t *testing.T) {
 			w.unkept = &lifecycle.Refusal{Message: "failed calling webhook", Transient: true}
 			w.pass(time.Minute)
 			st := w.test.Status
-			if w.condition("Complete").Status == "True" || st.Report == nil || st.Report.KeepTriedSince == nil ||
-				st.Report.NotKept != "" || st.Result == nil {
+			if w.condition("Complete").Status == "True" || st.Report == nil ||
+				keptCondition(st).Reason != v1alpha1.ReasonRetrying || st.Result == nil {
 				t.Fatalf("while it is tried the status says %+v of %+v", st.Report, st.Conditions)
 			}
 			for i := range w.Pods {
@@ -152,8 +171,8 @@ func TestAReportIsKeptWhenTheMomentIsOver(t *testing.T) {
 			}
 			w.unkept = nil
 			w.pass(2 * time.Minute)
-			if st := w.test.Status; st.Report.Kept == "" || st.Report.KeepTriedSince != nil ||
-				!w.Present["ConfigMap/"+st.Report.Kept] {
+			if st := w.test.Status; st.Report.KeptReport == "" || keptCondition(st).Status != "True" ||
+				!w.Present["ConfigMap/"+st.Report.KeptReport] {
 				t.Errorf("then the status says %+v", st.Report)
 			}
 		})
@@ -166,11 +185,11 @@ func TestAReportIsTriedToBeKeptForAWhile(t *testing.T) {
 	began := w.clock
 	w.pass(time.Hour)
 	st := w.test.Status
-	if st.FinishedAt == nil || st.FinishedAt.Sub(began) < 4*time.Minute || st.FinishedAt.Sub(began) > 7*time.Minute {
-		t.Fatalf("it began at %s, and ended at %s:\n%s", began, st.FinishedAt, strings.Join(w.trace, "\n"))
+	if st.CompletionTime == nil || st.CompletionTime.Sub(began) < 4*time.Minute || st.CompletionTime.Sub(began) > 7*time.Minute {
+		t.Fatalf("it began at %s, and ended at %s:\n%s", began, st.CompletionTime, strings.Join(w.trace, "\n"))
 	}
-	if st.Report.Kept != "" || st.Report.KeepTriedSince != nil || !strings.Contains(st.Report.NotKept,
-		"for 5m0s: failed calling webhook") || st.Result == nil {
+	if st.Report.KeptReport != "" || keptCondition(st).Reason != v1alpha1.ReasonRefused ||
+		!strings.Contains(keptCondition(st).Message, "for 5m0s: failed calling webhook") || st.Result == nil {
 		t.Errorf("the status says %+v", st.Report)
 	}
 	if reads := w.reads; reads > 20 {
@@ -186,7 +205,7 @@ func TestAReportIsKeptAlsoWhenThatIsAskedForLater(t *testing.T) {
 	w.edit(keepReports)
 	_, d := w.decide()
 	copied := keptIn(d)
-	if d.Rule != "finished" || copied == nil || d.Status.Report.Kept != copied.Name {
+	if d.Rule != "finished" || copied == nil || d.Status.Report.KeptReport != copied.Name {
 		t.Fatalf("%s, and the status says %+v", d.Rule, d.Status.Report)
 	}
 	w.settle()
@@ -215,7 +234,7 @@ func TestAReportIsKeptWhateverTheOperatorDies(t *testing.T) {
 		w.mischief = nil
 		w.settle()
 		st := w.test.Status
-		if st.Report == nil || st.Report.Kept == "" || !w.Present["ConfigMap/"+st.Report.Kept] {
+		if st.Report == nil || st.Report.KeptReport == "" || !w.Present["ConfigMap/"+st.Report.KeptReport] {
 			t.Fatalf("seed %d: the status says %+v:\n%s", seed, st.Report, strings.Join(w.trace, "\n"))
 		}
 	}

@@ -18,9 +18,9 @@ func eventsOf(previous, next *v1alpha1.LoadTestStatus) []Event {
 		events = append(events, Event{true, lostBy(next), fmt.Sprintf("a run came to nothing (%d until now): "+
 			"what it measured doesn't count, the next one begins at warm-up", next.LostRuns)})
 	}
-	if r := next.Report; r != nil && r.NotKept != "" && (previous.Report == nil || previous.Report.NotKept == "") {
+	if c := notKept(next); c != nil && notKept(previous) == nil {
 		events = append(events, Event{true, v1alpha1.EventReportNotKept, wording.Limited(
-			"the Report goes with its LoadTest, although spec.reportRetention is Keep: "+r.NotKept, 1024)})
+			"the Report goes with its LoadTest, although spec.reportRetention is Keep: "+c.Message, 1024)})
 	}
 	for _, kind := range []string{
 		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady,
@@ -34,6 +34,15 @@ func eventsOf(previous, next *v1alpha1.LoadTestStatus) []Event {
 		events = append(events, Event{Warning: warns(c), Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
 	}
 	return events
+}
+
+// notKept is the condition Kept of a Report that will not be kept. Nil means that it is kept, or may be.
+func notKept(st *v1alpha1.LoadTestStatus) *metav1.Condition {
+	c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionKept)
+	if c == nil || c.Status != metav1.ConditionFalse || c.Reason == v1alpha1.ReasonRetrying {
+		return nil
+	}
+	return c
 }
 
 // lostBy is why a run was lost, as a condition's reason.

@@ -68,7 +68,6 @@ func TestTheDocumentHasEachEvent(t *testing.T) {
 		tell(v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{c}})
 	}
 	tell(v1alpha1.LoadTestStatus{LostRuns: 1})
-	tell(v1alpha1.LoadTestStatus{Report: &v1alpha1.ReportReference{NotKept: "a quota"}})
 	tell(v1alpha1.LoadTestStatus{LostRuns: 1, Conditions: []metav1.Condition{{Type: v1alpha1.ConditionScheduled,
 		Reason: v1alpha1.ReasonSuspended}}})
 

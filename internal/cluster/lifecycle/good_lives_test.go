@@ -138,7 +138,7 @@ func goodLives() []life {
 			if len(w.Pods)+len(w.Jobs)+w.configMaps() > 0 {
 				w.fail("there are still %d pods, %d Jobs, %d ConfigMaps", len(w.Pods), len(w.Jobs), w.configMaps())
 			}
-			if r := w.test.Status.Report; r == nil || r.ExpiredAt == nil || r.Digest == "" {
+			if r := w.test.Status.Report; r == nil || publishedCondition(w.test.Status).Reason != v1alpha1.ReasonExpired || r.Digest == "" {
 				w.fail("the status says of its Report %+v", r)
 			}
 		}},

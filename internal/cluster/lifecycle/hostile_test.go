@@ -77,7 +77,7 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 	}
 	o.Test.Status.Attempt = int32(chance.IntN(3))
 	if coin() {
-		o.Test.Status.StartedAt = &metav1.Time{Time: w.clock.Add(-time.Duration(chance.IntN(7200)) * time.Second)}
+		o.Test.Status.StartTime = &metav1.Time{Time: w.clock.Add(-time.Duration(chance.IntN(7200)) * time.Second)}
 	}
 	if coin() {
 		o.Test.Status.Conditions = []metav1.Condition{{

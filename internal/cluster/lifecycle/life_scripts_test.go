@@ -57,7 +57,7 @@ spec:
 // lives are whole lives, each of which ends at rest.
 func lives() []life {
 	return slices.Concat(goodLives(), badLives(), waitingLives(), portLives(), silentLives(), queueLives(),
-		kueueLives(), observedLives(), tunnelLives())
+		kueueLives(), observedLives(), tunnelLives(), reportLives())
 }
 
 // configMaps is how many of the test's ConfigMaps there are.

@@ -84,9 +84,9 @@ func (l *loss) waitForPodStatusAfterRun() *step {
 // over already, or the end of the run isn't known.
 func (l *loss) graceAfterRun(grace time.Duration) time.Time {
 	ended := l.attempt.runEnded()
-	if p := l.lastProgress; ended.IsZero() && p != nil && p.At != nil {
+	if p := l.lastProgress; ended.IsZero() && p != nil && p.UpdateTime != nil {
 		// The operator recorded this progress during the run, which ended since, or when the operator began to wait.
-		ended = earliest(p.At.Add(progressEvery), l.observedAt)
+		ended = earliest(p.UpdateTime.Add(progressEvery), l.observedAt)
 	}
 	if deadline := ended.Add(grace); !ended.IsZero() && l.observedAt.Before(deadline) &&
 		ended.Before(l.observedAt.Add(clockMargin)) {

@@ -101,9 +101,9 @@ type portClaims struct {
 	remnants *remnants
 	ports    *ports
 	// pods are those of all attempts.
-	pods       []corev1.Pod
-	finishedAt *metav1.Time
-	observedAt time.Time
+	pods           []corev1.Pod
+	completionTime *metav1.Time
+	observedAt     time.Time
 }
 
 // portsInUse are the ports that the test needs after a step, from when its runner is made until the test is over.
@@ -177,8 +177,8 @@ func (pc *portClaims) isNamesakes(c PortClaim) bool {
 // Zero means that an observation will show its end.
 func (pc *portClaims) isQuiet() (quiet bool, deadline time.Time) {
 	quiet = !slices.ContainsFunc(pc.sendersOnPorts(), func(p corev1.Pod) bool { return pc.sends(&p) })
-	if !quiet && pc.finishedAt != nil {
-		deadline = pc.finishedAt.Add(portGrace)
+	if !quiet && pc.completionTime != nil {
+		deadline = pc.completionTime.Add(portGrace)
 		quiet = !pc.observedAt.Before(deadline)
 	}
 	return quiet, deadline
@@ -204,7 +204,7 @@ func (pc *portClaims) sendersOnPorts() []corev1.Pod {
 
 func (pc *portClaims) possibleSenders() []corev1.Pod {
 	sending := slices.Clone(pc.remnants.pods)
-	if pc.attempt.hasBegun() || pc.finishedAt != nil {
+	if pc.attempt.hasBegun() || pc.completionTime != nil {
 		sending = append(sending, pc.attempt.pods...)
 	}
 	return append(sending, pc.attempt.runners...)

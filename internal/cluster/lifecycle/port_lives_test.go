@@ -127,7 +127,7 @@ func portActions(d lifecycle.Decision) (actions []string) {
 // checkPorts fails where a runner lacks the ports of its pods.
 func (w *world) checkPorts() {
 	w.t.Helper()
-	if w.meddled || w.test == nil || len(w.Jobs) == 0 || w.test.Status.FinishedAt != nil {
+	if w.meddled || w.test == nil || len(w.Jobs) == 0 || w.test.Status.CompletionTime != nil {
 		return
 	}
 	for _, port := range lifecycle.PortsOf(w.test.Status.Pods) {

@@ -44,11 +44,11 @@ func (q *queueing) queued() *step {
 		return nil
 	}
 	if givenBack := q.givenBack; q.kueue.queueName() != "" && givenBack != nil &&
-		q.observedAt.Before(givenBack.Until.Time) {
+		q.observedAt.Before(givenBack.RetryTime.Time) {
 		const message = "its pods were given back, as not all of them could be placed or started: they are queued " +
 			"again " +
 			"when others had their time"
-		return q.deadlines.wait(v1alpha1.ReasonGivenBack, message+q.whyGivenBack()).waitUntil(givenBack.Until.Time)
+		return q.deadlines.wait(v1alpha1.ReasonGivenBack, message+q.whyGivenBack()).waitUntil(givenBack.RetryTime.Time)
 	}
 	if !q.turn.Waits || q.kueue.queueName() != "" || q.grows && q.turn.Due.IsZero() {
 		return nil // Kueue decides, or who adds nodes for pods that wait

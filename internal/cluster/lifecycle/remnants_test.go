@@ -142,7 +142,7 @@ func TestAJobInTheTestsNamespaceVoidsNothing(t *testing.T) {
 			o.Children.Pods = append(o.Children.Pods,
 				corev1.Pod{ObjectMeta: forgedOf(w, manifests.RunnerJobName(w.test, 2)+"-x7k2p", "runner", attempt)})
 			d := lifecycle.Decide(o)
-			if got := actions(d); d.Rule != "running" || d.Status.Attempt != 1 || d.Status.StartedAt == nil ||
+			if got := actions(d); d.Rule != "running" || d.Status.Attempt != 1 || d.Status.StartTime == nil ||
 				len(got) > 0 {
 				t.Errorf("%s, attempt %d, does %v", d.Rule, d.Status.Attempt, got)
 			}
@@ -160,7 +160,7 @@ func TestAPodOfAnAttemptThatCannotBeGoesAlone(t *testing.T) {
 		o := w.observe()
 		o.Children.Pods = append(o.Children.Pods, corev1.Pod{ObjectMeta: forgedOf(w, "forged", "generator", attempt)})
 		d := lifecycle.Decide(o)
-		if got := strings.Join(actions(d), " "); d.Status.Attempt != 1 || d.Status.StartedAt == nil || got != want {
+		if got := strings.Join(actions(d), " "); d.Status.Attempt != 1 || d.Status.StartTime == nil || got != want {
 			t.Errorf("%q: %s, attempt %d, does %s, want %s", attempt, d.Rule, d.Status.Attempt, got, want)
 		}
 	}
@@ -226,7 +226,7 @@ func TestAPortThatAnEarlierAttemptLeftIsTakenAnew(t *testing.T) {
 	w := newWorld(t, functions)
 	w.test.Status.Attempt = 2
 	w.place(separatePorts)
-	w.Jobs, w.test.Status.StartedAt = nil, nil
+	w.Jobs, w.test.Status.StartTime = nil, nil
 	w.test.Status.Pods = slices.DeleteFunc(w.test.Status.Pods,
 		func(p v1alpha1.PodStatus) bool { return p.Role == v1alpha1.RoleRunner })
 	for i := range w.portClaims {

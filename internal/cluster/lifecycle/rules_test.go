@@ -266,10 +266,10 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 	due := func(w *world) time.Time { _, d := w.decide(); return d.RequeueAt }
 
-	t.Run("the time to live counts from Complete where finishedAt is lost", func(t *testing.T) {
+	t.Run("the time to live counts from Complete where completionTime is lost", func(t *testing.T) {
 		w := newWorld(t, withLines(reference, "ttlAfterFinished: 1h"))
 		measured(w)
-		w.test.Status.FinishedAt = nil
+		w.test.Status.CompletionTime = nil
 		if want := w.clock.Add(time.Hour); !due(w).Equal(want) {
 			t.Errorf("wakes at %v, not %v", due(w), want)
 		}

@@ -45,7 +45,7 @@ func newSituation(o Observed) *situation {
 		envelope: o.Children.Envelope, document: o.Children.Report, packed: o.Children.ReportPacked,
 		readFault: o.Children.ReportFault, written: o.Children.ReportWritten, observedAt: observedAt,
 	}
-	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: status.AdmittedAt,
+	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: status.AdmissionTime,
 		observedAt: observedAt}
 	observers := &observers{
 		test: test, attempt: attempt, blueprint: blueprint, foreign: o.Children.Foreign, refusals: o.Refusals,
@@ -89,7 +89,7 @@ func newSituation(o Observed) *situation {
 		observedAt: observedAt,
 	}
 	copies := &copies{
-		test: test, report: report, recorded: status.Report, existing: o.Children.Present, foreign: o.Children.Foreign,
+		test: test, report: report, history: history, existing: o.Children.Present, foreign: o.Children.Foreign,
 		published: o.Children.Published, refusals: o.Refusals, observedAt: observedAt,
 	}
 	conditions := &conditionWriter{
@@ -109,7 +109,7 @@ func newSituation(o Observed) *situation {
 		},
 		portClaims: &portClaims{
 			test: test, attempt: attempt, remnants: remnants, ports: ports, pods: o.Children.Pods,
-			finishedAt: status.FinishedAt, observedAt: observedAt,
+			completionTime: status.CompletionTime, observedAt: observedAt,
 		},
 		launch: &launch{
 			test: test, attempt: attempt, blueprint: blueprint, deadlines: deadlines, placement: placement,
@@ -118,7 +118,7 @@ func newSituation(o Observed) *situation {
 		completion: &completion{
 			test: test, attempt: attempt, history: history, deadlines: deadlines, loss: loss, runner: runner,
 			report: report, copies: copies, teardown: teardown, cleanup: cleanup, recorded: status.Report,
-			result: status.Result, finishedAt: status.FinishedAt, refusals: o.Refusals, observedAt: observedAt,
+			result: status.Result, completionTime: status.CompletionTime, refusals: o.Refusals, observedAt: observedAt,
 		},
 		status: &statusWriter{
 			test: test, attempt: attempt, kueue: kueue, deadlines: deadlines, ports: ports, queueing: queueing,

@@ -39,21 +39,22 @@ func (w *statusWriter) write(s *step) v1alpha1.LoadTestStatus {
 func (w *statusWriter) decided(s *step) v1alpha1.LoadTestStatus {
 	st := *w.test.Status.DeepCopy()
 	st.ObservedGeneration = w.test.Generation
+	refreshGeneration(&st)
 	if s.complete {
-		refreshGeneration(&st)
-		s.keeping.record(st.Report)
-		if s.thinned && st.Report != nil && st.Report.ExpiredAt == nil {
-			st.Report.ExpiredAt = &metav1.Time{Time: w.observedAt}
+		s.keeping.record(w.conditions, &st)
+		s.copying.record(w.conditions, &st)
+		if s.thinned && st.Report != nil {
+			w.conditions.set(&st, v1alpha1.ConditionPublished,
+				isFalse(v1alpha1.ReasonExpired, "the Report was deleted, as spec.ttlAfterFinished is over"))
 		}
-		s.copying.record(st.Report)
 		return st
 	}
 	st.Attempt = w.attempt.number
-	st.StartedAt = w.attempt.startedAt().DeepCopy()
-	if s.begins && st.StartedAt == nil {
-		st.StartedAt = &metav1.Time{Time: w.observedAt}
+	st.StartTime = w.attempt.startedAt().DeepCopy()
+	if s.begins && st.StartTime == nil {
+		st.StartTime = &metav1.Time{Time: w.observedAt}
 	}
-	st.AdmittedAt = w.kueue.admittedAt().DeepCopy()
+	st.AdmissionTime = w.kueue.admittedAt().DeepCopy()
 	st.Pods = w.attempt.podStatuses()
 	st.AwaitedPorts = w.ports.awaitedAfter(s)
 	st.Progress = w.progress(s)
@@ -87,7 +88,7 @@ func refreshGeneration(st *v1alpha1.LoadTestStatus) {
 // voidAttempt makes the next attempt the one that counts.
 func (w *statusWriter) voidAttempt(st *v1alpha1.LoadTestStatus, void *voided) {
 	st.Attempt = w.attempt.number + 1
-	st.StartedAt, st.AdmittedAt, st.Pods = nil, nil, nil
+	st.StartTime, st.AdmissionTime, st.Pods = nil, nil, nil
 	if void.lost {
 		st.LostRuns++
 	}
@@ -104,8 +105,8 @@ func (w *statusWriter) voidAttempt(st *v1alpha1.LoadTestStatus, void *voided) {
 // givenBack records that the pods are given back now, and why.
 func (w *statusWriter) givenBack(void *voided) *v1alpha1.GivenBack {
 	record := &v1alpha1.GivenBack{
-		Times: w.queueing.timesGivenBack() + 1,
-		At:    metav1.Time{Time: w.observedAt}, Until: metav1.Time{Time: w.observedAt.Add(void.givenBack)},
+		Times:    w.queueing.timesGivenBack() + 1,
+		LastTime: metav1.Time{Time: w.observedAt}, RetryTime: metav1.Time{Time: w.observedAt.Add(void.givenBack)},
 		Reason: void.reason, Message: wording.Limited(void.lacks, maxLacks),
 		AdmittedSeconds: int64(w.deadlines.admittedBefore() / time.Second),
 	}
@@ -129,13 +130,13 @@ func (w *statusWriter) recordEnding(st *v1alpha1.LoadTestStatus, e *ending) {
 			st.Result, st.Summary = resultOf(r), wording.Limited(figures.Summary(r), 256)
 		}
 	}
-	e.record(st.Report)
-	e.copying.record(st.Report)
+	e.record(w.conditions, st)
+	e.copying.record(w.conditions, st)
 	if !e.complete {
 		return
 	}
-	if st.FinishedAt == nil {
-		st.FinishedAt = &metav1.Time{Time: w.observedAt}
+	if st.CompletionTime == nil {
+		st.CompletionTime = &metav1.Time{Time: w.observedAt}
 	}
 	for i := range st.Pods {
 		if !w.cleanup.keepsPods(e.reason) {

@@ -23,17 +23,17 @@ func throttleStatus(previous *v1alpha1.LoadTestStatus, next v1alpha1.LoadTestSta
 		return next, time.Time{}
 	}
 	if previous.Progress != nil {
-		next.Progress.At = previous.Progress.At
+		next.Progress.UpdateTime = previous.Progress.UpdateTime
 	}
 	if equality.Semantic.DeepEqual(*previous, next) {
 		return next, time.Time{}
 	}
-	if p := previous.Progress; p != nil && p.At != nil && !p.At.After(moment) {
-		if due := p.At.Add(minWriteInterval(previous, &next)); moment.Before(due) {
+	if p := previous.Progress; p != nil && p.UpdateTime != nil && !p.UpdateTime.After(moment) {
+		if due := p.UpdateTime.Add(minWriteInterval(previous, &next)); moment.Before(due) {
 			return *previous.DeepCopy(), due
 		}
 	}
-	next.Progress.At = &metav1.Time{Time: moment}
+	next.Progress.UpdateTime = &metav1.Time{Time: moment}
 	return next, time.Time{}
 }
 
@@ -47,7 +47,7 @@ func minWriteInterval(previous, next *v1alpha1.LoadTestStatus) time.Duration {
 		}
 		return progressEvery
 	}
-	if previous.StartedAt == nil && next.StartedAt == nil {
+	if previous.StartTime == nil && next.StartTime == nil {
 		withoutReadiness(&a, &b)
 		if equality.Semantic.DeepEqual(a, b) {
 			return stepEvery
@@ -94,7 +94,7 @@ func significantFields(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 	if st.Progress != nil {
 		significant.Progress = &v1alpha1.Progress{Step: st.Progress.Step, Run: st.Progress.Run}
 	}
-	if st.StartedAt != nil && Ongoing(st) { // how far the run is, and that its runner's pod comes up
+	if st.StartTime != nil && Ongoing(st) { // how far the run is, and that its runner's pod comes up
 		if significant.Progress != nil {
 			significant.Progress.Step = ""
 		}

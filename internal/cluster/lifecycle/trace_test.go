@@ -160,8 +160,8 @@ func (w *world) checkConditions(previous *v1alpha1.LoadTestStatus) {
 		old.Status == metav1.ConditionTrue && (complete.Status != old.Status || complete.Reason != old.Reason) {
 		w.fail("what was complete (%s) isn't any more: %s %s", old.Reason, complete.Status, complete.Reason)
 	}
-	if (complete.Status == metav1.ConditionTrue) != (st.FinishedAt != nil) {
-		w.fail("Complete is %s, finishedAt is %v", complete.Status, st.FinishedAt)
+	if (complete.Status == metav1.ConditionTrue) != (st.CompletionTime != nil) {
+		w.fail("Complete is %s, completionTime is %v", complete.Status, st.CompletionTime)
 	}
 }
 

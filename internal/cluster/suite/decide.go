@@ -132,7 +132,7 @@ func (v *situation) keep(d *Decision, s *step) {
 	remove, _ := v.surplus()
 	d.Delete = v.boundedChanges(d, remove)
 	// before anything is measured, this write shows whether the report's name is free
-	begins := v.lastStatus.StartedAt == nil && len(s.create) > 0
+	begins := v.lastStatus.StartTime == nil && len(s.create) > 0
 	due := v.ReportAt.Add(storeEvery)
 	switch {
 	case s.final:

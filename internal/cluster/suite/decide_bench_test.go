@@ -36,7 +36,7 @@ func BenchmarkDecide(b *testing.B) {
 		due      func(*world, *Observed)
 	}{
 		"nothing is due": {500, func(w *world, o *Observed) {
-			w.suite.Status.UpdatedAt.Time, o.StoredAt = w.now,
+			w.suite.Status.UpdateTime.Time, o.StoredAt = w.now,
 				w.now
 		}},
 		"the status is": {500, func(_ *world, o *Observed) { o.StoredAt = o.Now }},

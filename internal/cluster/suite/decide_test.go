@@ -286,10 +286,10 @@ func TestWhatCantBeMadeIsToldAndTheOthersAre(t *testing.T) {
 func TestTimeToLive(t *testing.T) {
 	w := newWorld(t, "template: {spec: {}}\nttlAfterFinished: 1h\n")
 	w.live(newRandom(5))
-	if d := w.pass(); d.DeleteSuite || !d.RequeueAt.Equal(w.suite.Status.FinishedAt.Add(time.Hour)) {
+	if d := w.pass(); d.DeleteSuite || !d.RequeueAt.Equal(w.suite.Status.CompletionTime.Add(time.Hour)) {
 		t.Errorf("deleted at once, or looked at again at %s", d.RequeueAt)
 	}
-	w.now = w.suite.Status.FinishedAt.Add(time.Hour)
+	w.now = w.suite.Status.CompletionTime.Add(time.Hour)
 	if d := w.pass(); !d.DeleteSuite {
 		t.Error("its time is over, and it stays")
 	}
@@ -463,7 +463,7 @@ func TestASuiteKnowsWhenItBegan(t *testing.T) {
 	w.pass()
 	w.suite.Status = v1alpha1.LoadTestSuiteStatus{} // as if the first write had been lost
 	w.pass()
-	if w.suite.Status.StartedAt == nil {
+	if w.suite.Status.StartTime == nil {
 		t.Error("it has a test, and hasn't begun")
 	}
 }

@@ -109,7 +109,7 @@ func (m *Matrix) reusedRun(number int, repetition int32, run report.SuiteRun, so
 
 // earlierWanted looks for reusable calibrations of earlier suites before the suite's first test.
 func earlierWanted(v *situation) *step {
-	if v.EarlierRead || v.lastStatus.StartedAt != nil || v.Matrix.calibrations == 0 || v.Matrix.MaxAge() == 0 ||
+	if v.EarlierRead || v.lastStatus.StartTime != nil || v.Matrix.calibrations == 0 || v.Matrix.MaxAge() == 0 ||
 		len(v.Runs) > 0 {
 		return nil
 	}

@@ -47,8 +47,8 @@ func (v *situation) expires() time.Time {
 		return time.Time{}
 	}
 	finished := c.LastTransitionTime.Time
-	if v.lastStatus.FinishedAt != nil {
-		finished = v.lastStatus.FinishedAt.Time
+	if v.lastStatus.CompletionTime != nil {
+		finished = v.lastStatus.CompletionTime.Time
 	}
 	return finished.Add(ttl)
 }

@@ -64,10 +64,10 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 		Message:  wording.Limited(c.Message, maxMessage),
 		Finished: c.LastTransitionTime.UTC(), Voided: int(t.Status.LostRuns),
 	}}
-	if finished := t.Status.FinishedAt; finished != nil {
+	if finished := t.Status.CompletionTime; finished != nil {
 		run.Finished = finished.UTC()
 	}
-	if started := t.Status.StartedAt; started != nil {
+	if started := t.Status.StartTime; started != nil {
 		run.Started = started.UTC()
 	}
 	if stored := t.Status.Report; stored != nil {

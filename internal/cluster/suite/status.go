@@ -39,10 +39,10 @@ func statusOf(v *situation, s *step, document *StoredReport) v1alpha1.LoadTestSu
 		st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name),
 			Digest: document.Annotations[delivery.AnnotationDigest]}
 	}
-	if s.complete && st.FinishedAt == nil {
-		st.FinishedAt = &metav1.Time{Time: v.Now}
+	if s.complete && st.CompletionTime == nil {
+		st.CompletionTime = &metav1.Time{Time: v.Now}
 	}
-	if st.StartedAt != nil { // set even if none are stored, since otherwise other people could add some
+	if st.StartTime != nil { // set even if none are stored, since otherwise other people could add some
 		st.StoredRuns = v.Sheets.Published()
 	}
 	if st.Begun = v.begunTests(); s.complete {
@@ -63,8 +63,8 @@ func (v *situation) progress(st *v1alpha1.LoadTestSuiteStatus, s *step) {
 	if s.complete { // missing tests are never made
 		st.Counts.NotMeasured, st.Counts.Waiting = v.failed+st.Counts.Waiting, 0
 	}
-	if st.StartedAt == nil && len(s.create)+len(v.Tests)+len(v.Runs) > 0 { // set again if an earlier write was lost
-		st.StartedAt = &metav1.Time{Time: v.Now}
+	if st.StartTime == nil && len(s.create)+len(v.Tests)+len(v.Runs) > 0 { // set again if an earlier write was lost
+		st.StartTime = &metav1.Time{Time: v.Now}
 	}
 	st.Summary = fmt.Sprintf("%d of %d measured", v.measured, n)
 }
@@ -116,13 +116,13 @@ func throttleStatus(v *situation, s *step, st v1alpha1.LoadTestSuiteStatus) (v1a
 	if s.final || equality.Semantic.DeepEqual(*v.lastStatus, st) {
 		return st, time.Time{}
 	}
-	if written := v.lastStatus.UpdatedAt; written != nil && equality.Semantic.DeepEqual(significantFields(v.lastStatus),
+	if written := v.lastStatus.UpdateTime; written != nil && equality.Semantic.DeepEqual(significantFields(v.lastStatus),
 		significantFields(&st)) {
 		if due := written.Add(detailEvery); v.Now.Before(due) && !written.After(v.Now) {
 			return *v.lastStatus.DeepCopy(), due
 		}
 	}
-	st.UpdatedAt = &metav1.Time{Time: v.Now}
+	st.UpdateTime = &metav1.Time{Time: v.Now}
 	if s.invalid == "" {
 		st.Table = v.table(s)
 	}
@@ -131,8 +131,8 @@ func throttleStatus(v *situation, s *step, st v1alpha1.LoadTestSuiteStatus) (v1a
 
 // significantFields is a status without the fields that are written less often.
 func significantFields(st *v1alpha1.LoadTestSuiteStatus) v1alpha1.LoadTestSuiteStatus {
-	significant := v1alpha1.LoadTestSuiteStatus{ObservedGeneration: st.ObservedGeneration, StartedAt: st.StartedAt,
-		FinishedAt: st.FinishedAt, StoredRuns: st.StoredRuns}
+	significant := v1alpha1.LoadTestSuiteStatus{ObservedGeneration: st.ObservedGeneration, StartTime: st.StartTime,
+		CompletionTime: st.CompletionTime, StoredRuns: st.StoredRuns}
 	for _, c := range st.Conditions {
 		c.Message = ""
 		significant.Conditions = append(significant.Conditions, c)
@@ -155,7 +155,7 @@ func eventsOf(old, updated *v1alpha1.LoadTestSuiteStatus) []Event {
 		stalled := meta.IsStatusConditionTrue(updated.Conditions, v1alpha1.ConditionStalled)
 		events = append(events, Event{Warning: stalled, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
 	}
-	if old.StartedAt == nil && updated.StartedAt != nil {
+	if old.StartTime == nil && updated.StartTime != nil {
 		events = append(events, Event{Reason: v1alpha1.ReasonRunning,
 			Message: fmt.Sprintf("the first of %d tests is made", updated.Counts.Tests)})
 	}

@@ -14,8 +14,8 @@ func (v *situation) suiteReport(complete bool) *report.Suite {
 		Namespace: v.Suite.Namespace, UID: string(v.Suite.UID),
 		Generation: v.Suite.Generation, Started: v.Suite.CreationTimestamp.UTC(), Seed: seedOf(v.Suite),
 	}
-	if v.lastStatus.StartedAt != nil {
-		document.Started = v.lastStatus.StartedAt.UTC()
+	if v.lastStatus.StartTime != nil {
+		document.Started = v.lastStatus.StartTime.UTC()
 	}
 	if complete {
 		document.Finished = v.Now.UTC()

@@ -50,7 +50,7 @@ func running(content map[string]any, percent int64) map[string]any {
 	object := runtime.DeepCopyJSON(content)
 	object["status"] = map[string]any{
 		"observedGeneration": int64(1),
-		"startedAt":          "2026-01-01T00:00:00Z",
+		"startTime":          "2026-01-01T00:00:00Z",
 		"progress":           map[string]any{"step": "Ramping", "percent": percent},
 	}
 	return object

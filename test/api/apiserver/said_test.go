@@ -39,7 +39,7 @@ func TestAnActiveDeadlineStaysOnceTheRunHasBegun(t *testing.T) {
 			t.Fatalf("before the run: %s (%v)", test.Spec.ActiveDeadline, err)
 		}
 	}
-	if err := mergeStatus(t, test, `{"status": {"startedAt": "2026-01-01T00:00:00Z"}}`); err != nil {
+	if err := mergeStatus(t, test, `{"status": {"startTime": "2026-01-01T00:00:00Z"}}`); err != nil {
 		t.Fatal(err)
 	}
 	for _, deadline := range []string{`"2h"`, `"10m"`, "null"} {
@@ -51,7 +51,7 @@ func TestAnActiveDeadlineStaysOnceTheRunHasBegun(t *testing.T) {
 	if err := merge(t, test, `{"spec": {"stop": true, "activeDeadline": "30m"}}`); err != nil {
 		t.Errorf("the same deadline with a stop: %v", err)
 	}
-	if err := mergeStatus(t, test, `{"status": {"startedAt": null}}`); err != nil {
+	if err := mergeStatus(t, test, `{"status": {"startTime": null}}`); err != nil {
 		t.Fatal(err)
 	}
 	if err := merge(t, test, `{"spec": {"activeDeadline": "2h"}}`); err != nil {

@@ -81,11 +81,11 @@ func TestKeptReports(t *testing.T) {
 	t.Run("a run that is kept, and whose test is there, counts once", func(t *testing.T) {
 		p.creates("there")
 		p.saysMeasured("there", func(r *report.Report) { r.Started = r.Started.Add(time.Hour) })
-		p.says("there", func(st *v1alpha1.LoadTestStatus) { st.Report.Kept = newest })
+		p.says("there", func(st *v1alpha1.LoadTestStatus) { st.Report.KeptReport = newest })
 		if r := p.types("kubectl linerate trend -o json"); r.code != 0 || strings.Contains(r.out, "there-report") {
 			t.Errorf("exit %d:\n%.2000s", r.code, r.out)
 		}
-		p.says("there", func(st *v1alpha1.LoadTestStatus) { st.Report.Kept = "" })
+		p.says("there", func(st *v1alpha1.LoadTestStatus) { st.Report.KeptReport = "" })
 		p.types("kubectl linerate trend -o json").wants(t, 0, "there-report", "")
 	})
 	t.Run("what a fault acted on isn't compared", func(t *testing.T) {

@@ -17,7 +17,8 @@ func (l *lab) lint(name string) {
 	test := l.get(name)
 	always := []string{v1alpha1.ConditionAccepted, v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionDUTReady,
 		v1alpha1.ConditionComplete, v1alpha1.ConditionPassed}
-	known := append(always, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled)
+	known := append(always, v1alpha1.ConditionPublished, v1alpha1.ConditionKept, v1alpha1.ConditionReconciling,
+		v1alpha1.ConditionStalled)
 	for _, kind := range always {
 		if meta.FindStatusCondition(test.Status.Conditions, kind) == nil {
 			l.t.Errorf("the condition %s is missing", kind)

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -240,7 +241,7 @@ func TestTimeToLiveOfATestThatIsTracked(t *testing.T) {
 	l.settle("tracked")
 	l.want("tracked", "Complete=True Measured")
 	status := l.get("tracked").Status
-	if status.Result == nil || status.Report == nil || status.Report.Digest == "" || status.Report.ExpiredAt == nil {
+	if status.Result == nil || status.Report == nil || status.Report.Digest == "" || !meta.IsStatusConditionPresentAndEqual(status.Conditions, v1alpha1.ConditionPublished, metav1.ConditionFalse) {
 		t.Errorf("status:\n%s", l.describe("tracked"))
 	}
 	l.holdsNothing("tracked")

@@ -9,6 +9,7 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -40,7 +41,7 @@ func TestAKeptReportOutlivesItsTest(t *testing.T) {
 	l.finish("lasting", true)
 	l.want("lasting", "Complete=True Measured")
 	test, kept := l.get("lasting"), l.kept()
-	if len(kept) != 1 || test.Status.Report.Kept != kept[0].Name || len(kept[0].OwnerReferences) != 0 || kept[0].Labels[v1alpha1.LabelProduct] != "VPP" ||
+	if len(kept) != 1 || test.Status.Report.KeptReport != kept[0].Name || len(kept[0].OwnerReferences) != 0 || kept[0].Labels[v1alpha1.LabelProduct] != "VPP" ||
 		kept[0].Labels[v1alpha1.LabelTest] != "lasting" || kept[0].Labels[v1alpha1.LabelPlan] != document.Plan.Method() || kept[0].Labels[v1alpha1.LabelDate] == "" {
 		t.Fatalf("%d Reports are kept: %+v; status:\n%s", len(kept), kept, l.describe("lasting"))
 	}
@@ -72,7 +73,7 @@ func TestAReportIsKeptOnce(t *testing.T) {
 	r.report(document, true)
 	l.finish("once", true)
 	l.want("once", "Complete=True Measured")
-	if kept := l.kept(); len(kept) != 1 || l.get("once").Status.Report.Kept != kept[0].Name {
+	if kept := l.kept(); len(kept) != 1 || l.get("once").Status.Report.KeptReport != kept[0].Name {
 		t.Errorf("%d Reports are kept; status:\n%s", len(kept), l.describe("once"))
 	}
 }
@@ -108,7 +109,7 @@ func TestWhatPreventsAKeptReport(t *testing.T) {
 			l.finish("blocked", true)
 			l.want("blocked", "Complete=True Measured")
 			status := l.get("blocked").Status
-			if status.Report.Kept != "" || !strings.Contains(status.Report.NotKept, c.says) || status.Result == nil {
+			if status.Report.KeptReport != "" || !strings.Contains(notKept(status), c.says) || status.Result == nil {
 				t.Errorf("status:\n%s", l.describe("blocked"))
 			}
 			if told := strings.Join(l.events.told, "\n"); !strings.Contains(told, "Warning ReportNotKept") {
@@ -138,7 +139,7 @@ func TestAnUnreachableWebhookDoesNotKeepATestFromEnding(t *testing.T) {
 				l.reap()
 			}
 			status := l.get("webhook").Status
-			if l.complete("webhook") || status.Report == nil || status.Report.KeepTriedSince == nil || status.Result == nil {
+			if l.complete("webhook") || status.Report == nil || !strings.Contains(notKept(status), "webhook") || status.Result == nil {
 				t.Fatalf("while it is away the status is\n%s", l.describe("webhook"))
 			}
 			l.holdsNothing("webhook")
@@ -149,7 +150,7 @@ func TestAnUnreachableWebhookDoesNotKeepATestFromEnding(t *testing.T) {
 			l.settle("webhook")
 			l.want("webhook", "Complete=True Measured")
 			status = l.get("webhook").Status
-			if got := len(l.kept()) == 1; got != c.comesBack || (status.Report.Kept != "") != c.comesBack || !strings.Contains(status.Report.NotKept, c.reason) {
+			if got := len(l.kept()) == 1; got != c.comesBack || (status.Report.KeptReport != "") != c.comesBack || !strings.Contains(notKept(status), c.reason) {
 				t.Errorf("a Report is kept: %t; status:\n%s", got, l.describe("webhook"))
 			}
 			if told := strings.Contains(strings.Join(l.events.told, "\n"), "Warning ReportNotKept"); told == c.comesBack {
@@ -246,4 +247,12 @@ func TestKeptReportsArePruned(t *testing.T) {
 		t.Errorf("looks again after %s, and only what is pinned is left", after)
 	}
 	remain(1)
+}
+
+// notKept is why a test's Report isn't kept, or not yet.
+func notKept(status v1alpha1.LoadTestStatus) string {
+	if c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionKept); c != nil && c.Status == metav1.ConditionFalse {
+		return c.Message
+	}
+	return ""
 }

@@ -67,7 +67,7 @@ func TestATestGoesOnWhenAForeignPodFreesItsDevice(t *testing.T) {
 	s.until("its pods to be gone", func() bool {
 		return strings.HasPrefix(l.message("a", "Scheduled"), "GivenBack: its pods were given back")
 	})
-	if back := l.get("a").Status.GivenBack; back == nil || back.Times != 1 || !back.Until.After(back.At.Time) {
+	if back := l.get("a").Status.GivenBack; back == nil || back.Times != 1 || !back.RetryTime.After(back.LastTime.Time) {
 		t.Errorf("status.givenBack is %+v", back)
 	}
 	if free := s.free()[s.nodes[0]]; free != 2 {

@@ -19,7 +19,7 @@ func TestARefusedStatusEndsTheTest(t *testing.T) {
 	if !strings.Contains(message, "status.result.directions[1]") || !strings.Contains(message, "CustomResourceDefinition") || !strings.Contains(message, "refused-report") {
 		t.Errorf("the message names neither the field nor the way out: %s", message)
 	}
-	if status := l.get("refused").Status; status.Result != nil || status.Summary != "" || status.FinishedAt == nil {
+	if status := l.get("refused").Status; status.Result != nil || status.Summary != "" || status.CompletionTime == nil {
 		t.Errorf("the status is %+v", status)
 	}
 	l.holdsNothing("refused")

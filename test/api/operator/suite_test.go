@@ -132,7 +132,7 @@ func (l *suiteLab) goingOn() []string {
 func (l *suiteLab) end(name, reason string) {
 	l.t.Helper()
 	test := l.get(name)
-	test.Status.FinishedAt = &metav1.Time{Time: l.clock.now()}
+	test.Status.CompletionTime = &metav1.Time{Time: l.clock.now()}
 	test.Status.ObservedGeneration = test.Generation
 	meta.SetStatusCondition(&test.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason, Message: "as the test has it"})
 	l.must(admin.Status().Update(l.t.Context(), test))
@@ -410,7 +410,7 @@ func TestARefusedTableIsLeftOut(t *testing.T) {
 		}
 	}
 	l.reported(t, 1)
-	if status := l.suite().Status; len(status.Table) != 0 || status.Counts.Measured != 1 || status.FinishedAt == nil {
+	if status := l.suite().Status; len(status.Table) != 0 || status.Counts.Measured != 1 || status.CompletionTime == nil {
 		t.Errorf("the status is\n%s", l.told())
 	}
 	if told := strings.Join(l.events.told, "\n"); strings.Count(told, "StatusRefused") != 1 {

@@ -59,10 +59,10 @@ func TestKeptReportsCannotBeForged(t *testing.T) {
 		l := &lab{t: t, namespace: l.namespace}
 		r.write(r.measured())
 		test := l.operate("gone")
-		if test.Status.Report == nil || test.Status.Report.Kept == "" {
+		if test.Status.Report == nil || test.Status.Report.KeptReport == "" {
 			t.Fatalf("its Report isn't kept: %+v", test.Status.Report)
 		}
-		kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: test.Status.Report.Kept}}
+		kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: test.Status.Report.KeptReport}}
 		l.must(editor.Get(t.Context(), client.ObjectKeyFromObject(kept), kept))
 		for what, patch := range map[string]string{
 			"another test's":     `{"metadata":{"labels":{"linerate.dev/test":"other"}}}`,

@@ -36,8 +36,8 @@ func TestKueue(t *testing.T) {
 		s.want(first, "Complete=True Measured")
 		second := s.complete("second", patience)
 		s.want(second, "Complete=True Measured")
-		if at := second.Status.AdmittedAt; at == nil || at.Add(time.Second).Before(first.Status.FinishedAt.Time) {
-			t.Errorf("the second was admitted at %v, and the first ended at %v", at, first.Status.FinishedAt)
+		if at := second.Status.AdmissionTime; at == nil || at.Add(time.Second).Before(first.Status.CompletionTime.Time) {
+			t.Errorf("the second was admitted at %v, and the first ended at %v", at, first.Status.CompletionTime)
 		}
 	})
 	t.Run("evicted in its run by a test of a higher priority, it is queued again, and measured again", func(t *testing.T) {
@@ -61,9 +61,9 @@ func TestKueue(t *testing.T) {
 				t.Errorf("%s→%s: %d packets/s came through a limit of 10 000", d.From, d.To, d.Received.PacketsPerSecond)
 			}
 		}
-		if test.Status.Attempt != 2 || test.Status.LostRuns != 1 || test.Status.StartedAt.Before(urgent.Status.FinishedAt) {
+		if test.Status.Attempt != 2 || test.Status.LostRuns != 1 || test.Status.StartTime.Before(urgent.Status.CompletionTime) {
 			t.Errorf("attempt %d began at %v after %d lost runs, want the second, after the urgent one's end at %v",
-				test.Status.Attempt, test.Status.StartedAt, test.Status.LostRuns, urgent.Status.FinishedAt)
+				test.Status.Attempt, test.Status.StartTime, test.Status.LostRuns, urgent.Status.CompletionTime)
 		}
 	})
 	t.Run("a queue that is drained falls silent, and its tests can be ended in each way", func(t *testing.T) {

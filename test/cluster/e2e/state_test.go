@@ -60,8 +60,8 @@ func (s *scene) want(t *lineratev1alpha1.LoadTest, conditions ...string) {
 // after fails unless one test had ended when the other began: then it also ends later.
 func (s *scene) after(earlier, later *lineratev1alpha1.LoadTest) {
 	s.Helper()
-	if later.Status.StartedAt.Before(earlier.Status.FinishedAt) || !later.Status.FinishedAt.After(earlier.Status.FinishedAt.Time) {
-		s.Errorf("%s began at %v and ended at %v: both should be later than the end of %s, %v", later.Name, later.Status.StartedAt, later.Status.FinishedAt, earlier.Name, earlier.Status.FinishedAt)
+	if later.Status.StartTime.Before(earlier.Status.CompletionTime) || !later.Status.CompletionTime.After(earlier.Status.CompletionTime.Time) {
+		s.Errorf("%s began at %v and ended at %v: both should be later than the end of %s, %v", later.Name, later.Status.StartTime, later.Status.CompletionTime, earlier.Name, earlier.Status.CompletionTime)
 	}
 }
 

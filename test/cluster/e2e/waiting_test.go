@@ -60,7 +60,7 @@ func TestWaiting(t *testing.T) {
 		for _, test := range []*lineratev1alpha1.LoadTest{first, second, third} {
 			s.want(test, "Complete=True Measured")
 		}
-		if second.Status.FinishedAt.Before(first.Status.FinishedAt) { // the two that go at once may end in either order
+		if second.Status.CompletionTime.Before(first.Status.CompletionTime) { // the two that go at once may end in either order
 			first, second = second, first
 		}
 		s.after(first, third)
