@@ -9,7 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/procedure/procedures"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -55,15 +55,16 @@ func (cr *criteriaReader) checkGoals(path *field.Path) {
 // criteria stand.
 func CheckProcedureShows(path *field.Path, criteria []v1alpha1.Criterion,
 	procedure v1alpha1.ProcedureType) (errs field.ErrorList) {
+	traits := traitsOf(procedure)
 	for i, criterion := range criteria {
 		switch criterion.Metric {
 		case v1alpha1.MetricLossRatio:
-			if procedures.TraitsOf(plan.Procedure{Type: string(procedure)}).FindsLoadOfLoss {
+			if traits.FindsLoadOfLoss {
 				errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric,
 					"the procedure finds the rate at which a given share is lost: judge a rate, such as PacketsPerSecond"))
 			}
 		case v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds:
-			if procedure == v1alpha1.ProcedureBackToBack {
+			if slices.Contains(traits.Finds, report.Metric(criterion.Metric)) {
 				continue
 			}
 			errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric,

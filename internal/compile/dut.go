@@ -131,7 +131,7 @@ func (d *device) limit() *plan.Limit {
 	path := specPath().Child("dut", "reference", "limit", "queue")
 	planned.Queue = plan.Duration(d.duration(path, limit.Queue))
 	switch {
-	case !d.traffic.toleratesQueue() && d.spec.Procedure.Type != v1alpha1.ProcedureBackToBack:
+	case !d.traffic.toleratesQueue() && !traitsOf(d.spec.Procedure.Type).SendsBursts:
 		d.refuse(path, limit.Queue, "frames in a queue at the end of a window are neither lost nor received, which "+
 			"linerate can't account for yet: remove queue, or use traffic.type Sessions, or procedure.type "+
 			"BackToBack, which waits for them")

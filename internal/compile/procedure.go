@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -314,6 +315,11 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 		}
 	}
 	return s
+}
+
+// traitsOf are the traits of a type of procedure.
+func traitsOf(t v1alpha1.ProcedureType) procedure.Traits {
+	return procedures.TraitsOf(plan.Procedure{Type: string(t)})
 }
 
 // checkSoak refuses a soak that, at a known line rate, can't send enough frames in some direction to say

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/intake"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/profile"
@@ -65,7 +64,7 @@ const mostStreamFaults = 20
 func (lo *loads) allowStreams(streams []stream.Stream) {
 	path := specPath().Child("traffic", "streams", "json")
 	for i, s := range streams {
-		if rate := s.Mode.Rate.Type; rate != "pps" && lo.procedure == v1alpha1.ProcedureBackToBack {
+		if rate := s.Mode.Rate.Type; rate != "pps" && traitsOf(lo.procedure).SendsBursts {
 			lo.refusef(path, field.OmitValueType{},
 				"streams[%d].mode.rate.type is %s, so how many frames of a burst that stream has isn't known: use "+
 					"pps with procedure.type BackToBack", i, rate)

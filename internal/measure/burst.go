@@ -11,8 +11,8 @@ import (
 
 // burst is what a direction was to send in a span of bursts, and the longest time that one of its ports took for
 // it. The time is 0 where some port doesn't report it.
-func (s Span) burst(d Direction, direction int) *report.BackToBackBurst {
-	b := &report.BackToBackBurst{Frames: s.Bursts[direction]}
+func (s Span) burst(d Direction, direction int) *report.SentBurst {
+	b := &report.SentBurst{Frames: s.Bursts[direction]}
 	for _, p := range d.Pairs {
 		first, last := edgesOf(s.Readings[p.Generator])
 		sent, took := last.Ports[p.Send].Sent.Packets-first.Ports[p.Send].Sent.Packets, last.Ports[p.Send].Sending
@@ -32,7 +32,7 @@ func (s Span) burst(d Direction, direction int) *report.BackToBackBurst {
 // ofBurst turns the figures into those of a burst, which is sent in its own time, as the span's edges are read long
 // before and after it. A burst has no received rate, because frames come back at the device's pace, for longer than
 // the burst.
-func (f *figures) ofBurst(b *report.BackToBackBurst) {
+func (f *figures) ofBurst(b *report.SentBurst) {
 	f.burst, f.edges = b, 0
 	f.sending = cmp.Or(b.Sending.Std(), time.Duration(scale(b.Frames, int64(time.Second)*int64(units.PacketPerSecond),
 		int64(f.intended))))

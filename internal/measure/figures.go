@@ -39,7 +39,7 @@ type figures struct {
 	// foreign is how many frames of other people's may be among those that came back.
 	foreign int64
 	// burst is the frames that were to be sent, and how long that took. It is nil where the span is no burst.
-	burst *report.BackToBackBurst
+	burst *report.SentBurst
 	// shares are the pairs' parts.
 	shares []share
 }

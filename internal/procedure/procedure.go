@@ -235,9 +235,9 @@ type Conclusion struct {
 	// AllAtOnce is what came back of all directions' answers at once, where they were found one after another. Nil
 	// means that they were not held at once, or were found together.
 	AllAtOnce *AllAtOnce
-	// Bursts is what bursts show of each direction, in the Plan's order, nil where they show nothing. Nil means that
-	// the procedure sends none.
-	Bursts []*report.BackToBackFrames
+	// Own are the figures that the procedure finds of each direction beside its rates, in the Plan's order. Nil means
+	// that it finds none.
+	Own [][]report.OwnFigure
 	// Estimates are the loads of directions that the procedure estimates, in the Plan's order. Nil means that it
 	// estimates none.
 	Estimates []*report.Estimate

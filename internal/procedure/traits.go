@@ -1,5 +1,7 @@
 package procedure
 
+import "github.com/linerate-dev/linerate/internal/document/report"
+
 // Traits are what the rest of linerate asks of a procedure without knowing which one it is.
 type Traits struct {
 	// FindsThroughput means that the procedure searches for the highest load at which no more is lost than is allowed,
@@ -9,4 +11,11 @@ type Traits struct {
 	FindsLoadOfLoss bool
 	// NamesLoss means that the procedure's Description says which loss is asked about, whatever the Plan allows.
 	NamesLoss bool
+	// GivesLoad means that the load is given, so that the figures are of what came back of it, whatever was lost.
+	GivesLoad bool
+	// SendsBursts means that the procedure sends bursts of an exact number of frames, and waits for all that the
+	// device holds of them.
+	SendsBursts bool
+	// Finds are the metrics of the directions' own figures (report.Direction.Own).
+	Finds []report.Metric
 }

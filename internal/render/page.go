@@ -65,11 +65,9 @@ type answerView struct {
 // resultTables have the figures of the result's windows.
 type resultTables struct {
 	Directions []directionView
-	Sessions   grid   // of connections instead, with a row for each direction
-	Generators grid   // of several
-	Curve      grid   // of a frame loss curve, with a row for each load
-	Bursts     grid   // of bursts, with a row for each direction
-	BurstWords string // what its columns are
+	Sessions   grid // of connections instead, with a row for each direction
+	Generators grid // of several
+	Curve      grid // of a frame loss curve, with a row for each load
 	Sections   []sectionView
 	Vitals     grid // of observers, with a row for each series
 }
@@ -167,9 +165,6 @@ func newResultTables(r *report.Report, h report.Headline, id string) (t resultTa
 	}
 	if len(r.Result.Curve) > 0 {
 		t.Curve = gridOf(curveTable(r))
-	}
-	if bursts := burstsTable(r); bursts != nil {
-		t.Bursts, t.BurstWords = gridOf(bursts), burstsWords
 	}
 	t.Sections = sectionViews(r, id)
 	if len(r.Result.Generators) > 1 {

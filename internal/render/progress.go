@@ -87,7 +87,7 @@ func phaseWord(p report.Phase) string {
 		return "holding all at once"
 	case report.Trial:
 		return "trial"
-	case report.BackToBack:
+	case report.Bursting:
 		return "bursts"
 	case report.AtLoad:
 		return "measuring latency"

@@ -24,7 +24,7 @@ func sectionTable(r *report.Report, s report.Section) *table {
 // addSections adds the tables that the procedure lays out, and what their columns are.
 func (s *section) addSections(r *report.Report) {
 	for _, part := range r.Result.Sections {
-		if part.Table != nil && len(part.Table.Rows) > 0 {
+		if !part.Evidence && part.Table != nil && len(part.Table.Rows) > 0 {
 			s.tables = append(s.tables, sectionTable(r, part))
 			s.caveats = append(s.caveats, part.Legend...)
 		}
@@ -35,6 +35,7 @@ func (s *section) addSections(r *report.Report) {
 type sectionView struct {
 	Title    string
 	Legend   []string
+	Folded   bool
 	Table    grid
 	Plot     *report.Plot
 	Drawings []drawing
@@ -43,7 +44,7 @@ type sectionView struct {
 // sectionViews are the sections of a result on the page.
 func sectionViews(r *report.Report, id string) (views []sectionView) {
 	for i, s := range r.Result.Sections {
-		v := sectionView{Title: s.Title, Legend: s.Legend, Plot: s.Plot}
+		v := sectionView{Title: s.Title, Legend: s.Legend, Folded: s.Evidence, Plot: s.Plot}
 		switch {
 		case s.Table != nil && len(s.Table.Rows) > 0:
 			v.Table = gridOf(sectionTable(r, s))

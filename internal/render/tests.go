@@ -95,9 +95,6 @@ func (s *section) ofFrames(r *report.Report) {
 	if len(r.Result.Curve) > 0 {
 		s.tables = append(s.tables, curveTable(r))
 	}
-	if bursts := burstsTable(r); bursts != nil {
-		s.tables, s.caveats = append(s.tables, bursts), append(s.caveats, burstsWords)
-	}
 	s.addSections(r)
 	if len(r.Result.Generators) > 1 {
 		s.tables = append(s.tables, generatorTable(r))

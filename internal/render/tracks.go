@@ -126,7 +126,7 @@ func (t track) windows(r *report.Report) []judgedWindow {
 		if t.index >= 0 && t.index < len(w.Directions) && w.Directions[t.index].Quality == report.Unjudged {
 			continue // another direction's
 		}
-		if w.Phase == report.BackToBack {
+		if w.Phase == report.Bursting {
 			continue // of which no rate is received
 		}
 		j := judgedWindow{number: w.Number, phase: w.Phase, start: w.Start.Std().Seconds(),
@@ -239,7 +239,7 @@ func phaseText(p report.Phase) string {
 		return "all at once"
 	case report.Trial:
 		return "trial"
-	case report.BackToBack:
+	case report.Bursting:
 		return "burst"
 	case report.AtLoad:
 		return "latency"

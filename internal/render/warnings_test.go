@@ -39,7 +39,7 @@ func TestABurstHasNoReceivedRate(t *testing.T) {
 	r := reporttest.Measured()
 	for i := range r.Windows[0].Directions {
 		d := &r.Windows[0].Directions[i]
-		d.Burst, d.Received, d.LineRatePercent = &report.BackToBackBurst{Frames: d.Sent.Packets}, report.Flow{}, 0
+		d.Burst, d.Received, d.LineRatePercent = &report.SentBurst{Frames: d.Sent.Packets}, report.Flow{}, 0
 	}
 	checked := 0
 	for _, row := range readBack(t, OfReports(r)) {

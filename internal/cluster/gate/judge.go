@@ -170,7 +170,7 @@ func allowanceOf(criteria []v1alpha1.Criterion) (allowed units.Ratio, compares b
 	read, _ := compile.Criteria(nil, criteria) // the schema keeps errors out
 	for _, c := range read {
 		metric, _ := figures.MetricOf(report.Metric(c.Metric))
-		if c.Relative() && c.Latency == nil && !metric.OfBursts() && c.Statistic != plan.WorstOfRuns {
+		if c.Relative() && c.Latency == nil && !metric.Own && c.Statistic != plan.WorstOfRuns {
 			return *c.MaxRegression, true
 		}
 	}

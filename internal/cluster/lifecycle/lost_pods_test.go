@@ -10,7 +10,7 @@ import (
 // TestFramesOfABurstProveADeviceToo has frames that came back at an unknown rate.
 func TestFramesOfABurstProveADeviceToo(t *testing.T) {
 	burst := func(returned int64) report.Direction {
-		return report.Direction{Burst: &report.BackToBackBurst{Frames: 100}, Returned: units.Traffic{Packets: returned}}
+		return report.Direction{Burst: &report.SentBurst{Frames: 100}, Returned: units.Traffic{Packets: returned}}
 	}
 	for name, c := range map[string]struct {
 		directions []report.Direction

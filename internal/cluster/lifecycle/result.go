@@ -95,7 +95,7 @@ func goalsOf(r *report.Report) (goals []v1alpha1.Figure) {
 // burstsOf is what bursts show of each direction. The schema allows few enough directions for all of them to fit.
 func burstsOf(r *report.Report) (bursts []v1alpha1.Figure) {
 	for _, f := range figures.Of(r) {
-		if metric, _ := figures.MetricOf(f.Metric); metric.OfBursts() && f.Missing == "" &&
+		if metric, _ := figures.MetricOf(f.Metric); metric.Own && f.Missing == "" &&
 			f.Direction != report.AllDirections {
 			bursts = append(bursts, v1alpha1.Figure{Metric: string(f.Metric),
 				Direction: wording.Limited(f.Direction, 40),

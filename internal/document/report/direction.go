@@ -67,12 +67,11 @@ type Direction struct {
 	// people's, or the device has changed their end. Where windows follow each other without a pause nobody can
 	// tell.
 	Unstamped int64 `json:"unstamped,omitempty"`
-	// Burst is the burst that the direction sent, in a window of phase BackToBack alone. Received says nothing
+	// Burst is the burst that the direction sent, in a window of phase Burst alone. Received says nothing
 	// then. It is nil where the window isn't of bursts.
-	Burst *BackToBackBurst `json:"burst,omitempty"`
-	// BackToBack is what the bursts of all windows show of the direction, in Result.Directions alone. It is nil
-	// where the procedure sends none, or they show nothing.
-	BackToBack *BackToBackFrames `json:"backToBack,omitempty"`
+	Burst *SentBurst `json:"burst,omitempty"`
+	// Own are the figures that the procedure finds of the direction beside its rates, in Result.Directions alone.
+	Own []OwnFigure `json:"own,omitempty"`
 	// Estimate is the direction's estimated load, in Result.Directions alone. It is nil where the procedure estimates
 	// none.
 	Estimate *Estimate `json:"estimate,omitempty"`

@@ -189,15 +189,15 @@ type Phase string
 
 // The phases, in their order.
 const (
-	WarmUp     Phase = "WarmUp"
-	Ramping    Phase = "Ramping"
-	Refine     Phase = "Refining"
-	Confirm    Phase = "Confirming"
-	Hold       Phase = "Holding"
-	AllAtOnce  Phase = "Together"   // the loads that were found of each direction by itself, all at once
-	Trial      Phase = "Trial"      // a finite one, drained at its end
-	BackToBack Phase = "BackToBack" // a burst of an exact number of frames, drained at its end
-	AtLoad     Phase = "Latency"    // a trial whose frames' latency is measured, after the procedure had its result
+	WarmUp    Phase = "WarmUp"
+	Ramping   Phase = "Ramping"
+	Refine    Phase = "Refining"
+	Confirm   Phase = "Confirming"
+	Hold      Phase = "Holding"
+	AllAtOnce Phase = "Together" // the loads that were found of each direction by itself, all at once
+	Trial     Phase = "Trial"    // a finite one, drained at its end
+	Bursting  Phase = "Burst"    // a burst of an exact number of frames, drained at its end
+	AtLoad    Phase = "Latency"  // a trial whose frames' latency is measured, after the procedure had its result
 )
 
 // The phases of a run after its traffic. No window belongs to them.

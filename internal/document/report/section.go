@@ -5,9 +5,13 @@ package report
 type Section struct {
 	Title string `json:"title"`
 	// Legend says what the columns or the signs are, a sentence or several each.
-	Legend []string      `json:"legend,omitempty"`
-	Table  *SectionTable `json:"table,omitempty"`
-	Plot   *Plot         `json:"plot,omitempty"`
+	Legend []string `json:"legend,omitempty"`
+	// Evidence says that the section is for whoever asks how the answer came about. Pages fold it away, and other
+	// formats for people leave it out.
+	Evidence bool `json:"evidence,omitempty"`
+
+	Table *SectionTable `json:"table,omitempty"`
+	Plot  *Plot         `json:"plot,omitempty"`
 }
 
 // SectionTable is a table of a section. The first column names the rows.

@@ -275,7 +275,7 @@ func PerTraffic(w *report.Window) (observations []report.Observed) {
 		if o.Unit != plan.Watts {
 			continue
 		}
-		if w.Phase == report.BackToBack && o.Missing == "" {
+		if w.Phase == report.Bursting && o.Missing == "" {
 			o.Missing = "a burst has no rate at which it came back"
 		}
 		observations = append(observations, divide(o, plan.WattsPerGbps, "W per Gb/s", bits/1e9))

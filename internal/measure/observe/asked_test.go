@@ -307,7 +307,7 @@ func TestPowerPerTraffic(t *testing.T) {
 	if o := find(t, observe.PerTraffic(&w), plan.WattsPerGbps, "pdu"); o.Missing != "nothing was received in the window" {
 		t.Errorf("%+v, want that nothing was received", o)
 	}
-	w.Phase = report.BackToBack
+	w.Phase = report.Bursting
 	for _, o := range observe.PerTraffic(&w) {
 		if o.Mean != nil || o.Missing != "a burst has no rate at which it came back" {
 			t.Errorf("%+v of a burst", o)

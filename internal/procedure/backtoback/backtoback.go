@@ -181,7 +181,7 @@ func (b BackToBack) Next(history []report.Window) procedure.Step {
 			return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.One,
 				Judge: b.plan.TrialDuration.Std(), Reason: c.Reason}
 		}
-		step := procedure.Step{Kind: procedure.Burst, Phase: report.BackToBack, Load: units.One, Reason: c.Reason,
+		step := procedure.Step{Kind: procedure.Burst, Phase: report.Bursting, Load: units.One, Reason: c.Reason,
 			Number: c.finished + 1, Total: b.repetitions()}
 		step.Frames, step.Judge = c.bursts(b.plan.Longest.Std())
 		return step

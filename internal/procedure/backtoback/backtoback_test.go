@@ -54,7 +54,7 @@ func (q queue) shows(s procedure.Step, direction int, asked float64) report.Dire
 	if s.Frames != nil {
 		lasts = float64(s.Frames[direction]) / offered
 		lasts -= min(lasts, q.squeezed.Seconds())
-		m.Burst = &report.BackToBackBurst{Frames: s.Frames[direction]}
+		m.Burst = &report.SentBurst{Frames: s.Frames[direction]}
 		if !q.untold {
 			m.Burst.Sending = plan.Duration(lasts*1e9) * plan.Duration(max(1, q.stretched))
 		}
@@ -94,7 +94,7 @@ func carryOut(t *testing.T, p procedure.Procedure, outward, homeward queue, edit
 }
 
 // encloses says that an interval has the truth in it, give or take a frame at either end.
-func encloses(f report.BurstFigure, truth, slack float64) bool {
+func encloses(f backtoback.Interval, truth, slack float64) bool {
 	return f.Low.Float() <= truth+slack && f.High.Float() >= truth-slack
 }
 
@@ -113,13 +113,13 @@ func TestTheIntervalHasTheDevicesTruthInIt(t *testing.T) {
 		resolution := units.Ratio(float64(units.One) * math.Exp(-2-4*rnd.Float64()))
 		p := bursts(repeated(1+rnd.IntN(4)), resolved(resolution))
 		history := carryOut(t, p, devices[0], devices[1])
-		c := p.Conclude(history)
-		if answers := c.Bursts[0] != nil || c.Bursts[1] != nil; !c.Finished ||
+		c, shown := p.Conclude(history), backtoback.Shown(p, history)
+		if answers := shown[0] != nil || shown[1] != nil; !c.Finished ||
 			answers != (c.Reason == report.BurstsMeasured) {
 			t.Fatalf("%+v", c)
 		}
 		for i, q := range devices {
-			f, longest := c.Bursts[i], float64(q.depth)/(1-q.rate/sent)
+			f, longest := shown[i], float64(q.depth)/(1-q.rate/sent)
 			// longer than the trial of ten seconds, and than the longest burst allowed
 			if fits := longest > sent*9.99; fits && f == nil || longest > sent*1.99 && f != nil {
 				continue
@@ -153,7 +153,7 @@ func TestTheBufferIsEnclosedWhereBurstsAreSqueezedAndNobodyTells(t *testing.T) {
 		q := queue{rate: Full * (0.1 + 0.8*rnd.Float64()), fastest: 1e9, depth: 100 + rnd.Int64N(2000), untold: true,
 			squeezed: time.Duration(rnd.Int64N(int64(1500 * time.Microsecond)))}
 		p := bursts()
-		f := p.Conclude(carryOut(t, p, q, q)).Bursts[0]
+		f := backtoback.Shown(p, carryOut(t, p, q, q))[0]
 		if f == nil || !encloses(f.Buffer, float64(q.depth), 2) {
 			t.Errorf("%+v: %+v", q, f)
 		}
@@ -167,13 +167,13 @@ func TestTheBufferIsEnclosedWhereBurstsAreSqueezedAndNobodyTells(t *testing.T) {
 func TestASearchTakesFewBursts(t *testing.T) {
 	q := queue{rate: 10_000, fastest: 1e9, depth: 700}
 	p := bursts(repeated(10))
-	c := p.Conclude(carryOut(t, p, q, q))
+	searches := backtoback.Shown(p, carryOut(t, p, q, q))[0].Searches
 	took := 0
-	for _, s := range c.Bursts[0].Searches {
+	for _, s := range searches {
 		took += s.Bursts
 	}
 	if took > 40 { // 2 each where the device is always the same, and some more for the first
-		t.Errorf("%d bursts in 10 searches: %+v", took, c.Bursts[0].Searches)
+		t.Errorf("%d bursts in 10 searches: %+v", took, searches)
 	}
 }
 
@@ -233,13 +233,14 @@ func TestWhatIsClaimed(t *testing.T) {
 		"a buffer that no trial fills": {bursts(), deep, deep, nil, report.ReachedTarget, "", [2]bool{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := c.procedure.Conclude(carryOut(t, c.procedure, c.outward, c.homeward, c.edits...))
+			history := carryOut(t, c.procedure, c.outward, c.homeward, c.edits...)
+			got, bursts := c.procedure.Conclude(history), backtoback.Shown(c.procedure, history)
 			if got.Reason != c.reason || !strings.Contains(got.Sentence, c.sentence) || !got.Finished {
 				t.Errorf("%s: %s\nwant %s: … %s …", got.Reason, got.Sentence, c.reason, c.sentence)
 			}
 			for i, shown := range c.shown {
-				if (got.Bursts[i] != nil) != shown {
-					t.Errorf("direction %d: %+v", i, got.Bursts[i])
+				if (bursts[i] != nil) != shown {
+					t.Errorf("direction %d: %+v", i, bursts[i])
 				}
 			}
 		})
@@ -260,9 +261,9 @@ func broughtOnly(frames int64) Edit {
 func TestWhatCannotBeToldIsNoBuffer(t *testing.T) {
 	q := queue{rate: 10_000, fastest: 1e9, depth: 500}
 	p := bursts()
-	for _, f := range p.Conclude(carryOut(t, p, q, q, broughtOnly(500))).Bursts {
-		if f.ForwardedPacketsPerSecond != "" || f.Buffer != (report.BurstFigure{}) ||
-			f.BufferMicroseconds != (report.BurstFigure{}) || f.Frames.Low == "" || f.ImpliedMicroseconds.Low == "" {
+	for _, f := range backtoback.Shown(p, carryOut(t, p, q, q, broughtOnly(500))) {
+		if f.ForwardedPacketsPerSecond != "" || f.Buffer != (backtoback.Interval{}) ||
+			f.BufferMicroseconds != (backtoback.Interval{}) || f.Frames.Low == "" || f.ImpliedMicroseconds.Low == "" {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -272,7 +273,7 @@ func TestWhatCannotBeToldIsNoBuffer(t *testing.T) {
 func TestASearchToTheFrameHasNoWidth(t *testing.T) {
 	p := bursts(resolved(1))
 	q := queue{rate: 10_000, fastest: 1e9, depth: 40}
-	for _, f := range p.Conclude(carryOut(t, p, q, q)).Bursts {
+	for _, f := range backtoback.Shown(p, carryOut(t, p, q, q)) {
 		for _, s := range f.Searches {
 			if s.Lossy != s.Clean+1 {
 				t.Fatalf("%+v is no search to the frame", s)
@@ -291,7 +292,7 @@ func TestAnOpenEndIsNoBound(t *testing.T) {
 		b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
 	})
 	q := queue{rate: 10_000, fastest: 1e9, depth: 20_000}
-	for _, f := range p.Conclude(carryOut(t, p, q, q)).Bursts {
+	for _, f := range backtoback.Shown(p, carryOut(t, p, q, q)) {
 		if f.Frames.Low != "20000" || f.Frames.High != "" || f.ImpliedMicroseconds.High != "" || f.Buffer.High != "" ||
 			f.BufferMicroseconds.High != "" {
 			t.Errorf("%+v", f)
@@ -303,12 +304,12 @@ func TestAnOpenEndIsNoBound(t *testing.T) {
 func TestWhatTheGeneratorDroppedWasForwarded(t *testing.T) {
 	p := bursts()
 	q := queue{rate: 10_000, fastest: 1e9, depth: 500}
-	measured := p.Conclude(carryOut(t, p, q, q)).Bursts[0]
-	dropped := p.Conclude(carryOut(t, p, q, q, func(n int, w *report.Window) {
+	measured := backtoback.Shown(p, carryOut(t, p, q, q))[0]
+	dropped := backtoback.Shown(p, carryOut(t, p, q, q, func(n int, w *report.Window) {
 		if d := &w.Directions[0]; n == 1 {
 			d.Returned.Packets, d.ReceiveErrors = d.Returned.Packets-30_000, 30_000
 		}
-	})).Bursts[0]
+	}))[0]
 	if measured.ForwardedPacketsPerSecond != dropped.ForwardedPacketsPerSecond || measured.Buffer != dropped.Buffer {
 		t.Errorf("%+v, and where the generator dropped some %+v", measured, dropped)
 	}
@@ -319,15 +320,15 @@ func TestWhatTheGeneratorDroppedWasForwarded(t *testing.T) {
 func TestBurstsOfWhichSomeAreNotTimed(t *testing.T) {
 	p := bursts()
 	q := queue{rate: 10_000, fastest: 1e9, depth: 500}
-	first := p.Conclude(carryOut(t, p, q, q)).Bursts[0].Searches[0].Bursts
-	c := p.Conclude(carryOut(t, p, q, q, func(n int, w *report.Window) {
+	first := backtoback.Shown(p, carryOut(t, p, q, q))[0].Searches[0].Bursts
+	shown := backtoback.Shown(p, carryOut(t, p, q, q, func(n int, w *report.Window) {
 		for i := range w.Directions {
 			if b := w.Directions[i].Burst; b != nil && n < 2+first {
 				b.Sending = 0
 			}
 		}
 	}))
-	for _, f := range c.Bursts {
+	for _, f := range shown {
 		if f.Timed || f.OfferedPacketsPerSecond != "20000" {
 			t.Errorf("%+v", f)
 		}
@@ -337,10 +338,14 @@ func TestBurstsOfWhichSomeAreNotTimed(t *testing.T) {
 func TestSearchesThatWereGivenUpAreCounted(t *testing.T) {
 	p := bursts(repeated(2))
 	q := queue{rate: 10_000, fastest: 1e9, depth: 500}
-	for _, f := range p.Conclude(carryOut(t, p, q, q, Void("link west was down", 2, 3, 4, 5))).Bursts {
-		if f.Unclear != 1 || len(f.Searches) != 1 {
+	history := carryOut(t, p, q, q, Void("link west was down", 2, 3, 4, 5))
+	for _, f := range backtoback.Shown(p, history) {
+		if len(f.Searches) != 1 {
 			t.Errorf("%+v", f)
 		}
+	}
+	if c := p.Conclude(history); !strings.Contains(c.Sentence, "1 search could not be finished") {
+		t.Errorf("%s", c.Sentence)
 	}
 }
 

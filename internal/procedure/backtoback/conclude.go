@@ -27,11 +27,12 @@ func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
 	if !slices.ContainsFunc(replayed.sides, func(s side) bool { return s.searched }) {
 		c.Reason = procedure.ClaimAsked(w.Directions, 0, report.ReachedTarget)
 	}
-	c.Bursts = make([]*report.BackToBackFrames, 0, len(replayed.sides))
 	var clauses []string
+	var shown []*bursts
 	for _, s := range replayed.sides {
-		frames := b.frames(s, w, replayed.givenUp)
-		c.Bursts = append(c.Bursts, frames)
+		frames := b.frames(s, w)
+		shown = append(shown, frames)
+		c.Own = append(c.Own, frames.figures())
 		clauses = append(clauses, s.trial.Name()+": "+b.sentence(s, frames, w.Duration.Std()))
 	}
 	if replayed.givenUp > 0 {
@@ -41,19 +42,78 @@ func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
 				"for why, then measure again", replayed.finished-replayed.givenUp, searches(b.repetitions()))
 		}
 	}
-	c.Sentence = strings.Join(clauses, "; ")
+	c.Sentence, c.Sections = strings.Join(clauses, "; "), sections(replayed.sides, shown)
 	return c
 }
 
+// bursts is what bursts show of a direction (RFC 9004).
+type bursts struct {
+	// Searches are the ends of each search, in the order in which they were made.
+	Searches []ended
+	// OfferedPacketsPerSecond is how fast the longest bursts were sent, and ForwardedPacketsPerSecond how fast the
+	// device forwarded them, by the trial before, without what it had buffered, or by the throughput that the Plan has.
+	// It is empty where that can't be told, nor what the device held.
+	OfferedPacketsPerSecond, ForwardedPacketsPerSecond report.Number
+	// Timed says that OfferedPacketsPerSecond was measured of the bursts themselves. Otherwise it is the trial's.
+	Timed bool
+	// Frames is the average of the searches' longest bursts without loss, and Deviation their standard deviation.
+	Frames    interval
+	Deviation report.Number
+	// ImpliedMicroseconds is how long such a burst takes. Buffer is how many of its frames the device held at its end.
+	// BufferMicroseconds is how long these take, RFC 9004's corrected buffer time, at the rate at which the bursts were
+	// sent.
+	ImpliedMicroseconds, Buffer, BufferMicroseconds interval
+}
+
+// interval is a figure of bursts. Low follows from the longest bursts without loss, High from the shortest with loss.
+// High is empty where no burst lost frames.
+type interval struct{ Low, High report.Number }
+
+// ended is how a search for the longest burst without loss ended. Clean is how many frames that burst had, or 0 where
+// each lost some. Lossy is how many the shortest above it with loss had, or 0 for none. Bursts is how many the search
+// took.
+type ended struct {
+	Clean, Lossy int64
+	Bursts       int
+}
+
+// Metrics are those of the figures of a direction.
+var Metrics = []report.Metric{report.BackToBackFrames, report.BufferFrames, report.BufferMicroseconds}
+
+// figures are what bursts show of a direction, or nil of nothing, as its own figures.
+func (f *bursts) figures() []report.OwnFigure {
+	own := make([]report.OwnFigure, len(Metrics))
+	for i, metric := range Metrics {
+		own[i].Metric = metric
+	}
+	if f == nil {
+		for i := range own {
+			own[i].Missing = "no burst of this direction shows a buffer"
+		}
+		return own
+	}
+	for i, found := range []interval{f.Frames, f.Buffer, f.BufferMicroseconds} {
+		own[i].Low, own[i].High, own[i].OfLoss = found.Low, found.High, i > 0
+		switch {
+		case found.Low != "":
+		case f.ForwardedPacketsPerSecond == "":
+			own[i].Missing = "how many frames the device held is unknown"
+		default:
+			own[i].Missing = "the device forwards as fast as bursts were sent"
+		}
+	}
+	return own
+}
+
 // frames is what the searches of a direction show. Nil means nothing.
-func (b BackToBack) frames(d side, trial report.Window, unclear int) *report.BackToBackFrames {
+func (b BackToBack) frames(d side, trial report.Window) *bursts {
 	if len(d.found) == 0 {
 		return nil
 	}
-	result := &report.BackToBackFrames{Unclear: unclear}
+	result := &bursts{}
 	clean, lossy, sending, open, timed := int64(0), int64(0), int64(0), false, true
 	for _, f := range d.found {
-		result.Searches = append(result.Searches, report.BurstSearch{Clean: f.clean, Lossy: f.lossy, Bursts: f.bursts})
+		result.Searches = append(result.Searches, ended{Clean: f.clean, Lossy: f.lossy, Bursts: f.bursts})
 		clean, lossy, sending = clean+f.clean, lossy+f.lossy-1, sending+f.sending
 		open, timed = open || f.lossy == 0, timed && (f.sending > 0 || f.clean == 0)
 	}
@@ -165,7 +225,7 @@ func deviation(found []search) report.Number {
 }
 
 // sentence says what a direction's bursts show after a trial of this length.
-func (b BackToBack) sentence(d side, f *report.BackToBackFrames, trial time.Duration) string {
+func (b BackToBack) sentence(d side, f *bursts, trial time.Duration) string {
 	offered := wording.PacketRate(d.trial.Offered.PacketsPerSecond)
 	lossless := fmt.Sprintf("the device lost none of %s frames in a trial of %s, so that no burst up to that long at "+
 		"this rate fills its buffer", wording.Count(d.trial.Sent.Packets), trial.Round(time.Millisecond))
@@ -182,7 +242,7 @@ func (b BackToBack) sentence(d side, f *report.BackToBackFrames, trial time.Dura
 }
 
 // longestWithoutLoss says how long a direction's bursts were that lost nothing, and the rate that they were sent at.
-func longestWithoutLoss(d side, f *report.BackToBackFrames) string {
+func longestWithoutLoss(d side, f *bursts) string {
 	shortest, longest := f.Searches[0].Clean, f.Searches[0].Clean
 	for _, s := range f.Searches {
 		shortest, longest = min(shortest, s.Clean), max(longest, s.Clean)
@@ -193,7 +253,7 @@ func longestWithoutLoss(d side, f *report.BackToBackFrames) string {
 		text += ", standard deviation " + rounded(f.Deviation)
 	}
 	text += ")"
-	if i := slices.IndexFunc(f.Searches, func(s report.BurstSearch) bool { return s.Lossy == 0 }); i >= 0 {
+	if i := slices.IndexFunc(f.Searches, func(s ended) bool { return s.Lossy == 0 }); i >= 0 {
 		text += ", nor did the longest burst allowed: a lower bound"
 	}
 	text += fmt.Sprintf("; sent at %s", wording.RoundedPacketRate(f.OfferedPacketsPerSecond.Float()))
@@ -208,7 +268,7 @@ func longestWithoutLoss(d side, f *report.BackToBackFrames) string {
 }
 
 // buffer says how much the device holds while it forwards, or why that is unknown.
-func (b BackToBack) buffer(f *report.BackToBackFrames) string {
+func (b BackToBack) buffer(f *bursts) string {
 	switch {
 	case f.ForwardedPacketsPerSecond == "":
 		return "; how fast the device forwards meanwhile, and so how much it holds, is unknown: the trial was no " +

@@ -24,14 +24,14 @@ import (
 var known = map[string]entry{
 	plan.TypeRamp: {inDirections(ramp.New), procedure.Traits{FindsThroughput: true}},
 	plan.TypeConstantLoad: {func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
-		procedure.Traits{}},
+		procedure.Traits{GivesLoad: true}},
 	plan.TypeFrameLoss: {func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
-		procedure.Traits{FindsLossOverLoad: true}},
+		procedure.Traits{FindsLossOverLoad: true, GivesLoad: true}},
 	plan.TypeMaximumOfferedLoad: {func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
-		procedure.Traits{}},
+		procedure.Traits{GivesLoad: true}},
 	plan.TypeSearch: {inDirections(search.New), procedure.Traits{FindsThroughput: true, NamesLoss: true}},
 	plan.TypeBackToBack: {func(p plan.Procedure) procedure.Procedure { return backtoback.New(p) },
-		procedure.Traits{}},
+		procedure.Traits{GivesLoad: true, SendsBursts: true, Finds: backtoback.Metrics}},
 	plan.TypeSoak: {func(p plan.Procedure) procedure.Procedure { return soak.New(p) },
 		procedure.Traits{FindsLoadOfLoss: true, NamesLoss: true}},
 }

@@ -181,7 +181,7 @@ func looksOf(r *report.Report, i int) (looks []look) {
 		}
 		// a buffer takes a burst, and not a trial
 		counts := w.Counts() && w.Directions[i].Quality != report.Unjudged &&
-			!slices.Contains([]report.Phase{report.WarmUp, report.AtLoad, report.BackToBack}, w.Phase)
+			!slices.Contains([]report.Phase{report.WarmUp, report.AtLoad, report.Bursting}, w.Phase)
 		for _, l := range looksIn(r, w, i) {
 			l.offeredBefore = offeredBefore
 			offeredBefore = min(offeredBefore, l.offered())

@@ -104,10 +104,10 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	}
 	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c),
 		togetherOf(r, c)
-	if len(c.Bursts) == len(result.Directions) {
+	if len(c.Own) == len(result.Directions) {
 		result.Directions = slices.Clone(result.Directions)
 		for i := range result.Directions {
-			result.Directions[i].BackToBack = c.Bursts[i]
+			result.Directions[i].Own = c.Own[i]
 		}
 	}
 	if len(c.Estimates) == len(result.Directions) {
@@ -202,7 +202,7 @@ func togetherOf(r *report.Report, c procedure.Conclusion) *report.Together {
 func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var largest *report.Sum
 	for _, w := range r.Windows {
-		if w.Quality == report.Invalid || w.Phase == report.BackToBack || w.Phase == report.AtLoad ||
+		if w.Quality == report.Invalid || w.Phase == report.Bursting || w.Phase == report.AtLoad ||
 			w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
 			continue
 		}

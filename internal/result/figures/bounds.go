@@ -7,6 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -179,12 +180,12 @@ func framesLostToSending(r *report.Report, d report.Direction) (frames int64) {
 // windowsOfGivenLoad are the windows that the figures of a load that was given are of. There are none where a
 // search found the load.
 func windowsOfGivenLoad(r *report.Report) []report.Window {
-	switch report.PlanOf(r).Procedure.Type {
-	case plan.TypeConstantLoad, plan.TypeFrameLoss, plan.TypeBackToBack:
-		return r.ResultWindows()
-	case plan.TypeMaximumOfferedLoad:
+	switch p := report.PlanOf(r).Procedure; {
+	case p.Type == plan.TypeMaximumOfferedLoad:
 		return slices.DeleteFunc(slices.Clone(r.Windows),
 			func(w report.Window) bool { return w.Phase != report.Trial || !w.Counts() })
+	case procedures.TraitsOf(p).GivesLoad:
+		return r.ResultWindows()
 	}
 	return nil
 }

@@ -31,10 +31,10 @@ type measured struct {
 	disturbed *big.Rat
 	// lostToSending is the share of those sent that were lost while generators sent in bursts, or nobody saw how.
 	lostToSending units.Ratio
-	// ofBursts says that the procedure sends bursts, and bursts is what they show of the direction, or nil for
-	// nothing. severalBursts says that the figures are of several directions together.
-	bursts                  *report.BackToBackFrames
-	ofBursts, severalBursts bool
+	// own are the figures that the procedure finds beside the rates. several says that the figures are of several
+	// directions together.
+	own     []report.OwnFigure
+	several bool
 	// estimate is the estimated load. It is nil where the procedure estimates none.
 	estimate *report.Estimate
 	// sessions is set where traffic is sessions, and limit is what limited those, over all directions that the
@@ -99,9 +99,9 @@ func answerFigures(r *report.Report, metrics []Metric) []report.Figure {
 // measuredFigures are the figures of a measured result.
 func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	var list []report.Figure
-	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
+	rates := r.RateOfEachLink()
 	for _, d := range r.Result.Directions {
-		list = append(list, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack,
+		list = append(list, figuresOf(metrics, resultOf(r.Result, d), measured{own: d.Own,
 			estimate: r.Result.EstimateOf(d), direction: d.Name(), offered: d.Offered,
 			received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d),
@@ -109,12 +109,12 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 			sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
-		var bursts *report.BackToBackFrames
-		if len(r.Result.Directions) == 1 {
-			bursts = r.Result.Directions[0].BackToBack
+		var own []report.OwnFigure
+		if len(r.Result.Directions) > 0 {
+			own = r.Result.Directions[0].Own
 		}
 		list = append(list, figuresOf(metrics, r.Result, measured{estimate: estimateTogether(r),
-			ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1,
+			own: own, several: len(r.Result.Directions) > 1,
 			direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin,
 			mostLoss: MostLostTogether(r),
 			percent:  t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates),
@@ -152,9 +152,10 @@ func figuresOf(metrics []Metric, result report.Result, m measured) []report.Figu
 		if metric.Sessions != (m.sessions != nil) {
 			continue // sessions don't pretend to be frames
 		}
-		if metric.OfBursts() {
-			if m.ofBursts {
-				list = append(list, ofBursts(metric, result, m))
+		if metric.Own {
+			if i := slices.IndexFunc(m.own,
+				func(f report.OwnFigure) bool { return f.Metric == metric.Name }); i >= 0 {
+				list = append(list, ofOwn(metric, result, m, m.own[i]))
 			}
 			continue
 		}

@@ -315,26 +315,25 @@ func TestPointsAreToldApartByTheirLoads(t *testing.T) {
 // TestBurstsNearTheGeneratorsLimit: what a longer burst lost they may have lost, and how fast the device forwards
 // is theirs, too.
 func TestBurstsNearTheGeneratorsLimit(t *testing.T) {
-	interval := report.BurstFigure{Low: "700", High: "710"}
 	for name, c := range map[string]struct {
 		near, untold bool
 		metric       report.Metric
 		want         report.Figure
 	}{
-		"bursts":                        {false, false, figures.BackToBackFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
-		"bursts near the generators'":   {true, false, figures.BackToBackFrames, report.Figure{Low: "700", Reason: report.NearGenerators}},
-		"a buffer":                      {false, false, figures.BufferFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
-		"a buffer near the generators'": {true, false, figures.BufferMicroseconds, report.Figure{Missing: "frames may have been lost by the generators, whose own limit is near", Reason: report.NearGenerators}},
-		"a buffer of unknown size":      {false, true, figures.BufferFrames, report.Figure{Missing: "how many frames the device held is unknown", Reason: report.BurstsMeasured}},
+		"bursts":                        {false, false, report.BackToBackFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
+		"bursts near the generators'":   {true, false, report.BackToBackFrames, report.Figure{Low: "700", Reason: report.NearGenerators}},
+		"a buffer":                      {false, false, report.BufferFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
+		"a buffer near the generators'": {true, false, report.BufferMicroseconds, report.Figure{Missing: "frames may have been lost by the generators, whose own limit is near", Reason: report.NearGenerators}},
+		"a buffer of unknown size":      {false, true, report.BufferFrames, report.Figure{Missing: "how many frames the device held is unknown", Reason: report.BurstsMeasured}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {
 				r.Plan.Procedure.Type, r.Result.Reason = plan.TypeBackToBack, report.BurstsMeasured
-				b := report.BackToBackFrames{ForwardedPacketsPerSecond: "500", Frames: interval, Buffer: interval, BufferMicroseconds: interval}
+				own := report.OwnFigure{Metric: c.metric, Low: "700", High: "710", OfLoss: c.metric != report.BackToBackFrames}
 				if c.untold {
-					b.ForwardedPacketsPerSecond, b.Buffer = "", report.BurstFigure{}
+					own = report.OwnFigure{Metric: c.metric, Missing: "how many frames the device held is unknown"}
 				}
-				if r.Result.Directions[0].BackToBack = &b; c.near {
+				if r.Result.Directions[0].Own = []report.OwnFigure{own}; c.near {
 					r.Result.NearGenerators = []string{"west→east"}
 				}
 			})

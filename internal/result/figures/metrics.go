@@ -21,11 +21,6 @@ const (
 	RetransmitRatio       report.Metric = "RetransmitRatio"
 	RoundTripMicroseconds report.Metric = "RoundTripMicroseconds"
 
-	// Of bursts.
-	BackToBackFrames   report.Metric = "BackToBackFrames"
-	BufferFrames       report.Metric = "BufferFrames"
-	BufferMicroseconds report.Metric = "BufferMicroseconds"
-
 	// Of sessions over UDP.
 	DatagramLossRatio  report.Metric = "DatagramLossRatio"
 	JitterMicroseconds report.Metric = "JitterMicroseconds"
@@ -43,9 +38,9 @@ type Metric struct {
 	// protocol only.
 	Sessions bool
 	Protocol string
-	// burst is the interval of a metric of bursts, which are of each direction, and nil for other metrics.
-	burst func(report.BackToBackFrames) report.BurstFigure
-	// value is its number in a direction, or in all together.
+	// Own says that some procedure alone finds it, of each direction by itself.
+	Own bool
+	// value is its number in a direction, or in all together. It is nil where the metric is Own.
 	value func(m measured) (report.Number, string)
 	// latency is its number of frames whose latency was measured, where it is one of latency, and of is nil.
 	latency func(l report.Latency) (low, high report.Number, missing string)
@@ -94,14 +89,12 @@ var Metrics = []Metric{
 		Sessions: true, Protocol: plan.UDP, value: func(m measured) (report.Number, string) {
 			return whole(m.sessions.Datagrams.JitterMicroseconds), ""
 		}},
-	{Name: BackToBackFrames, Unit: "frames", Means: "the longest burst without loss, on average of all searches",
-		burst: func(b report.BackToBackFrames) report.BurstFigure { return b.Frames }},
-	{Name: BufferFrames, Unit: "frames", Means: "frames of the longest burst without loss that the device held at its end", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.Buffer }},
-	{Name: BufferMicroseconds, Unit: "µs", Means: "in what time a burst brings the frames that the device held: RFC 9004's corrected buffer time", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.BufferMicroseconds }},
+	{Name: report.BackToBackFrames, Own: true, Unit: "frames", Means: "the longest burst without loss, on average of all searches"},
+	{Name: report.BufferFrames, Own: true, Unit: "frames",
+		Means: "frames of the longest burst without loss that the device held at its end"},
+	{Name: report.BufferMicroseconds, Own: true, Unit: "µs",
+		Means: "in what time a burst brings the frames that the device held: RFC 9004's corrected buffer time"},
 }
-
-// OfBursts says that the metric is of bursts of frames, which only the procedure BackToBack sends.
-func (m Metric) OfBursts() bool { return m.burst != nil }
 
 // MetricOf is the metric of a name, or false for none.
 func MetricOf(name report.Metric) (Metric, bool) {

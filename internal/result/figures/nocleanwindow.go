@@ -61,7 +61,7 @@ func figuresBelowLowestLoad(r *report.Report, lowest *report.Window, metrics []M
 func lossyAtLowestLoad(metrics []Metric, m measured) []report.Figure {
 	list := make([]report.Figure, 0, len(metrics))
 	for _, metric := range metrics {
-		if metric.Sessions || metric.OfBursts() {
+		if metric.Sessions || metric.Own {
 			continue // whose loads nobody chooses
 		}
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Reason: report.NoCleanWindow}

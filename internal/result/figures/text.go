@@ -86,11 +86,11 @@ func Format(metric report.Metric, v float64) string {
 		return "rtt " + wording.Microseconds(int64(math.Round(v)))
 	case DatagramLossRatio:
 		return "datagram loss ratio " + strconv.FormatFloat(v, 'g', 3, 64)
-	case BackToBackFrames:
+	case report.BackToBackFrames:
 		return "bursts of " + wording.Count(int64(math.Round(v))) + " frames"
-	case BufferFrames:
+	case report.BufferFrames:
 		return "buffer of " + wording.Count(int64(math.Round(v))) + " frames"
-	case BufferMicroseconds:
+	case report.BufferMicroseconds:
 		return "buffer of " + wording.Microseconds(int64(math.Round(v)))
 	case JitterMicroseconds:
 		return "jitter " + wording.Microseconds(int64(math.Round(v)))

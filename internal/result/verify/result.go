@@ -86,8 +86,8 @@ func (s *subject) partialResult() report.Result {
 		}
 		if w, ok := byNumber[number]; ok && i < len(w.Directions) {
 			result.Directions[i] = w.Directions[i]
-			result.Directions[i].Limit, result.Directions[i].BackToBack, result.Directions[i].Estimate = m.Limit,
-				m.BackToBack, m.Estimate
+			result.Directions[i].Limit, result.Directions[i].Own, result.Directions[i].Estimate = m.Limit,
+				m.Own, m.Estimate
 		}
 	}
 	return result

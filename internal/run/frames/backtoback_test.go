@@ -51,8 +51,8 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 			if r.Ending != report.Completed || r.Result.Reason != report.BurstsMeasured || !r.Result.Confirmed {
 				t.Fatalf("%s: %s, %+v", r.Ending, r.Message, r.Result)
 			}
-			want := map[report.Metric]float64{figures.BackToBackFrames: c.longest, figures.BufferFrames: c.capacity,
-				figures.BufferMicroseconds: c.capacity / c.offered * 1e6}
+			want := map[report.Metric]float64{report.BackToBackFrames: c.longest, report.BufferFrames: c.capacity,
+				report.BufferMicroseconds: c.capacity / c.offered * 1e6}
 			for _, f := range figures.Of(r) {
 				truth, ofBursts := want[f.Metric]
 				if !ofBursts || f.Direction == report.AllDirections {
@@ -82,7 +82,7 @@ func TestBurstsOfASlowGeneratorAreInvalid(t *testing.T) {
 		t.Errorf("%+v", r.Result)
 	}
 	for _, f := range figures.Of(r) {
-		if metric, _ := figures.MetricOf(f.Metric); metric.OfBursts() && (f.Low != "" || f.Missing == "") {
+		if metric, _ := figures.MetricOf(f.Metric); metric.Own && (f.Low != "" || f.Missing == "") {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -172,7 +172,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 		}
 		longest, asked := s.holds*20_000/(20_000-s.limit), 0
 		for _, f := range figures.Of(rep) {
-			if f.Metric == figures.BackToBackFrames && f.Direction != report.AllDirections {
+			if f.Metric == report.BackToBackFrames && f.Direction != report.AllDirections {
 				checkNear(t, "the longest burst", f.Low.Float(), longest)
 				asked++
 			}

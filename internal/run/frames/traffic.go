@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -147,7 +148,7 @@ func (t *traffic) announceLatestEnd() {
 		(time.Until(t.latest)+StartsWithin).Round(time.Second), t.latest.Add(StartsWithin).UTC().Format(time.RFC3339))
 	if b := t.journal.Procedure.Bound(); b.EndsByTrial() {
 		bound := b.Unattended() + StartsWithin
-		if t.journal.Plan.Procedure.BackToBack != nil {
+		if procedures.TraitsOf(t.journal.Plan.Procedure).SendsBursts {
 			bound += burstStart
 		}
 		subject, ends = "each trial is finite", fmt.Sprintf("its traffic ends by itself, after %s at most", bound)

@@ -161,22 +161,22 @@ func (q asked) savedUp(p plan.Procedure) float64 {
 // buffers are the frames that bursts show the device to hold.
 func (q asked) buffers(r *report.Report, a *answer, known bool) {
 	for _, m := range r.Result.Directions {
-		b := m.BackToBack
-		if b == nil {
+		buffer, found := m.OwnFigure(report.BufferFrames)
+		if !found || buffer.Low == "" {
 			a.miss("%s: bursts show nothing: %s", m.Name(), r.Result.Message)
 			continue
 		}
-		if b.Buffer.High == "" {
+		if buffer.High == "" {
 			a.miss("%s: no burst lost frames", m.Name())
 			continue
 		}
 		if !known {
-			a.add(0, "holds %.0f to %.0f", b.Buffer.Low.Float(), b.Buffer.High.Float())
+			a.add(0, "holds %.0f to %.0f", buffer.Low.Float(), buffer.High.Float())
 			continue
 		}
 		holds := float64(bucket(q.limit, q.saves))
-		off := (b.Buffer.Low.Float()+b.Buffer.High.Float())/2/holds - 1
-		a.add(off, "holds %.0f to %.0f (%.0f)", b.Buffer.Low.Float(), b.Buffer.High.Float(), holds)
+		off := (buffer.Low.Float()+buffer.High.Float())/2/holds - 1
+		a.add(off, "holds %.0f to %.0f (%.0f)", buffer.Low.Float(), buffer.High.Float(), holds)
 		if math.Abs(off)*holds > near*holds+2 {
 			a.miss("%s: the device holds %.0f frames", m.Name(), holds)
 		}

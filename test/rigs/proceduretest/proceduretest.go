@@ -82,7 +82,7 @@ func (d Paired) Window(s procedure.Step, n int) report.Window {
 		m.Sent.Packets, m.Returned.Packets = int64(offered[i]*s.Judge.Seconds()+0.5),
 			int64(received[i]*s.Judge.Seconds()+0.5)
 		if i < len(s.Frames) {
-			m.Burst = &report.BackToBackBurst{Frames: s.Frames[i]}
+			m.Burst = &report.SentBurst{Frames: s.Frames[i]}
 			m.Sent.Packets, m.Returned.Packets = s.Frames[i], int64(float64(s.Frames[i])*received[i]/max(1, offered[i]))
 		}
 		m.LossRatio = units.RatioOf(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets)

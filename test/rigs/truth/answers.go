@@ -55,16 +55,16 @@ func (d Device) compareSoak(r *report.Report, m report.Direction) []string {
 // compareBursts compares the bounds that a direction's bursts show with the number of frames that the device holds.
 // Both the limiter's clock and the generator's spacing may bring the burst's end one frame nearer.
 func (d Device) compareBursts(m report.Direction) []string {
-	b := m.BackToBack
-	if b == nil || d.Holds == 0 {
+	buffer, found := m.OwnFigure(report.BufferFrames)
+	if !found || d.Holds == 0 {
 		return nil
 	}
 	holds := float64(d.Limits[Direction(m.From, m.To)]) * d.Holds.Seconds()
 	slack := 2 + holds*room
-	if b.Buffer.Low != "" && b.Buffer.Low.Float() > holds+slack || b.Buffer.High != "" &&
-		b.Buffer.High.Float() < holds-slack {
+	if buffer.Low != "" && buffer.Low.Float() > holds+slack || buffer.High != "" &&
+		buffer.High.Float() < holds-slack {
 		return []string{fmt.Sprintf("%s: from %s to %s frames are said to be held, and the device holds %.0f",
-			Direction(m.From, m.To), b.Buffer.Low, cmp.Or(b.Buffer.High, "any"), holds)}
+			Direction(m.From, m.To), buffer.Low, cmp.Or(buffer.High, "any"), holds)}
 	}
 	return nil
 }

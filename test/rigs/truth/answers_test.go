@@ -91,8 +91,8 @@ func TestBurstsAreHeldAgainstWhatTheDeviceHolds(t *testing.T) {
 	} {
 		r := givenLoads(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
 			r.Result.Reason = report.BurstsMeasured
-			buffer := report.BurstFigure{Low: report.Number(c.low), High: report.Number(c.high)}
-			r.Result.Directions[0].BackToBack = &report.BackToBackFrames{Buffer: buffer}
+			r.Result.Directions[0].Own = []report.OwnFigure{{Metric: report.BufferFrames, Low: report.Number(c.low),
+				High: report.Number(c.high)}}
 		})
 		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") ||
 			!strings.Contains(got, c.fault) {
@@ -102,8 +102,7 @@ func TestBurstsAreHeldAgainstWhatTheDeviceHolds(t *testing.T) {
 	device.Holds = 0
 	unknown := givenLoads(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
 		r.Result.Reason = report.BurstsMeasured
-		r.Result.Directions[0].BackToBack = &report.BackToBackFrames{Buffer: report.BurstFigure{Low: "450",
-			High: "480"}}
+		r.Result.Directions[0].Own = []report.OwnFigure{{Metric: report.BufferFrames, Low: "450", High: "480"}}
 	})
 	if faults := device.Faults(unknown); len(faults) > 0 {
 		t.Errorf("a device of which nobody knows what it holds: %v", faults)
