@@ -48,7 +48,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	p.Sending = c.engine.sending(&spec.Generator)
 	c.fit.checkFramesOfTunnel(p)
 	c.fit.checkLoad(p)
-	c.fit.checkSoak(p)
+	c.fit.checkFramesToSend(p)
 	c.fit.checkTime(p)
 	if len(c.errs) > 0 {
 		return nil, c.errs

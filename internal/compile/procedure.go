@@ -322,9 +322,9 @@ func traitsOf(t v1alpha1.ProcedureType) procedure.Traits {
 	return procedures.TraitsOf(plan.Procedure{Type: string(t)})
 }
 
-// checkSoak refuses a soak that, at a known line rate, can't send enough frames in some direction to say
+// checkFramesToSend refuses a soak that, at a known line rate, can't send enough frames in some direction to say
 // anything about its loss ratio.
-func (ft *fit) checkSoak(p *plan.Plan) {
+func (ft *fit) checkFramesToSend(p *plan.Plan) {
 	s := p.Procedure.Soak
 	if s == nil || s.LossRatio <= 0 || len(ft.errs) > 0 {
 		return

@@ -9,6 +9,11 @@
 //	       │ End
 //	       ▼
 //	Procedure.Conclude ──▶ Conclusion ──▶ analysis: Result, verdict
+//	                       reason, claims, figures of its own, estimates, windows, sections
+//
+// What a procedure alone shows it lays out itself, as report.Sections: tables and plots that every format draws alike.
+// What others must know of it is in its Traits. So one procedure is known in its package, the API, the Plan's
+// parameters, compile and the registry, and TestAProcedureIsKnownInItsOwnRoomAlone says which already are.
 //
 // The packages below:
 //

@@ -189,6 +189,8 @@ type Description struct {
 	// Parts are what Usual adds up, and OnTop is what may be added to that, as parts of a sentence: "warm-up, ramp,
 	// confirmation and hold", "refinement".
 	Parts, OnTop string
+	// Trial is how long the trials last that decide. 0 means that the windows say it.
+	Trial time.Duration
 }
 
 // NoWindow is the index of no window.
@@ -232,6 +234,8 @@ type Conclusion struct {
 	Outvoted []report.Outvoted
 	// Whole is several windows combined, where they are the answer together. Nil means that Window is the answer.
 	Whole *report.Window
+	// Windows are the indexes of the windows that Whole combines, where they are of one load that was held.
+	Windows []int
 	// AllAtOnce is what came back of all directions' answers at once, where they were found one after another. Nil
 	// means that they were not held at once, or were found together.
 	AllAtOnce *AllAtOnce

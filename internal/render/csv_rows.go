@@ -125,7 +125,7 @@ func rfc2544Records(b *report.RFC2544) (rows []record) {
 			whole("received_layer2_bits_per_second", p.Received.Layer2BitsPerSecond).percent("line_rate_percent",
 			p.TheoreticalPercent).yes("lower_bound", p.LowerBound).text("reason", string(p.Reason)))
 	}
-	for _, p := range b.FrameLoss {
+	for _, p := range b.Loss {
 		row := stream("frame_loss", p.Stream).percent("load_percent", p.InputPercent).text("offered_packets_per_second",
 			string(p.Offered)).text("received_packets_per_second", string(p.Received))
 		row["loss_percent"], row["loss_at_least_percent"] = hundredfold(p.LossRatio), hundredfold(p.LossRatioMin)

@@ -52,7 +52,7 @@ func productsOf(b *report.RFC2544) (names []string) {
 	for _, p := range b.Throughput {
 		add(p.Stream)
 	}
-	for _, p := range b.FrameLoss {
+	for _, p := range b.Loss {
 		add(p.Stream)
 	}
 	return names
@@ -126,7 +126,7 @@ func pointSign(p report.ThroughputPoint) string {
 // frameLossTable is section 26.3's of a product. It is nil where the product has no frame loss.
 func frameLossTable(b *report.RFC2544, product string) *table {
 	t := newTable(1, "direction", "bytes", "media", "theoretical", "input", "input %", "loss %", "trials")
-	for _, p := range b.FrameLoss {
+	for _, p := range b.Loss {
 		if p.Stream.Product != product {
 			continue
 		}
@@ -235,7 +235,7 @@ func rfc2544Notes(b *report.RFC2544) (notes []string) {
 		lossy = lossy || p.LossAllowed > 0
 		see(p.Stream)
 	}
-	for _, p := range b.FrameLoss {
+	for _, p := range b.Loss {
 		see(p.Stream)
 	}
 	if lossy {

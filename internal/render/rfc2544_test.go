@@ -58,7 +58,7 @@ func TestRFC2544InEachFormat(t *testing.T) {
 // 512-byte frames and 10 Gbit/s: 10^10 ÷ (8 × 532) frames a second. The device forwards 8 of 12 kpps from east to west.
 func TestRFC2544SaysWhatTheMediaCarries(t *testing.T) {
 	b := benchmarked(t)
-	for _, p := range b.FrameLoss {
+	for _, p := range b.Loss {
 		if p.Stream.TheoreticalPacketsPerSecond != 2_349_624 || p.Stream.FrameBytes != "512" || p.Stream.Mixed || p.Stream.Protocol != "UDP over IPv4" {
 			t.Errorf("%+v", p.Stream)
 		}
@@ -71,8 +71,8 @@ func TestRFC2544SaysWhatTheMediaCarries(t *testing.T) {
 			}
 		}
 	}
-	if len(b.FrameLoss) < 4 || len(b.Throughput) < 4 || len(b.Without) != 1 {
-		t.Errorf("%d points of frame loss, %d of throughput, %+v", len(b.FrameLoss), len(b.Throughput), b.Without)
+	if len(b.Loss) < 4 || len(b.Throughput) < 4 || len(b.Without) != 1 {
+		t.Errorf("%d points of frame loss, %d of throughput, %+v", len(b.Loss), len(b.Throughput), b.Without)
 	}
 }
 

@@ -222,7 +222,7 @@ const nearPercent = 25
 func lossGraphs(b *report.RFC2544, product, id string) (whole, zoomed benchmarkGraph) {
 	var lines []benchmarkLine
 	highest := 0.0
-	for _, p := range b.FrameLoss {
+	for _, p := range b.Loss {
 		if p.Stream.Product != product || p.Stream.TheoreticalPacketsPerSecond == 0 {
 			continue
 		}

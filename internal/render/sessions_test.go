@@ -199,6 +199,7 @@ func TestTheWindowsOfTheResultAreMarked(t *testing.T) {
 		}
 		r.Windows = append(r.Windows, w)
 	}
+	r.Result.Windows = []int{2, 3, 5}
 	drawn, ok := newTimeline(r, tracksOf(r)[0], false)
 	if !ok {
 		t.Fatal("nothing is drawn")

@@ -75,7 +75,7 @@ func TestVitalSignsAreThoseOfTheWindowsThatWereJudged(t *testing.T) {
 		r.Plan.Procedure.Type = plan.TypeConstantLoad
 		r.Windows = []report.Window{window(1, report.WarmUp, report.Good, 0.1), window(2, report.Hold, report.Good, 0.3), window(3, report.Hold, report.Good, 0.7), window(4, report.Hold, report.Good, 0.3),
 			window(5, report.Hold, report.Invalid, 0.9), window(6, report.Hold, report.Good, 0.3)}
-		r.Result.Window = 3
+		r.Result.Window, r.Result.Windows = 3, []int{2, 3, 4, 6}
 		r.Result.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(0.4), Min: new(0.3), Max: new(0.7)}}
 	}
 	for name, c := range map[string]struct {

@@ -57,6 +57,47 @@ type Latency struct {
 // confirm.
 func (p Procedure) Confirmation() time.Duration { return p.Ramp.ConfirmDuration.Std() }
 
+// HeldLoad is the one load that a procedure holds. Unlimited is instead of Rate.
+type HeldLoad struct {
+	Rate      units.Rate
+	Unlimited bool
+}
+
+// HeldLoad returns false where the procedure holds no single load.
+func (p Procedure) HeldLoad() (HeldLoad, bool) {
+	if p.ConstantLoad == nil {
+		return HeldLoad{}, false
+	}
+	return HeldLoad{p.ConstantLoad.Rate, p.ConstantLoad.Unlimited}, true
+}
+
+// SetHeldLoad replaces the load that the procedure holds. The Plan that the procedure was copied from stays as it is.
+func (p *Procedure) SetHeldLoad(load HeldLoad) {
+	if p.ConstantLoad == nil {
+		return
+	}
+	held := *p.ConstantLoad
+	held.Rate, held.Unlimited, p.ConstantLoad = load.Rate, load.Unlimited, &held
+}
+
+// OverloadTrial is how long each trial of all that can be sent lasts. It returns false where the procedure sends none.
+func (p Procedure) OverloadTrial() (Duration, bool) {
+	if p.MaximumOfferedLoad == nil {
+		return 0, false
+	}
+	return p.MaximumOfferedLoad.TrialDuration, true
+}
+
+// SetOverloadTrial replaces how long each trial of all that can be sent lasts. The Plan that the procedure was copied
+// from stays as it is.
+func (p *Procedure) SetOverloadTrial(lasts Duration) {
+	if p.MaximumOfferedLoad == nil {
+		return
+	}
+	overload := *p.MaximumOfferedLoad
+	overload.TrialDuration, p.MaximumOfferedLoad = lasts, &overload
+}
+
 // MarshalJSON writes a ramp with all its fields, zero ones included, as the method's hash depends on them.
 func (p Procedure) MarshalJSON() ([]byte, error) {
 	if p.Type == TypeRamp || p.Type == "" {

@@ -29,11 +29,12 @@ type Sessions struct {
 // BitsPerSecond is the payload that all connections of a direction together are to carry in a constant load, or 0
 // for as much as they can. A rate in packets counts datagrams.
 func (s *Sessions) BitsPerSecond(p Procedure) int64 {
-	if p.ConstantLoad == nil || p.ConstantLoad.Unlimited {
+	held, ok := p.HeldLoad()
+	if !ok || held.Unlimited {
 		return 0
 	}
 	const whole = 1_000_000 // of a rate's Micros
-	rate := p.ConstantLoad.Rate
+	rate := held.Rate
 	if rate.Kind == units.Packets {
 		return rate.Micros / whole * 8 * s.MessageBytes
 	}

@@ -85,7 +85,7 @@ func (h *Heatmap) JSON(w io.Writer) error {
 	return writeDocument(w, &copied)
 }
 
-// CurvePoint is what a load of a FrameLoss lost, of all directions together.
+// CurvePoint is what a load of a curve lost, of all directions together.
 type CurvePoint struct {
 	// Load is what was asked for in each direction.
 	Load units.Rate `json:"load"`

@@ -70,6 +70,9 @@ type Result struct {
 	Resolution units.Ratio `json:"resolution,omitempty"`
 	// Window is the number of the window that Directions and Total come from.
 	Window int `json:"window,omitempty"`
+	// Windows are the numbers of the windows that Directions and Total combine, where a load was held for several. It
+	// is empty where they are of Window alone.
+	Windows []int `json:"windows,omitempty"`
 	// Directions are the answer's figures, in the Plan's order, each with its Limit where a procedure searched for one.
 	Directions []Direction `json:"directions,omitempty"`
 	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them.
@@ -192,9 +195,15 @@ func (r *Report) ResultWindows() []Window {
 	if !HasFigure(r) {
 		return nil
 	}
-	constant := PlanOf(r).Procedure.Type == plan.TypeConstantLoad
+	combined := map[int]bool{}
+	for _, number := range r.Result.Windows {
+		combined[number] = true
+	}
 	return slices.DeleteFunc(slices.Clone(r.Windows), func(w Window) bool {
-		return constant && (w.Phase != Hold || !w.Counts()) || !constant && w.Number != r.Result.Window
+		if len(combined) > 0 {
+			return !combined[w.Number] || !w.Counts()
+		}
+		return w.Number != r.Result.Window
 	})
 }
 

@@ -16,7 +16,7 @@ const RFC2544Version = "linerate.dev/rfc2544.v1alpha1"
 type RFC2544 struct {
 	Version    string            `json:"version"`
 	Throughput []ThroughputPoint `json:"throughput,omitempty"` // section 26.1
-	FrameLoss  []FrameLossPoint  `json:"frameLoss,omitempty"`  // section 26.3
+	Loss       []FrameLossPoint  `json:"frameLoss,omitempty"`  // section 26.3
 	// Without are the Reports that have neither, with why.
 	Without []Missing `json:"without,omitempty"`
 	// Reports are what all of it is of, and pages tell their conditions.

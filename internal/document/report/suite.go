@@ -72,7 +72,7 @@ type SuiteCell struct {
 	Figures *Figures `json:"figures,omitempty"`
 	// Goals are the same for each goal of a search for several, in its order. Figures are the first goal's.
 	Goals []GoalFigures `json:"goals,omitempty"`
-	// Curve is what was lost at each load of a FrameLoss, over the runs that were measured. It is empty for another
+	// Curve is what was lost at each load of a loss curve, over the runs that were measured. It is empty for another
 	// procedure, and where the loads are too many for one document.
 	Curve []CurvePoint `json:"curve,omitempty"`
 	// Outliers are the tests, among the runs, that lie far from the others. They count nevertheless.

@@ -167,7 +167,7 @@ const mostAfter = time.Second
 func (s *series) afterwards(start, end time.Duration, trial bool) report.Observed {
 	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
 	if trial {
-		o.Missing = "it isn't read within a trial, as reading it takes something from the device's machine, and after it there is no load: hold a load (Ramp, ConstantLoad)"
+		o.Missing = "it isn't read within a trial, as reading it takes something from the device's machine, and after it there is no load: use a procedure that holds its loads"
 		return o
 	}
 	o.Missing = "it was not read when the window was over"

@@ -96,7 +96,7 @@ func TestWhatIsNotAskedForWithinAWindowIsOfItsEnd(t *testing.T) {
 	if got := find(t, log.Window(time.Second, 2*time.Second), "highest", "machine"); got.Mean == nil || *got.Mean != 65 || *got.Max != 65 || got.Over.Std() != time.Second {
 		t.Errorf("%+v, want the 65 degrees of when the window was over", got)
 	}
-	if got := find(t, log.Trial(time.Second, 2*time.Second, 2300*ms), "highest", "machine"); got.Mean != nil || !strings.Contains(got.Missing, "hold a load (Ramp, ConstantLoad)") {
+	if got := find(t, log.Trial(time.Second, 2*time.Second, 2300*ms), "highest", "machine"); got.Mean != nil || !strings.Contains(got.Missing, "use a procedure that holds its loads") {
 		t.Errorf("%+v of a trial, after which there is no load", got)
 	}
 	if got := find(t, log.Window(2500*ms, 5*time.Second), "highest", "machine"); got.Mean != nil {

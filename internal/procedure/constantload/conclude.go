@@ -30,6 +30,7 @@ func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	n, _ := c.windows()
 	whole := measure.Combine(o.counted)
 	conclusion.Whole, conclusion.Window, conclusion.NotHeld = &whole, o.worst, c.notHeld(o)
+	conclusion.Windows = o.indexes
 	conclusion.Confirmed = len(o.void) == 0 && len(c.hold(history)) >= n
 	if measure.OfSessions(o.counted[0]) {
 		conclusion.Reason, conclusion.Sentence = claimSessions(whole.Directions), o.sessionsSentence(c.load(), whole)
@@ -47,6 +48,7 @@ func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 // observed is what the hold's windows are worth.
 type observed struct {
 	counted, void []report.Window
+	indexes       []int // of the counted windows, in the history
 	// worst is the index in the history of the counted window that lost the largest share in some direction, the first
 	// of several.
 	worst int
@@ -64,7 +66,7 @@ func (c ConstantLoad) observe(history []report.Window) observed {
 			o.void = append(o.void, w)
 			continue
 		}
-		o.counted = append(o.counted, w)
+		o.counted, o.indexes = append(o.counted, w), append(o.indexes, i)
 		if o.worst == procedure.NoWindow || worse(w, history[o.worst]) {
 			o.worst = i
 		}

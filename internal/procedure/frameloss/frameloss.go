@@ -157,5 +157,6 @@ func (f FrameLoss) Describe() procedure.Description {
 	if f.plan.StopAfterClean > 0 {
 		sentence += fmt.Sprintf(", until nothing is lost at %s in succession", loads(f.plan.StopAfterClean))
 	}
-	return procedure.Description{Parts: "warm-up and trials", OnTop: "what disturbed trials repeat", Sentence: sentence}
+	return procedure.Description{Parts: "warm-up and trials", OnTop: "what disturbed trials repeat", Sentence: sentence,
+		Trial: f.plan.TrialDuration.Std()}
 }

@@ -24,11 +24,11 @@ import (
 var known = map[string]entry{
 	plan.TypeRamp: {inDirections(ramp.New), procedure.Traits{FindsThroughput: true}},
 	plan.TypeConstantLoad: {func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
-		procedure.Traits{GivesLoad: true}},
+		procedure.Traits{GivesLoad: true, HoldsOneLoad: true}},
 	plan.TypeFrameLoss: {func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
 		procedure.Traits{FindsLossOverLoad: true, GivesLoad: true}},
 	plan.TypeMaximumOfferedLoad: {func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
-		procedure.Traits{GivesLoad: true}},
+		procedure.Traits{GivesLoad: true, CombinesTrials: true}},
 	plan.TypeSearch: {inDirections(search.New), procedure.Traits{FindsThroughput: true, NamesLoss: true}},
 	plan.TypeBackToBack: {func(p plan.Procedure) procedure.Procedure { return backtoback.New(p) },
 		procedure.Traits{GivesLoad: true, SendsBursts: true, Finds: backtoback.Metrics}},

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -71,7 +72,8 @@ func onlyWindows(r *report.Report, c procedure.Conclusion) bool {
 // lossIsCounted says that the answer is of one load that was held for the whole run, so that its figures count all
 // frames lost of it. TCP loses nothing, as connections wait.
 func lossIsCounted(r *report.Report) bool {
-	return report.PlanOf(r).Procedure.Type == plan.TypeConstantLoad && report.PlanOf(r).Sessions == nil
+	p := report.PlanOf(r)
+	return procedures.TraitsOf(p.Procedure).HoldsOneLoad && p.Sessions == nil
 }
 
 // linkSentences say which links went down, and for how long.

@@ -99,6 +99,9 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	if c.Whole != nil {
 		w = *c.Whole
 	}
+	for _, i := range c.Windows {
+		result.Windows = append(result.Windows, r.Windows[i].Number)
+	}
 	if reason == "" { // a load that was not held is claimed for no time at all
 		result.ShownFor = plan.Duration(shownFor(r, c))
 	}

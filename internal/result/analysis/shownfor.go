@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
@@ -25,7 +24,7 @@ var ofOverloads = []report.Reason{report.LoadHeld, report.CurveMeasured, report.
 func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 	w := r.Windows[c.Window]
 	lasted := w.Duration.Std()
-	if r.Plan.Procedure.Type == plan.TypeConstantLoad && c.Whole != nil {
+	if c.Windows != nil && c.Whole != nil {
 		lasted = c.Whole.Duration.Std()
 	}
 	if duration, ok := contradictedFor(r, c, w, lasted); ok {
@@ -73,7 +72,7 @@ func contradictedFor(
 // shownForSentence says for how long the answer is shown. It is empty where the procedure's own sentence does, or
 // the answer holds for as long as one likes.
 func shownForSentence(r *report.Report, c procedure.Conclusion, lasted time.Duration) string {
-	if lasted == 0 || c.ShownFor > 0 || r.Plan.Procedure.Type == plan.TypeConstantLoad {
+	if lasted == 0 || c.ShownFor > 0 || c.Windows != nil {
 		return ""
 	}
 	subject := "that"

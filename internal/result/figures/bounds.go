@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
@@ -180,11 +179,11 @@ func framesLostToSending(r *report.Report, d report.Direction) (frames int64) {
 // windowsOfGivenLoad are the windows that the figures of a load that was given are of. There are none where a
 // search found the load.
 func windowsOfGivenLoad(r *report.Report) []report.Window {
-	switch p := report.PlanOf(r).Procedure; {
-	case p.Type == plan.TypeMaximumOfferedLoad:
+	switch traits := procedures.TraitsOf(report.PlanOf(r).Procedure); {
+	case traits.CombinesTrials:
 		return slices.DeleteFunc(slices.Clone(r.Windows),
 			func(w report.Window) bool { return w.Phase != report.Trial || !w.Counts() })
-	case procedures.TraitsOf(p).GivesLoad:
+	case traits.GivesLoad:
 		return r.ResultWindows()
 	}
 	return nil

@@ -8,26 +8,29 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// CurveOf is what each load of a FrameLoss lost, of all directions together, the highest load first. It is nil
-// where the Report is of another procedure, or no load could be judged. It leaves out loads that the generators
+// CurveOf is what each load of a curve lost, of all directions together, the highest load first. It is nil where the
+// procedure measures no curve, or no load could be judged. It leaves out loads that the generators
 // could not offer, because the loss of a lower load is not the loss at that one.
 func CurveOf(r *report.Report) (points []report.CurvePoint) {
-	p := report.PlanOf(r).Procedure.FrameLoss
-	if p == nil {
-		return nil
-	}
+	full := fullRate(r)
 	for _, levels := range PointsByLoad(r.Result.Curve) {
 		i := slices.IndexFunc(levels, func(f report.Figure) bool { return f.Metric == LossRatio })
 		if i < 0 || levels[i].Low == "" || !offeredAt(r, levels[i].Load) {
 			continue
 		}
-		points = append(points, report.CurvePoint{Load: shareOf(p.From, levels[i].Load),
+		points = append(points, report.CurvePoint{Load: shareOf(full, levels[i].Load),
 			LossRatio: cmp.Or(levels[i].High, levels[i].Low), LossRatioMin: levels[i].Low})
 	}
 	return points
+}
+
+// fullRate is the rate that the loads of a Report are shares of.
+func fullRate(r *report.Report) units.Rate {
+	return procedures.New(report.PlanOf(r).Procedure).Rates().Full.Rate
 }
 
 // offeredAt says that generators sent at least 99 % of a load in each direction, in the trial that counts.
@@ -43,7 +46,7 @@ func offeredAt(r *report.Report, load units.Ratio) bool {
 // behindAt says the opposite of a Report that was stored without its windows, from its curve. Of loads that aren't
 // packets per second it doesn't know.
 func behindAt(r *report.Report, load units.Ratio) bool {
-	start := report.PlanOf(r).Procedure.FrameLoss.From
+	start := fullRate(r)
 	asked := math.Round(load.Float() * float64(start.Micros) / 1e6)
 	return start.Kind == units.Packets && slices.ContainsFunc(r.Result.Curve, func(f report.Figure) bool {
 		return f.Load == load && f.Metric == OfferedPacketsPerSecond && f.Direction != report.AllDirections &&

@@ -18,18 +18,18 @@ import (
 )
 
 // RFC2544 sets Reports side by side as RFC 2544, section 26, has it, by product and direction, frame sizes
-// ascending. Procedures that find a limit have throughput, and FrameLoss has frame loss. Others are listed as
+// ascending. Procedures that find a limit have throughput, and one that measures a curve has frame loss. Others are listed as
 // without.
 func RFC2544(reports []*report.Report) *report.RFC2544 {
 	documents := &report.RFC2544{Reports: reports}
 	for _, r := range reports {
 		throughput, loss, missing := rfc2544Of(r)
-		documents.Throughput, documents.FrameLoss, documents.Without = append(documents.Throughput, throughput...),
-			append(documents.FrameLoss, loss...), append(documents.Without, missing...)
+		documents.Throughput, documents.Loss, documents.Without = append(documents.Throughput, throughput...),
+			append(documents.Loss, loss...), append(documents.Without, missing...)
 	}
 	slices.SortStableFunc(documents.Throughput,
 		func(a, b report.ThroughputPoint) int { return compareStreams(a.Stream, b.Stream) })
-	slices.SortStableFunc(documents.FrameLoss, func(a, b report.FrameLossPoint) int {
+	slices.SortStableFunc(documents.Loss, func(a, b report.FrameLossPoint) int {
 		return cmp.Or(compareStreams(a.Stream, b.Stream), cmp.Compare(b.InputPercent, a.InputPercent))
 	})
 	return documents
@@ -200,10 +200,8 @@ func trialDuration(r *report.Report, direction int) time.Duration {
 				return g.FinalTrialDuration.Std()
 			}
 		}
-	case p.FrameLoss != nil:
-		return p.FrameLoss.TrialDuration.Std()
 	}
-	return rampedFor(r, direction)
+	return cmp.Or(procedures.New(report.PlanOf(r).Procedure).Describe().Trial, rampedFor(r, direction))
 }
 
 // rampedFor is how long the window of a ramp was that a direction's figures are of. It is the confirmation if that

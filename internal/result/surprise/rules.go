@@ -202,12 +202,11 @@ func window(s *plan.Sessions) string {
 
 // largerRate expects that a test with a larger rate carries no less.
 func largerRate(faster, slower *plan.Plan) string {
-	a, b := faster.Procedure.ConstantLoad, slower.Procedure.ConstantLoad
-	if a == nil || b == nil || b.Unlimited || !a.Unlimited && (a.Rate.Kind != b.Rate.Kind ||
+	a, aHeld := faster.Procedure.HeldLoad()
+	b, bHeld := slower.Procedure.HeldLoad()
+	if !aHeld || !bHeld || b.Unlimited || !a.Unlimited && (a.Rate.Kind != b.Rate.Kind ||
 		a.Rate.Micros <= b.Rate.Micros) || !equalBut(faster, slower, func(p *plan.Plan) {
-		load := *p.Procedure.ConstantLoad
-		load.Rate, load.Unlimited = a.Rate, false
-		p.Procedure.ConstantLoad = &load
+		p.Procedure.SetHeldLoad(plan.HeldLoad{Rate: a.Rate})
 	}) {
 		return ""
 	}
@@ -235,14 +234,12 @@ func program(p *plan.Plan) string {
 
 // otherDuration expects that a device carries in a longer trial what it carries in a shorter one.
 func otherDuration(faster, slower *plan.Plan) string {
-	a, b := faster.Procedure.MaximumOfferedLoad, slower.Procedure.MaximumOfferedLoad
-	if a == nil || b == nil || a.TrialDuration == b.TrialDuration || !equalBut(faster, slower, func(p *plan.Plan) {
-		load := *p.Procedure.MaximumOfferedLoad
-		load.TrialDuration, p.Procedure.MaximumOfferedLoad = 0, &load
-	}) {
+	a, aSent := faster.Procedure.OverloadTrial()
+	b, bSent := slower.Procedure.OverloadTrial()
+	if !aSent || !bSent || a == b || !equalBut(faster, slower, func(p *plan.Plan) { p.Procedure.SetOverloadTrial(0) }) {
 		return ""
 	}
-	return fmt.Sprintf("only the duration differs: %v, and %v", b.TrialDuration.Std(), a.TrialDuration.Std())
+	return fmt.Sprintf("only the duration differs: %v, and %v", b.Std(), a.Std())
 }
 
 // equalBut says that two tests are equal once clearField has cleared a part of both, except in names, addresses and

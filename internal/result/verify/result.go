@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/result/analysis"
@@ -71,7 +70,7 @@ func (s *subject) partialResult() report.Result {
 	if !result.Measured {
 		return result
 	}
-	if s.Plan.Procedure.Type == plan.TypeConstantLoad { // whose answer is of several windows
+	if len(result.Windows) > 0 {
 		total := measure.Sum(result.Directions, line)
 		total.Window = result.Window
 		result.Total = &total

@@ -110,8 +110,8 @@ func (d *driver) meet(ctx context.Context) error {
 // Measure starts the connections with the first step, and measures the step's window.
 func (d *driver) Measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	if step.Kind != procedure.Hold {
-		return nil, fmt.Errorf("the procedure asks for a step of kind %q, which sessions can't carry out: use "+
-			"ConstantLoad", step.Kind)
+		return nil, fmt.Errorf("the procedure asks for a step of kind %q, which sessions can't carry out: use one "+
+			"that holds a load", step.Kind)
 	}
 	d.samples.step = step
 	if !d.journal.Driving {
