@@ -88,6 +88,9 @@ func testRecords(r *report.Report) []record {
 	for _, f := range figures.Latencies(r, figures.LatencyMetrics...) {
 		rows = append(rows, base.ofKind("latency").latencyFigure(f))
 	}
+	for _, s := range r.Result.Sections {
+		rows = append(rows, sectionRecords(base, r.Result, s)...)
+	}
 	for _, w := range r.Windows {
 		base := base.ofKind("window").whole("window", int64(w.Number)).text("phase",
 			string(w.Phase)).percent("load_percent", w.Load.Percent()).seconds("start_seconds",
@@ -103,6 +106,23 @@ func testRecords(r *report.Report) []record {
 		}
 		for _, o := range w.Observed {
 			rows = append(rows, base.ofKind("observed").observed(o))
+		}
+	}
+	return rows
+}
+
+// sectionRecords are the numbers of a section's table, a row for each that the result may claim.
+func sectionRecords(base record, result report.Result, s report.Section) (rows []record) {
+	if s.Table == nil {
+		return nil
+	}
+	for _, cells := range s.Table.Rows {
+		for i, c := range cells {
+			if i == 0 || i >= len(s.Table.Columns) || c.Number == "" || result.CellText(c) != c.Text {
+				continue
+			}
+			rows = append(rows, base.ofKind("section").text("observer", s.Title).text("of", cells[0].Text).text("series",
+				s.Table.Columns[i]).figure("observed_mean", c.Number).text("observed_unit", c.Unit))
 		}
 	}
 	return rows

@@ -80,6 +80,26 @@ func TestASectionsTableIsShownAsFarAsItMayBeClaimed(t *testing.T) {
 	}
 }
 
+func TestCSVHasTheNumbersOfSectionsThatMayBeClaimed(t *testing.T) {
+	r := sectionsReport()
+	numbers := func() (rows []record) {
+		for _, row := range testRecords(r) {
+			if row["record"] == "section" {
+				rows = append(rows, row)
+			}
+		}
+		return rows
+	}
+	got := numbers()
+	if len(got) != 1 || got[0]["of"] != "west→east" || got[0]["series"] != "from" || got[0]["observed_mean"] != "1000" ||
+		got[0]["observed_unit"] != "packets/s" {
+		t.Errorf("%v", got)
+	}
+	if r.Result.NearGenerators = []string{"west→east"}; len(numbers()) != 0 {
+		t.Errorf("near the generators' limit %v", numbers())
+	}
+}
+
 // The drawing has a mark for each trial on its axis, the curve where it is on the axis, the interval, and the limit.
 func TestASectionsPlotIsDrawn(t *testing.T) {
 	r := sectionsReport()
