@@ -29,13 +29,13 @@ type BaselineSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Reports []ReportRef `json:"reports,omitempty"`
 
-	// allowDifferent names parts of the environment that may differ from the baseline's. Any other difference
+	// allowedDifferences names parts of the environment that may differ from the baseline's. Any other difference
 	// leaves the criterion undecided. Example: [Node].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=6
-	AllowDifferent []EnvironmentPart `json:"allowDifferent,omitempty"`
+	AllowedDifferences []EnvironmentPart `json:"allowedDifferences,omitempty"`
 }
 
 // ReportRef names a Report that is kept in a ConfigMap.
@@ -75,10 +75,10 @@ type SuiteBaselineSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTestSuite's name is made of lower-case letters, digits and dashes, such as nightly-1"
 	Suite string `json:"suite,omitempty"`
 
-	// allowDifferent is as a LoadTest's baseline.allowDifferent. Example: [Node].
+	// allowedDifferences is as a LoadTest's baseline.allowedDifferences. Example: [Node].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=6
-	AllowDifferent []EnvironmentPart `json:"allowDifferent,omitempty"`
+	AllowedDifferences []EnvironmentPart `json:"allowedDifferences,omitempty"`
 }

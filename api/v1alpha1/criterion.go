@@ -67,17 +67,17 @@ const (
 	DirectionTotal CriterionDirection = "Total"
 )
 
-// ObservedOf says which of an observer's series a criterion is applied to.
+// ObservedScope says which of an observer's series a criterion is applied to.
 //
 // +kubebuilder:validation:Enum=Each;All
-type ObservedOf string
+type ObservedScope string
 
 // Which series it is applied to.
 const (
 	// ObservedOfEach applies it to the series of each processor or direction: all must meet it.
-	ObservedOfEach ObservedOf = "Each"
+	ObservedOfEach ObservedScope = "Each"
 	// ObservedOfAll applies it to the series of all of a machine's processors together.
-	ObservedOfAll ObservedOf = "All"
+	ObservedOfAll ObservedScope = "All"
 )
 
 // ObservedStatistic says which number of a series is judged.
@@ -108,11 +108,11 @@ type ObservedSeries struct {
 	// +kubebuilder:validation:MaxLength=63
 	Series string `json:"series"`
 
-	// of says whether Each processor or direction must meet it (default), or All of a machine's processors, added
+	// scope says whether Each processor or direction must meet it (default), or All of a machine's processors, added
 	// up (two busy ones are 2). More than eight have All only.
 	// +optional
 	// +kubebuilder:default=Each
-	Of ObservedOf `json:"of,omitempty"`
+	Scope ObservedScope `json:"scope,omitempty"`
 
 	// statistic is the Mean over the result's windows (default), or Max, the most in any of them.
 	// +optional
@@ -122,9 +122,9 @@ type ObservedSeries struct {
 
 // LatencyFigure is which frames a criterion of latency judges.
 type LatencyFigure struct {
-	// at is the load: one of procedure.latency.at. Example: 90%.
+	// load is a share of the rate: one of procedure.latency.loads. Example: 90%.
 	// +required
-	At Percent `json:"at"`
+	Load Percent `json:"load"`
 
 	// frameSize is in bytes, FCS included. Default: each size must meet the criterion. Example: 64.
 	// +optional
@@ -157,12 +157,12 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !self.min.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || !self.max.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(self.min) <= double(self.max)",fieldPath=".max",message="max must not be less than min"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'LineRatePercent' || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 100.0)",message="LineRatePercent is between 0 and 100 (of all that the links can carry)"
 // +kubebuilder:validation:XValidation:rule="!(self.metric in ['LossRatio', 'RetransmitRatio', 'DatagramLossRatio']) || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 1.0)",message="LossRatio is between 0 and 1, and so are RetransmitRatio and DatagramLossRatio: write 0.1 % as \"0.001\""
-// +kubebuilder:validation:XValidation:rule="self.metric.startsWith('Latency') == has(self.latency)",fieldPath=".latency",message="a metric of latency and the field latency need each other: add latency: {at: 90%}, or use another metric and remove it"
+// +kubebuilder:validation:XValidation:rule="self.metric.startsWith('Latency') == has(self.latency)",fieldPath=".latency",message="a metric of latency and the field latency need each other: add latency: {load: 90%}, or use another metric and remove it"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="latency is measured for each direction, and has no total: remove direction, and each direction must meet the criterion"
-// +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.goal) || size(self.goal) == 0",fieldPath=".goal",message="latency is measured at shares of one goal's rate, which procedure.latency.of names: remove goal"
+// +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.goal) || size(self.goal) == 0",fieldPath=".goal",message="latency is measured at shares of one goal's rate, which procedure.latency.goal names: remove goal"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'Observed') == has(self.observed)",fieldPath=".observed",message="metric Observed and the field observed need each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.maxRegression)",fieldPath=".maxRegression",message="what observers see can't be compared with a baseline, as less may be better or worse: demand a min or a max"
-// +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="what observers see has no direction: remove it, and say observed: {of: All} for all of a machine's processors together"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="what observers see has no direction: remove it, and say observed: {scope: All} for all of a machine's processors together"
 // +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || (has(self.max) && !has(self.min) && !has(self.maxRegression))",fieldPath=".statistic",message="Spread is how far runs lie apart, of which less is better: demand a max alone, in percent of their median, such as max: \"1\""
 // +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'DatagramLossRatio', 'JitterMicroseconds', 'Observed'])",fieldPath=".statistic",message="Spread is of rates, in percent of their median, and this metric's median may be 0: use PacketsPerSecond, GoodputBitsPerSecond or another rate"
 // +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || !has(self.statistic) || self.statistic != 'Worst'",fieldPath=".assumedSpread",message="assumedSpread says how sure a median is, and statistic: Worst speaks of single runs: remove one of the two"
@@ -194,7 +194,7 @@ type Criterion struct {
 	// +optional
 	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
-	// latency says which frames a metric of latency judges. Example: {at: 90%, frameSize: 64}.
+	// latency says which frames a metric of latency judges. Example: {load: 90%, frameSize: 64}.
 	// +optional
 	Latency *LatencyFigure `json:"latency,omitempty"`
 

@@ -38,7 +38,7 @@ type LoadTest struct {
 	// spec is what to measure, and how. A new run is a new LoadTest (metadata.generateName). The order of links
 	// decides the default directions, and which port is wired to which link.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links.map(l, l) == oldSelf.links.map(l, l) && (has(self.sharedPort) ? has(oldSelf.sharedPort) && self.sharedPort == oldSelf.sharedPort : !has(oldSelf.sharedPort)) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && (has(self.criteria) ? has(oldSelf.criteria) && self.criteria == oldSelf.criteria : !has(oldSelf.criteria)) && (has(self.observers) ? has(oldSelf.observers) && self.observers == oldSelf.observers : !has(oldSelf.observers)) && (has(self.baseline) ? has(oldSelf.baseline) && self.baseline == oldSelf.baseline : !has(oldSelf.baseline))",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links.map(l, l) == oldSelf.links.map(l, l) && (has(self.sharedPort) ? has(oldSelf.sharedPort) && self.sharedPort == oldSelf.sharedPort : !has(oldSelf.sharedPort)) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && (has(self.criteria) ? has(oldSelf.criteria) && self.criteria == oldSelf.criteria : !has(oldSelf.criteria)) && (has(self.observers) ? has(oldSelf.observers) && self.observers == oldSelf.observers : !has(oldSelf.observers)) && (has(self.baseline) ? has(oldSelf.baseline) && self.baseline == oldSelf.baseline : !has(oldSelf.baseline))",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, podRetention and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Spec LoadTestSpec `json:"spec"`
 
@@ -68,7 +68,7 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="(size(self.links) == 1) == (self.dut.?role.orValue('Forwarder') == 'Endpoint')",fieldPath=".links",message="a device forwards between two links or more, and one of role Endpoint has one: add a link, or set dut.role"
 // +kubebuilder:validation:XValidation:rule="size(self.links) <= 2 || has(self.traffic.directions)",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.links.all(l, self.traffic.directions.exists(d, d.from == l.name || d.to == l.name))",fieldPath=".links",message="every link must be used: remove the link that no direction goes from or to, or add a direction"
-// +kubebuilder:validation:XValidation:rule="self.links.all(l, has(l.lineRate)) || self.generator.engine != 'Software' || self.dut.type == 'Device' || !(self.procedure.?ramp.?warmupRate.orValue('unsaid').endsWith('%') || self.procedure.?ramp.?targetRate.or(self.procedure.?constantLoad.?rate).or(self.procedure.?frameLoss.?from).or(self.procedure.?maximumOfferedLoad.?rate).or(self.procedure.?search.?maxRate).or(self.procedure.?backToBack.?rate).orValue('100%').endsWith('%'))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
+// +kubebuilder:validation:XValidation:rule="self.links.all(l, has(l.lineRate)) || self.generator.engine != 'Software' || self.dut.type == 'Device' || !(self.procedure.?ramp.?warmupRate.orValue('unsaid').endsWith('%') || self.procedure.?ramp.?targetRate.or(self.procedure.?constantLoad.?rate).or(self.procedure.?frameLoss.?maxRate).or(self.procedure.?maximumOfferedLoad.?rate).or(self.procedure.?search.?maxRate).or(self.procedure.?backToBack.?rate).orValue('100%').endsWith('%'))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
 // +kubebuilder:validation:XValidation:rule="!has(self.criteria) || self.links.all(l, has(l.lineRate)) || self.generator.engine != 'Software' || self.dut.type == 'Device' || !self.criteria.exists(c, c.metric == 'LineRatePercent')",fieldPath=".links",message="a criterion on LineRatePercent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
 // +kubebuilder:validation:XValidation:rule="self.generator.engine != 'External' || self.dut.type != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
 // +kubebuilder:validation:XValidation:rule="self.dut.type in ['Pod', 'Reference'] || self.links.all(l, !has(l.dut) || !has(l.dut.network))",fieldPath=".links",message="dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove it; network is the generator's"
@@ -154,10 +154,10 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
-	// keepPods keeps the pods of a test that ended badly, with their devices: Never (default) or OnFailure. They
+	// podRetention keeps the pods of a test that ended badly, with their devices: Never (default) or OnFailure. They
 	// go with the LoadTest, and end activeDeadline, readyDelay and 24 h after their start.
 	// +optional
-	KeepPods KeepPods `json:"keepPods,omitempty"`
+	PodRetention PodRetention `json:"podRetention,omitempty"`
 
 	// reportRetention deletes the Report with the LoadTest (WithTest, default), or keeps a copy in a ConfigMap
 	// (Keep; status.report.kept), which the operator prunes by number and age.
@@ -165,17 +165,17 @@ type LoadTestSpec struct {
 	ReportRetention ReportRetention `json:"reportRetention,omitempty"`
 }
 
-// KeepPods says which pods stay when a test is over.
+// PodRetention says which pods stay when a test is over.
 //
 // +kubebuilder:validation:Enum=Never;OnFailure
-type KeepPods string
+type PodRetention string
 
 // What is kept.
 const (
-	// KeepPodsNever gives all pods and their devices back.
-	KeepPodsNever KeepPods = "Never"
-	// KeepPodsOnFailure keeps the pods of a test that wasn't measured, to look into them.
-	KeepPodsOnFailure KeepPods = "OnFailure"
+	// PodRetentionNever gives all pods and their devices back.
+	PodRetentionNever PodRetention = "Never"
+	// PodRetentionOnFailure keeps the pods of a test that wasn't measured, to look into them.
+	PodRetentionOnFailure PodRetention = "OnFailure"
 )
 
 // SharedPort says what becomes of a test with two ends on one physical port.

@@ -34,7 +34,7 @@ type LoadTestSuite struct {
 
 	// spec is what to measure, and how often. A new run is a new LoadTestSuite (metadata.generateName).
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.calibration) == has(oldSelf.calibration) && (!has(self.calibration) || self.calibration == oldSelf.calibration)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclusions) == has(oldSelf.exclusions) && (!has(self.exclusions) || self.exclusions == oldSelf.exclusions) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.calibration) == has(oldSelf.calibration) && (!has(self.calibration) || self.calibration == oldSelf.calibration)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped suite can't be continued: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Spec LoadTestSuiteSpec `json:"spec"`
 
@@ -57,7 +57,7 @@ type LoadTestSuiteList struct {
 // LoadTestSuiteSpec is what to measure, and how often. The shortest one names a template: then it is one cell.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.axes) || (size(self.axes) > 0 ? size(self.axes[0].values) : 1) * (size(self.axes) > 1 ? size(self.axes[1].values) : 1) * (size(self.axes) > 2 ? size(self.axes[2].values) : 1) * (size(self.axes) > 3 ? size(self.axes[3].values) : 1) * self.repetitions <= 10000",fieldPath=".axes",message="the axes' values and the repetitions multiply to more than 10000 tests: split the suite, or use fewer repetitions"
-// +kubebuilder:validation:XValidation:rule="!has(self.exclude) || self.exclude.all(e, e.all(n, has(self.axes) && self.axes.exists(a, a.name == n && a.values.exists(v, v.name == e[n]))))",fieldPath=".exclude",message="an exclusion names axes and one value of each, such as [{system: apu6, frames: 64b}]: one of these axes or values doesn't exist"
+// +kubebuilder:validation:XValidation:rule="!has(self.exclusions) || self.exclusions.all(e, e.all(n, has(self.axes) && self.axes.exists(a, a.name == n && a.values.exists(v, v.name == e[n]))))",fieldPath=".exclusions",message="an exclusion names axes and one value of each, such as [{system: apu6, frames: 64b}]: one of these axes or values doesn't exist"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || !has(self.baseline.axis) || !has(self.baseline.value) || (has(self.axes) && self.axes.exists(a, a.name == self.baseline.axis && a.values.exists(v, v.name == self.baseline.value)))",fieldPath=".baseline",message="baseline names one of spec.axes and one of its values, such as {axis: image, value: main}"
 // +kubebuilder:validation:XValidation:rule="!has(self.seed) || self.order == 'Shuffled'",fieldPath=".seed",message="seed is what order Shuffled is drawn by: remove it, or set order: Shuffled"
 type LoadTestSuiteSpec struct {
@@ -81,13 +81,13 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:MaxItems=4
 	Axes []Axis `json:"axes,omitempty"`
 
-	// exclude leaves out every cell that has all the values of an entry. Example: [{system: apu6, frames: 64b}].
+	// exclusions leaves out every cell that has all the values of an entry. Example: [{system: apu6, frames: 64b}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinProperties=1
 	// +kubebuilder:validation:items:MaxProperties=4
-	Exclude []Exclusion `json:"exclude,omitempty"`
+	Exclusions []Exclusion `json:"exclusions,omitempty"`
 
 	// calibration first measures the generators by themselves, over a cable in the device's place, with each
 	// traffic of the suite. {} has all defaults. Default: none. Example: {margin: 10%}.

@@ -55,11 +55,11 @@ const (
 
 // Observer reads a vital sign beside the traffic, into the Report.
 //
-// +kubebuilder:validation:XValidation:rule="!(self.type in ['Limiter', 'VPP']) || self.of == 'DUT'",fieldPath=".of",message="a Limiter or a VPP is the device's: say of: DUT"
-// +kubebuilder:validation:XValidation:rule="self.type != 'Interfaces' || self.of != 'Node'",fieldPath=".of",message="interfaces are read on the links of a test: say of: Generator, or of: DUT for those of the built-in Reference"
-// +kubebuilder:validation:XValidation:rule="self.of != 'Lab' || self.type in ['Prometheus', 'SNMP', 'Redfish']",fieldPath=".of",message="of: Lab is for sources that are asked over the network (Prometheus, SNMP, Redfish): say of: Generator, DUT or Node"
-// +kubebuilder:validation:XValidation:rule="self.of != 'Node' || !(self.type in ['Prometheus', 'SNMP', 'Redfish'])",fieldPath=".of",message="a source that is asked over the network describes one thing, and not each node: say of: DUT, Generator or Lab"
-// +kubebuilder:validation:XValidation:rule="(has(self.every) || has(self.averagedOver)) ? self.type in ['Prometheus', 'SNMP', 'Redfish', 'VPP'] : true",fieldPath=".every",message="only sources that are asked (Prometheus, SNMP, Redfish, VPP) have every and averagedOver: remove them"
+// +kubebuilder:validation:XValidation:rule="!(self.type in ['Limiter', 'VPP']) || self.observed == 'DUT'",fieldPath=".observed",message="a Limiter or a VPP is the device's: say observed: DUT"
+// +kubebuilder:validation:XValidation:rule="self.type != 'Interfaces' || self.observed != 'Node'",fieldPath=".observed",message="interfaces are read on the links of a test: say observed: Generator, or observed: DUT for those of the built-in Reference"
+// +kubebuilder:validation:XValidation:rule="self.observed != 'Lab' || self.type in ['Prometheus', 'SNMP', 'Redfish']",fieldPath=".observed",message="observed: Lab is for sources that are asked over the network (Prometheus, SNMP, Redfish): say observed: Generator, DUT or Node"
+// +kubebuilder:validation:XValidation:rule="self.observed != 'Node' || !(self.type in ['Prometheus', 'SNMP', 'Redfish'])",fieldPath=".observed",message="a source that is asked over the network describes one thing, and not each node: say observed: DUT, Generator or Lab"
+// +kubebuilder:validation:XValidation:rule="(has(self.interval) || has(self.averagingTime)) ? self.type in ['Prometheus', 'SNMP', 'Redfish', 'VPP'] : true",fieldPath=".interval",message="only sources that are asked (Prometheus, SNMP, Redfish, VPP) have interval and averagingTime: remove them"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Prometheus') == has(self.prometheus)",fieldPath=".prometheus",message="type Prometheus and the field prometheus need each other: add prometheus: {url: http://prometheus.lab:9090, query: ..., unit: W}, or use another type and remove it"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'SNMP') == has(self.snmp)",fieldPath=".snmp",message="type SNMP and the field snmp need each other: add snmp: {address: pdu.lab, oid: ..., unit: W}, or use another type and remove it"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Redfish') == has(self.redfish)",fieldPath=".redfish",message="type Redfish and the field redfish need each other: add redfish: {url: https://bmc.lab, secretName: bmc}, or use another type and remove it"
@@ -72,26 +72,26 @@ type Observer struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an observer's name is made of lower-case letters, digits and dashes, such as cpu"
 	Name string `json:"name"`
 
-	// of is whose sign it is: the Generator's, the DUT's, that of each Node (machine) of these, or of something
+	// observed is whose sign it is: the Generator's, the DUT's, that of each Node (machine) of these, or of something
 	// else in the Lab.
 	// +required
-	Of ObserverOf `json:"of"`
+	Observed ObserverOf `json:"observed"`
 
 	// type is what it reads of a machine, of interfaces on links, or of the Reference's Limiter; or whom it asks:
 	// Prometheus, SNMP, Redfish or a VPP.
 	// +required
 	Type ObserverType `json:"type"`
 
-	// every is how often the source is asked; a window needs four readings. Default: 5s. Example: 10s.
+	// interval is how often the source is asked; a window needs four readings. Default: 5s. Example: 10s.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('5m'))",message="every must be between 1s and 5m"
-	Every Duration `json:"every,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('5m'))",message="interval must be between 1s and 5m"
+	Interval Duration `json:"interval,omitempty"`
 
-	// averagedOver is how much time the source averages in a reading; a window counts a reading only if all of it
+	// averagingTime is how much time the source averages in a reading; a window counts a reading only if all of it
 	// is in the window. Default: 0s. Example: 30s.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="averagedOver must be at most 1h"
-	AveragedOver Duration `json:"averagedOver,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="averagingTime must be at most 1h"
+	AveragingTime Duration `json:"averagingTime,omitempty"`
 
 	// prometheus names the server and the query, of type Prometheus.
 	// +optional

@@ -49,7 +49,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == 'BackToBack' || !has(self.backToBack)",fieldPath=".backToBack",message="set type: BackToBack, or remove backToBack"
 // +kubebuilder:validation:XValidation:rule="self.type == 'Soak' || !has(self.soak)",fieldPath=".soak",message="set type: Soak, or remove soak"
 // +kubebuilder:validation:XValidation:rule="self.type in ['Ramp', 'Search'] || !has(self.directions) || self.directions == 'Together'",fieldPath=".directions",message="only a ramp or a search varies one direction after another: set type: Ramp or Search, or remove directions"
-// +kubebuilder:validation:XValidation:rule="!has(self.othersAt) || has(self.directions) && self.directions == 'Each'",fieldPath=".othersAt",message="othersAt is of the directions that don't vary, and all of them do: set directions: Each, or remove othersAt"
+// +kubebuilder:validation:XValidation:rule="!has(self.otherLoad) || has(self.directions) && self.directions == 'Each'",fieldPath=".otherLoad",message="otherLoad is of the directions that don't vary, and all of them do: set directions: Each, or remove otherLoad"
 // +kubebuilder:validation:XValidation:rule="!has(self.reset) || self.type in ['FrameLoss', 'MaximumOfferedLoad', 'Search', 'BackToBack', 'Soak']",fieldPath=".reset",message="the device is reset before each trial, and this type has none: set type: Search, FrameLoss, MaximumOfferedLoad, BackToBack or Soak, or remove reset"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || self.type in ['Ramp', 'Search', 'ConstantLoad']",fieldPath=".latency",message="latency is measured at shares of a rate that the procedure finds or holds, and this type has none: set type: Search, Ramp or ConstantLoad, or remove latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.directions) || self.directions == 'Together'",fieldPath=".latency",message="latency is measured at shares of one rate of all directions, and directions: Each finds one for each: remove directions or latency"
@@ -95,11 +95,11 @@ type ProcedureSpec struct {
 	// +optional
 	Directions DirectionsVary `json:"directions,omitempty"`
 
-	// othersAt is the load of the directions that don't vary, with directions: Each, as a share of the target
+	// otherLoad is the load of the directions that don't vary, with directions: Each, as a share of the target
 	// rate. Default: 0%. Example: 10%.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) <= 100.0",message="othersAt must be at most 100%: it is a share of the target rate"
-	OthersAt Percent `json:"othersAt,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) <= 100.0",message="otherLoad must be at most 100%: it is a share of the target rate"
+	OtherLoad Percent `json:"otherLoad,omitempty"`
 
 	// reset empties the device's tables before each trial, which begins once the device forwards again. Example:
 	// {command: [conntrack, -F]}.
@@ -107,8 +107,8 @@ type ProcedureSpec struct {
 	Reset *ResetSpec `json:"reset,omitempty"`
 
 	// latency measures latency after the result, at shares of the rate that was found or held: of every frame with
-	// engine Software, of latency streams with TRex. Both ends of a direction are on one machine. Example: {at:
-	// [0%, 50%, 90%], of: NDR}.
+	// engine Software, of latency streams with TRex. Both ends of a direction are on one machine. Example:
+	// {loads: [0%, 50%, 90%], goal: NDR}.
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 

@@ -33,10 +33,10 @@ type BackToBackSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.endsWith('pps')",message="give throughput in packets per second, such as 9.9kpps: a burst is counted in frames"
 	Throughput Rate `json:"throughput,omitempty"`
 
-	// longest is the longest burst, as time at the rate that is reached: less than trialDuration.
+	// maxBurstDuration is the longest burst, as time at the rate that is reached: less than trialDuration.
 	// +optional
 	// +kubebuilder:default="2s"
-	Longest BurstDuration `json:"longest,omitempty"`
+	MaxBurstDuration BurstDuration `json:"maxBurstDuration,omitempty"`
 
 	// resolution is how near the longest burst without loss and the shortest with loss come, relative to the latter.
 	// +optional

@@ -3,27 +3,27 @@ package v1alpha1
 // FrameLossSpec is the frame loss curve of RFC 2544, section 26.3: a finite trial at each load, from the highest down.
 //
 //	load
-//	from ┤ ┌─┐
-//	     │ │ │ step
-//	     │ │ │ ┌─┐
-//	     │ │ │ │ │ ┌─┐
-//	  to ┤ │ │ │ │ │ │ ┌─┐   or after stopAfterClean trials without loss
-//	     └─┴─┴─┴─┴─┴─┴─┴─┴──▶ time
-//	      trialDuration
+//	maxRate ┤ ┌─┐
+//	        │ │ │ step
+//	        │ │ │ ┌─┐
+//	        │ │ │ │ │ ┌─┐
+//	minRate ┤ │ │ │ │ │ │ ┌─┐   or after cleanTrials trials without loss
+//	        └─┴─┴─┴─┴─┴─┴─┴─┴──▶ time
+//	         trialDuration
 //
-// +kubebuilder:validation:XValidation:rule="['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.from, self.to, self.step].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".step",message="from, to and step must be in one unit, such as 2mpps, 500kpps and 100kpps"
+// +kubebuilder:validation:XValidation:rule="['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.maxRate, self.minRate, self.step].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".step",message="maxRate, minRate and step must be in one unit, such as 2mpps, 500kpps and 100kpps"
 type FrameLossSpec struct {
-	// from is the highest load, tried first.
+	// maxRate is the highest load, tried first.
 	// +optional
 	// +kubebuilder:default="100%"
-	From Rate `json:"from,omitempty"`
+	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// to is the lowest load, in the unit of from.
+	// minRate is the lowest load, in the unit of maxRate.
 	// +optional
 	// +kubebuilder:default="10%"
-	To Rate `json:"to,omitempty"`
+	MinRate Rate `json:"minRate,omitempty"`
 
-	// step is how much each load is below the one before, in the unit of from.
+	// step is how much each load is below the one before, in the unit of maxRate.
 	// +optional
 	// +kubebuilder:default="10%"
 	Step Rate `json:"step,omitempty"`
@@ -38,10 +38,10 @@ type FrameLossSpec struct {
 	// +kubebuilder:default="60s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
 
-	// stopAfterClean ends the descent after so many successive trials without loss; 0: never.
+	// cleanTrials ends the descent after so many successive trials without loss; 0: never.
 	// +optional
 	// +kubebuilder:default=2
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
-	StopAfterClean *int32 `json:"stopAfterClean,omitempty"`
+	CleanTrials *int32 `json:"cleanTrials,omitempty"`
 }

@@ -2,7 +2,7 @@ package v1alpha1
 
 // LatencySpec is at which loads latency is measured: a trial at each, after the procedure has its result.
 type LatencySpec struct {
-	// at are the loads, as shares of the rate. 0% is 1000 frames a second in each direction, or a hundredth of the
+	// loads are the loads, as shares of the rate. 0% is 1000 frames a second in each direction, or a hundredth of the
 	// rate if that is less. Example: [0%, 10%, 50%, 90%].
 	// +optional
 	// +listType=set
@@ -10,12 +10,12 @@ type LatencySpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=10
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !p.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(p.replace('%', '')) <= 100.0)",message="a load is at most 100%: it is a share of the rate that the procedure found or held"
-	At []Percent `json:"at,omitempty"`
+	Loads []Percent `json:"loads,omitempty"`
 
-	// of names the Search's goal whose rate is meant. Default: the first. Example: NDR.
+	// goal names the Search's goal whose rate is meant. Default: the first. Example: NDR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
-	Of string `json:"of,omitempty"`
+	Goal string `json:"goal,omitempty"`
 
 	// trialDuration is how long each load is sent. A percentile needs ten frames above it.
 	// +optional

@@ -12,7 +12,7 @@ package v1alpha1
 //	 └─┴─────┴──────────┴─────────┴┴─────┴┴───┴──▶ time
 //	   warm-up   rampDuration     refine confirm hold
 //
-// +kubebuilder:validation:XValidation:rule="duration(self.settle) + duration('100ms') <= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.settle.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.stepDuration) < duration('200ms')",fieldPath=".settle",message="settle must be at least 100ms shorter than stepDuration: the rest of the step is what is measured"
+// +kubebuilder:validation:XValidation:rule="duration(self.settleDuration) + duration('100ms') <= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.settleDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.stepDuration) < duration('200ms')",fieldPath=".settleDuration",message="settleDuration must be at least 100ms shorter than stepDuration: the rest of the step is what is measured"
 // +kubebuilder:validation:XValidation:rule="duration(self.rampDuration) >= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.rampDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.rampDuration) < duration('1s')",fieldPath=".rampDuration",message="rampDuration must be at least stepDuration: a ramp has one step or more"
 type RampSpec struct {
 	// warmupRate is the load of the warm-up, which fills caches and tables. Example: 1kpps.
@@ -43,18 +43,18 @@ type RampSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('200ms') && duration(self) <= duration('1h'))",message="stepDuration must be between 200ms and 1h"
 	StepDuration Duration `json:"stepDuration,omitempty"`
 
-	// settle is the beginning of each step that isn't judged. Example: 500ms.
+	// settleDuration is the beginning of each step that isn't judged. Example: 500ms.
 	// +optional
 	// +kubebuilder:default="500ms"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1m')",message="settle must be at most 1m"
-	Settle Duration `json:"settle,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1m')",message="settleDuration must be at most 1m"
+	SettleDuration Duration `json:"settleDuration,omitempty"`
 
-	// refineTo is how narrow the bracket around the saturation is made, relative to its upper end; 0%: it isn't.
+	// precision is how narrow the bracket around the saturation is made, relative to its upper end; 0%: it isn't.
 	// Example: 0.5%.
 	// +optional
 	// +kubebuilder:default="0.5%"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && (double(self.replace('%', '')) >= 0.01 || double(self.replace('%', '')) == 0.0))",message="refineTo must be between 0.01% and 50%, or 0% for no refinement"
-	RefineTo Percent `json:"refineTo,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && (double(self.replace('%', '')) >= 0.01 || double(self.replace('%', '')) == 0.0))",message="precision must be between 0.01% and 50%, or 0% for no refinement"
+	Precision Percent `json:"precision,omitempty"`
 
 	// confirmDuration is how long the saturation is held to confirm it; 0s: not at all. Example: 10s.
 	// +optional

@@ -25,10 +25,10 @@ type SoakSpec struct {
 	// +kubebuilder:default="30m"
 	Duration HoldDuration `json:"duration,omitempty"`
 
-	// firstTrial is how long the first trial sends.
+	// firstTrialDuration is how long the first trial sends.
 	// +optional
 	// +kubebuilder:default="5.1s"
-	FirstTrial TrialDuration `json:"firstTrial,omitempty"`
+	FirstTrialDuration TrialDuration `json:"firstTrialDuration,omitempty"`
 
 	// trialGrowth is by how much each trial is longer than the one before.
 	// +optional

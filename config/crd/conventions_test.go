@@ -139,14 +139,14 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.failurePolicy":     {string(v1alpha1.FailureContinue), string(v1alpha1.FailureStop)},
 		"status.table[].verdict": {string(v1alpha1.VerdictPassed), string(v1alpha1.VerdictFailed), string(v1alpha1.VerdictUndecided)},
 		"spec.criteria[].metric": metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
-		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
-		"spec.baseline.allowDifferent[]": environmentParts(),
+		"spec.criteria[].observed.scope": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
+		"spec.baseline.allowedDifferences[]": environmentParts(),
 	})
 	enums(t, crd.LoadTests(), map[string][]string{
 		"spec.generator.engine":                  {string(v1alpha1.EngineTRex), string(v1alpha1.EngineSoftware), string(v1alpha1.EngineExternal)},
 		"spec.generator.layout":                  {string(v1alpha1.LayoutPaired), string(v1alpha1.LayoutPerLink)},
 		"spec.generator.hugepages.pageSize":      {"2Mi", "1Gi"},
-		"spec.keepPods":                          {string(v1alpha1.KeepPodsNever), string(v1alpha1.KeepPodsOnFailure)},
+		"spec.podRetention":                          {string(v1alpha1.PodRetentionNever), string(v1alpha1.PodRetentionOnFailure)},
 		"spec.reportRetention":                   {string(v1alpha1.ReportWithTest), string(v1alpha1.ReportKeep)},
 		"spec.sharedPort":                        {string(v1alpha1.SharedPortRefused), string(v1alpha1.SharedPortAllowed)},
 		"status.pods[].role":                     {string(v1alpha1.RoleGenerator), string(v1alpha1.RoleDUT), string(v1alpha1.RoleVitals), string(v1alpha1.RoleCollector), string(v1alpha1.RoleSetup), string(v1alpha1.RoleTeardown), string(v1alpha1.RoleRunner)},
@@ -162,7 +162,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.traffic.sessions.application":      {string(v1alpha1.ApplicationIperf3), string(v1alpha1.ApplicationIperf2)},
 		"spec.traffic.stamps":                    {string(v1alpha1.StampsNone), string(v1alpha1.StampsEveryFrame)},
 		"spec.traffic.profile":                   {string(v1alpha1.ProfileIMIX), string(v1alpha1.ProfileFixedSize), string(v1alpha1.ProfileMix), string(v1alpha1.ProfileStreams)},
-		"spec.traffic.flows.vary[]":              {string(v1alpha1.VarySourceAddress), string(v1alpha1.VaryDestinationAddress), string(v1alpha1.VarySourcePort), string(v1alpha1.VaryDestinationPort)},
+		"spec.traffic.flows.fields[]":              {string(v1alpha1.VarySourceAddress), string(v1alpha1.VaryDestinationAddress), string(v1alpha1.VarySourcePort), string(v1alpha1.VaryDestinationPort)},
 		"spec.traffic.flows.order":               {string(v1alpha1.FlowsSequential), string(v1alpha1.FlowsRandom)},
 		"spec.generator.software.path":           {string(v1alpha1.PathLive), string(v1alpha1.PathAFXDP), string(v1alpha1.PathAFPacket)},
 		"spec.procedure.search.classification":   {string(v1alpha1.ClassifyRFC9971), string(v1alpha1.ClassifySequential)},
@@ -170,10 +170,10 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.procedure.type": {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad), string(v1alpha1.ProcedureSearch),
 			string(v1alpha1.ProcedureBackToBack), string(v1alpha1.ProcedureSoak)},
 		"spec.procedure.directions":      {string(v1alpha1.DirectionsTogether), string(v1alpha1.DirectionsEach)},
-		"spec.baseline.allowDifferent[]": environmentParts(),
+		"spec.baseline.allowedDifferences[]": environmentParts(),
 		"spec.criteria[].metric":         metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
-		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
-		"spec.observers[].of": {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode), string(v1alpha1.ObserverOfLab)},
+		"spec.criteria[].observed.scope": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
+		"spec.observers[].observed": {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode), string(v1alpha1.ObserverOfLab)},
 		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter), string(v1alpha1.ObserverInterfaces),
 			string(v1alpha1.ObserverMemory), string(v1alpha1.ObserverLoad), string(v1alpha1.ObserverSoftIRQs), string(v1alpha1.ObserverFrequencies), string(v1alpha1.ObserverTemperatures),
 			string(v1alpha1.ObserverPrometheus), string(v1alpha1.ObserverSNMP), string(v1alpha1.ObserverRedfish), string(v1alpha1.ObserverVPP)},
@@ -229,7 +229,7 @@ func enums(t *testing.T, text []byte, want map[string][]string) {
 // A field that the rule about changes doesn't name could be changed at any time: each new one must be decided upon.
 func TestEveryFieldOfTheSpecEitherStaysOrMayChange(t *testing.T) {
 	t.Run("LoadTest", func(t *testing.T) {
-		staysOrMayChange(t, crd.LoadTests(), "suspend", "stop", "activeDeadline", "schedulingDeadline", "ttlAfterFinished", "keepPods", "reportRetention")
+		staysOrMayChange(t, crd.LoadTests(), "suspend", "stop", "activeDeadline", "schedulingDeadline", "ttlAfterFinished", "podRetention", "reportRetention")
 	})
 	t.Run("LoadTestSuite", func(t *testing.T) {
 		staysOrMayChange(t, crd.LoadTestSuites(), "suspend", "stop", "parallelism", "ttlAfterFinished", "historyLimit")

@@ -32,7 +32,7 @@ func allowDifferent(spec *v1alpha1.BaselineSpec) (parts []string) {
 	if spec == nil {
 		return nil
 	}
-	for _, part := range spec.AllowDifferent {
+	for _, part := range spec.AllowedDifferences {
 		parts = append(parts, string(part))
 	}
 	return parts

@@ -321,7 +321,7 @@ func FuzzTemplate(f *testing.F) {
 			Network: "y"}},
 		Traffic: v1alpha1.TrafficSpec{Profile: v1alpha1.ProfileIMIX},
 		Procedure: v1alpha1.ProcedureSpec{Type: v1alpha1.ProcedureRamp, MaxLossRatio: "0",
-			Ramp: v1alpha1.RampSpec{WarmupRate: "1pps", TargetRate: "100%", RefineTo: "1%", RampDuration: "10s",
+			Ramp: v1alpha1.RampSpec{WarmupRate: "1pps", TargetRate: "100%", Precision: "1%", RampDuration: "10s",
 				StepDuration: "1s"}},
 	}}
 	f.Fuzz(func(t *testing.T, raw []byte) {

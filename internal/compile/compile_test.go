@@ -49,7 +49,7 @@ func TestSharesAreExactForAnyNumberOfReplicas(t *testing.T) {
 	for _, replicas := range []int{1, 2, 3, 7, 16, 64} {
 		for _, flows := range []int{64, 254, 1000} {
 			p := compiled(t, admit(t, server,
-				fmt.Sprintf("  generator: {engine: Software, replicas: %d}\n  traffic: {flows: {count: %d, vary: "+
+				fmt.Sprintf("  generator: {engine: Software, replicas: %d}\n  traffic: {flows: {count: %d, fields: "+
 					"[SourceAddress, SourcePort]}}\n%s", replicas, flows, links)))
 			if len(p.Generators) != replicas {
 				t.Fatalf("%d generators of %d replicas", len(p.Generators), replicas)
@@ -355,7 +355,7 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 			plan.Procedure{ConstantLoad: &plan.ConstantLoad{
 				Rate: unitstest.Rate("10kpps"), Duration: plan.Duration(time.Hour),
 				Window: plan.Duration(time.Minute)}}},
-		"FrameLoss": {"frameLoss: {from: 90%, to: 50%, step: 0.5%, trialDuration: 20s, stopAfterClean: 0}",
+		"FrameLoss": {"frameLoss: {maxRate: 90%, minRate: 50%, step: 0.5%, trialDuration: 20s, cleanTrials: 0}",
 			plan.Procedure{FrameLoss: &plan.FrameLoss{
 				From: unitstest.Rate("90%"), To: unitstest.Rate("50%"), Step: unitstest.Rate("0.5%"),
 				WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(20 * time.Second)}}},
@@ -421,7 +421,7 @@ func TestRatesInPacketsNeedNoLineRate(t *testing.T) {
 	for _, procedure := range []string{
 		"{ramp: {targetRate: 10kpps}}", "{type: ConstantLoad, constantLoad: {rate: 10kpps}}",
 		"{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 10kpps}}",
-		"{type: FrameLoss, frameLoss: {from: 10kpps, to: 1kpps, step: 1kpps}}",
+		"{type: FrameLoss, frameLoss: {maxRate: 10kpps, minRate: 1kpps, step: 1kpps}}",
 		"{type: Search, search: {maxRate: 10kpps}}",
 	} {
 		compiled(t, admit(t, server, "  procedure: "+procedure+"\n  links: [{name: west}, {name: east}]\n"))
@@ -441,9 +441,9 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 		"{type: Soak}":   30*time.Minute + 5*time.Second,
 		"{type: Search}": 5*time.Second + 3*time.Second + 2*2*10500*time.Millisecond,
 		// refused by the compiler
-		"{type: FrameLoss, frameLoss: {from: 10%, to: 90%}}": 0,
+		"{type: FrameLoss, frameLoss: {maxRate: 10%, minRate: 90%}}": 0,
 		// refused by the compiler
-		"{type: FrameLoss, frameLoss: {from: 999999999999gpps, to: 1pps, step: 1pps, trialDuration: 1h}}": 0,
+		"{type: FrameLoss, frameLoss: {maxRate: 999999999999gpps, minRate: 1pps, step: 1pps, trialDuration: 1h}}": 0,
 	} {
 		if got := compile.UsualDuration(&admit(t, server, "  procedure: "+spec+"\n"+links).Spec); got != want {
 			t.Errorf("%s: %s, want %s", spec, got, want)

@@ -82,7 +82,7 @@ func CheckLatencyLoads(path *field.Path, criteria []v1alpha1.Criterion,
 	var loads []units.Ratio
 	var texts []string
 	if spec != nil {
-		for _, share := range spec.At {
+		for _, share := range spec.Loads {
 			if load, err := units.ParseRatio(string(share)); err == nil {
 				loads, texts = append(loads, load), append(texts, string(share))
 			}
@@ -92,17 +92,17 @@ func CheckLatencyLoads(path *field.Path, criteria []v1alpha1.Criterion,
 		if c.Latency == nil {
 			continue
 		}
-		fieldPath := path.Index(i).Child("latency", "at")
-		load, err := units.ParseRatio(string(c.Latency.At))
+		fieldPath := path.Index(i).Child("latency", "load")
+		load, err := units.ParseRatio(string(c.Latency.Load))
 		switch {
 		case err != nil || slices.Contains(loads, load): // a load that isn't a share is refused elsewhere
 		case len(loads) == 0:
-			errs = append(errs, field.Invalid(fieldPath, c.Latency.At,
-				"the test measures no latency: add procedure.latency, such as {at: [0%, 10%, 50%, 90%]}"))
+			errs = append(errs, field.Invalid(fieldPath, c.Latency.Load,
+				"the test measures no latency: add procedure.latency, such as {loads: [0%, 10%, 50%, 90%]}"))
 		default:
-			errs = append(errs, field.Invalid(fieldPath, c.Latency.At,
+			errs = append(errs, field.Invalid(fieldPath, c.Latency.Load,
 				"the test measures no latency at this load: use "+strings.Join(texts, ", ")+", or add it to "+
-					"procedure.latency.at"))
+					"procedure.latency.loads"))
 		}
 	}
 	return errs
@@ -128,11 +128,11 @@ func Criteria(path *field.Path, specs []v1alpha1.Criterion) (criteria []plan.Cri
 			criterion.AssumedSpread = read(path.Index(i).Child("assumedSpread"), c.AssumedSpread)
 		}
 		if l := c.Latency; l != nil {
-			criterion.Latency = &plan.LatencyFigure{At: read(path.Index(i).Child("latency", "at"), l.At),
+			criterion.Latency = &plan.LatencyFigure{At: read(path.Index(i).Child("latency", "load"), l.Load),
 				FrameSize: int64(l.FrameSize)}
 		}
 		if o := c.Observed; o != nil {
-			criterion.Observed = &plan.ObservedSeries{Observer: o.Observer, Series: o.Series, Of: string(o.Of),
+			criterion.Observed = &plan.ObservedSeries{Observer: o.Observer, Series: o.Series, Of: string(o.Scope),
 				Statistic: string(o.Statistic)}
 		}
 		criteria = append(criteria, criterion)
@@ -161,8 +161,8 @@ func CheckObserved(path *field.Path, criteria []v1alpha1.Criterion,
 			errs = append(errs, field.Invalid(fieldPath.Child("series"), c.Observed.Series,
 				fmt.Sprintf("an observer of type %s has no such series: use %s%s", observerType,
 					strings.Join(series, ", "), onlyOfPower(c.Observed.Series))))
-		case c.Observed.Of == v1alpha1.ObservedOfAll && !ofAll:
-			errs = append(errs, field.Invalid(fieldPath.Child("of"), c.Observed.Of,
+		case c.Observed.Scope == v1alpha1.ObservedOfAll && !ofAll:
+			errs = append(errs, field.Invalid(fieldPath.Child("scope"), c.Observed.Scope,
 				fmt.Sprintf("an observer of type %s has no series of all together: use Each, which is the default",
 					observerType)))
 		}

@@ -35,8 +35,8 @@ func (d *device) checkEndpoint() {
 			"a mode says how the device forwards, and role Endpoint forwards nothing: remove mode")
 	}
 	for i, o := range d.spec.Observers {
-		if o.Type == v1alpha1.ObserverInterfaces && o.Of == v1alpha1.ObserverOfDUT {
-			d.refuse(specPath().Child("observers").Index(i).Child("of"), o.Of,
+		if o.Type == v1alpha1.ObserverInterfaces && o.Observed == v1alpha1.ObserverOfDUT {
+			d.refuse(specPath().Child("observers").Index(i).Child("observed"), o.Observed,
 				"linerate doesn't read the interfaces of a device that is an end, and what its end dropped is in the "+
 					"result: leave this observer out")
 		}

@@ -141,7 +141,7 @@ func (lo *loads) flows() profile.Flows {
 			profile.DestinationAddress}}
 	}
 	flows := profile.Flows{Count: spec.Count, Random: spec.Order == v1alpha1.FlowsRandom}
-	for _, f := range spec.Vary {
+	for _, f := range spec.Fields {
 		flows.Vary = append(flows.Vary, profile.Field(f))
 	}
 	return flows

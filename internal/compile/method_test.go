@@ -40,7 +40,7 @@ func TestAnotherTestOfTheSameSpecMeasuresTheSameWay(t *testing.T) {
 		"one direction after " +
 			"another": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Directions = v1alpha1.DirectionsEach }, false},
 		"other flows": {func(t *v1alpha1.LoadTest) {
-			t.Spec.Traffic.Flows = &v1alpha1.FlowsSpec{Count: 100, Vary: []v1alpha1.FlowField{"SourceAddress"}}
+			t.Spec.Traffic.Flows = &v1alpha1.FlowsSpec{Count: 100, Fields: []v1alpha1.FlowField{"SourceAddress"}}
 		}, false},
 	} {
 		if unchanged := method("b", c.change) == original; unchanged != c.unchanged {

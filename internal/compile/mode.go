@@ -79,9 +79,9 @@ func (d *device) checkModeInCluster() {
 				"NetworkAttachmentDefinition that no link has: name it"))
 	}
 	for i, o := range d.spec.Observers {
-		if mode.Tunnel != nil && o.Type == v1alpha1.ObserverInterfaces && o.Of == v1alpha1.ObserverOfDUT {
-			d.refuse(specPath().Child("observers").Index(i).Child("of"), o.Of,
-				"in a cluster a tunnel's links are in two pods, and only the first gateway's is observed: say of: "+
+		if mode.Tunnel != nil && o.Type == v1alpha1.ObserverInterfaces && o.Observed == v1alpha1.ObserverOfDUT {
+			d.refuse(specPath().Child("observers").Index(i).Child("observed"), o.Observed,
+				"in a cluster a tunnel's links are in two pods, and only the first gateway's is observed: say observed: "+
 					"Generator for the other end of the links, or leave this observer out")
 		}
 	}

@@ -30,7 +30,7 @@ func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 		return []string{"busy", "softirq", "stolen"}, true
 	case o.Type == v1alpha1.ObserverLimiter:
 		return []string{"passed", "dropped"}, false
-	case o.Type == v1alpha1.ObserverInterfaces && o.Of == v1alpha1.ObserverOfGenerator:
+	case o.Type == v1alpha1.ObserverInterfaces && o.Observed == v1alpha1.ObserverOfGenerator:
 		return []string{"received", "sent", "dropped"}, false
 	case o.Type == v1alpha1.ObserverPrometheus, o.Type == v1alpha1.ObserverSNMP:
 		return perTraffic(o, "value"), false
@@ -90,8 +90,8 @@ func (reader *observerReader) readSource(path *field.Path, o v1alpha1.Observer, 
 	default:
 		return
 	}
-	observer.Every = plan.Duration(cmp.Or(reader.duration(path.Child("every"), o.Every), interval))
-	observer.AveragedOver = plan.Duration(reader.duration(path.Child("averagedOver"), o.AveragedOver))
+	observer.Every = plan.Duration(cmp.Or(reader.duration(path.Child("interval"), o.Interval), interval))
+	observer.AveragedOver = plan.Duration(reader.duration(path.Child("averagingTime"), o.AveragingTime))
 }
 
 // agent is an SNMP agent's address with its port. The schema has checked that it is a host, in brackets where
@@ -114,7 +114,7 @@ func (reader *observerReader) read() []plan.Observer {
 	var observers []plan.Observer
 	for i, o := range reader.specs {
 		reader.check(i, o)
-		observer := plan.Observer{Name: o.Name, Of: string(o.Of), Type: string(o.Type)}
+		observer := plan.Observer{Name: o.Name, Of: string(o.Observed), Type: string(o.Type)}
 		reader.readSource(specPath().Child("observers").Index(i), o, &observer)
 		observers = append(observers, observer)
 	}
@@ -123,7 +123,7 @@ func (reader *observerReader) read() []plan.Observer {
 
 func (reader *observerReader) check(i int, o v1alpha1.Observer) {
 	path := specPath().Child("observers").Index(i)
-	ofDevice := o.Of == v1alpha1.ObserverOfDUT
+	ofDevice := o.Observed == v1alpha1.ObserverOfDUT
 	if asksOverTheNetwork(o) {
 		return // whatever the device is
 	}
@@ -137,12 +137,12 @@ func (reader *observerReader) check(i int, o v1alpha1.Observer) {
 			"only a Reference with a limit has a Limiter: set dut to {type: Reference, reference: {limit: ...}}, or "+
 				"leave this observer out")
 	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && reader.dut.Type != v1alpha1.DUTReference:
-		reader.refuse(path.Child("of"), o.Of, "linerate has no program in the network namespace of a device of type "+
-			string(reader.dut.Type)+" to read its interfaces: say of: Generator for the other end of its links, or "+
+		reader.refuse(path.Child("observed"), o.Observed, "linerate has no program in the network namespace of a device of type "+
+			string(reader.dut.Type)+" to read its interfaces: say observed: Generator for the other end of its links, or "+
 			"leave this observer out")
 	case o.Type != v1alpha1.ObserverLimiter && ofDevice && !reader.device.isPod(): // linerate can't put a program there
-		reader.refuse(path.Child("of"), o.Of, "linerate has no program on a device of type "+string(reader.dut.Type)+
-			" to read its machine: say of: Generator, or Node for every machine where linerate has one, or leave "+
+		reader.refuse(path.Child("observed"), o.Observed, "linerate has no program on a device of type "+string(reader.dut.Type)+
+			" to read its machine: say observed: Generator, or Node for every machine where linerate has one, or leave "+
 			"this observer out")
 	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && reader.engine != nil &&
 		reader.engine.whyNoInterfaceCounters() != "":

@@ -21,17 +21,17 @@ func TestCriteriaMayNameTheSeriesThatObserversHave(t *testing.T) {
 			Processors: generator.Processors{Instant: time.Second, List: []generator.Processor{{Busy: time.Second}}},
 			Signs:      everything()}}}
 	for _, observer := range []v1alpha1.Observer{
-		{Type: v1alpha1.ObserverProcessors, Of: v1alpha1.ObserverOfGenerator},
-		{Type: v1alpha1.ObserverLimiter, Of: v1alpha1.ObserverOfDUT},
-		{Type: v1alpha1.ObserverInterfaces, Of: v1alpha1.ObserverOfGenerator},
-		{Type: v1alpha1.ObserverInterfaces, Of: v1alpha1.ObserverOfDUT},
-		{Type: v1alpha1.ObserverMemory, Of: v1alpha1.ObserverOfNode}, {Type: v1alpha1.ObserverLoad, Of: v1alpha1.ObserverOfNode},
-		{Type: v1alpha1.ObserverSoftIRQs, Of: v1alpha1.ObserverOfNode},
-		{Type: v1alpha1.ObserverFrequencies, Of: v1alpha1.ObserverOfNode},
-		{Type: v1alpha1.ObserverTemperatures, Of: v1alpha1.ObserverOfNode},
+		{Type: v1alpha1.ObserverProcessors, Observed: v1alpha1.ObserverOfGenerator},
+		{Type: v1alpha1.ObserverLimiter, Observed: v1alpha1.ObserverOfDUT},
+		{Type: v1alpha1.ObserverInterfaces, Observed: v1alpha1.ObserverOfGenerator},
+		{Type: v1alpha1.ObserverInterfaces, Observed: v1alpha1.ObserverOfDUT},
+		{Type: v1alpha1.ObserverMemory, Observed: v1alpha1.ObserverOfNode}, {Type: v1alpha1.ObserverLoad, Observed: v1alpha1.ObserverOfNode},
+		{Type: v1alpha1.ObserverSoftIRQs, Observed: v1alpha1.ObserverOfNode},
+		{Type: v1alpha1.ObserverFrequencies, Observed: v1alpha1.ObserverOfNode},
+		{Type: v1alpha1.ObserverTemperatures, Observed: v1alpha1.ObserverOfNode},
 	} {
 		named, namedOfAll := seriesOf(observer)
-		log := observe.NewLog([]plan.Observer{{Name: "it", Of: string(observer.Of), Type: string(observer.Type)}},
+		log := observe.NewLog([]plan.Observer{{Name: "it", Of: string(observer.Observed), Type: string(observer.Type)}},
 			observe.Setup{Generators: []string{"generator-0"}, Links: []map[int]string{{0: "west"}},
 				Directions:  []plan.Direction{{From: "west", To: "east"}},
 				Whereabouts: observe.Whereabouts{OneMachine: true}})

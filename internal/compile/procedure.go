@@ -37,14 +37,14 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 	case spec.Type == v1alpha1.ProcedureRamp && spec.Ramp == v1alpha1.RampSpec{}:
 		spec.Ramp = v1alpha1.RampSpec{
 			WarmupRate: "1kpps", WarmupDuration: "30s", TargetRate: "100%", RampDuration: "10m", StepDuration: "2s",
-			Settle:   "500ms",
-			RefineTo: "0.5%", ConfirmDuration: "10s", HoldDuration: "30s",
+			SettleDuration: "500ms",
+			Precision:      "0.5%", ConfirmDuration: "10s", HoldDuration: "30s",
 		}
 	case spec.Type == v1alpha1.ProcedureConstantLoad && spec.ConstantLoad == v1alpha1.ConstantLoadSpec{}:
 		spec.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: heldAt, WarmupDuration: "5s", Duration: "60s",
 			Window: "10s"}
 	case spec.Type == v1alpha1.ProcedureFrameLoss && spec.FrameLoss == v1alpha1.FrameLossSpec{}:
-		spec.FrameLoss = v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s",
+		spec.FrameLoss = v1alpha1.FrameLossSpec{MaxRate: "100%", MinRate: "10%", Step: "10%", WarmupDuration: "5s",
 			TrialDuration: "60s"}
 	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad &&
 		spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
@@ -52,9 +52,9 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 			TrialDuration: "60s", Trials: 1}
 	case spec.Type == v1alpha1.ProcedureBackToBack && spec.BackToBack == v1alpha1.BackToBackSpec{}:
 		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "10s",
-			Longest: "2s", Resolution: "1%", Repetitions: 20}
+			MaxBurstDuration: "2s", Resolution: "1%", Repetitions: 20}
 	case spec.Type == v1alpha1.ProcedureSoak && spec.Soak == v1alpha1.SoakSpec{}:
-		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.0000001", Duration: "30m", FirstTrial: "5.1s", TrialGrowth: "100ms",
+		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.0000001", Duration: "30m", FirstTrialDuration: "5.1s", TrialGrowth: "100ms",
 			MaxRate: "100%", WarmupDuration: "5s"}
 	case spec.Type == v1alpha1.ProcedureSearch:
 		spec.Search = searchWithDefaults(spec.Search)
@@ -108,9 +108,9 @@ func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal
 		return nil
 	}
 	m := member{pr.refusals, "latency"}
-	l := &plan.Latency{Of: spec.Of, TrialDuration: m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration))}
-	for _, share := range spec.At {
-		l.At = append(l.At, pr.ratio(m.path("at"), string(share)))
+	l := &plan.Latency{Of: spec.Goal, TrialDuration: m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration))}
+	for _, share := range spec.Loads {
+		l.At = append(l.At, pr.ratio(m.path("loads"), string(share)))
 	}
 	if pr.traffic != nil {
 		if instead := pr.traffic.whyNotCounted(v1alpha1.MetricLatencyP50); instead != "" {
@@ -120,7 +120,7 @@ func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal
 	}
 	switch {
 	case len(goals) == 0 && l.Of != "":
-		pr.refuse(m.path("of"), spec.Of, "only a search has goals: remove of, or set procedure.type: Search")
+		pr.refuse(m.path("goal"), spec.Goal, "only a search has goals: remove goal, or set procedure.type: Search")
 	case len(goals) > 0 && l.Of == "":
 		l.Of = goals[0].Name
 	case len(goals) > 0 && !slices.ContainsFunc(goals, func(g plan.Goal) bool { return g.Name == l.Of }):
@@ -128,7 +128,7 @@ func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal
 		for _, g := range goals {
 			names = append(names, g.Name)
 		}
-		pr.refuse(m.path("of"), spec.Of, "the search has no goal of this name: use "+strings.Join(names, " or "))
+		pr.refuse(m.path("goal"), spec.Goal, "the search has no goal of this name: use "+strings.Join(names, " or "))
 	}
 	return l
 }
@@ -153,8 +153,8 @@ func (pr *procedureReader) eachDirection(spec v1alpha1.ProcedureSpec, ramp plan.
 	for _, d := range directionsOf(pr.spec) {
 		e.Directions = append(e.Directions, plan.Direction{From: string(d.From), To: string(d.To)}.Name())
 	}
-	if spec.OthersAt != "" {
-		e.OthersAt = pr.ratio(specPath().Child("procedure", "othersAt"), string(spec.OthersAt))
+	if spec.OtherLoad != "" {
+		e.OthersAt = pr.ratio(specPath().Child("procedure", "otherLoad"), string(spec.OtherLoad))
 	}
 	n := len(e.Directions)
 	if n < 2 {
@@ -179,8 +179,8 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 		TargetRate:       m.rate("targetRate", spec.TargetRate),
 		RampDuration:     m.duration("rampDuration", spec.RampDuration),
 		StepDuration:     m.duration("stepDuration", spec.StepDuration),
-		Settle:           m.duration("settle", spec.Settle),
-		RefineTo:         m.ratio(m.path("refineTo"), string(spec.RefineTo)),
+		Settle:           m.duration("settleDuration", spec.SettleDuration),
+		RefineTo:         m.ratio(m.path("precision"), string(spec.Precision)),
 		ConfirmDuration:  m.duration("confirmDuration", spec.ConfirmDuration),
 		HoldDuration:     m.duration("holdDuration", spec.HoldDuration),
 		StopAtSaturation: spec.StopAtSaturation,
@@ -220,23 +220,23 @@ func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad 
 // frameLoss is nil where the loads of the curve can't be counted.
 func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 	f := &plan.FrameLoss{
-		From:           m.rate("from", spec.From),
-		To:             m.rate("to", spec.To),
+		From:           m.rate("maxRate", spec.MaxRate),
+		To:             m.rate("minRate", spec.MinRate),
 		Step:           m.rate("step", spec.Step),
 		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
 		TrialDuration:  m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration)),
 		StopAfterClean: 2,
 	}
-	if spec.StopAfterClean != nil {
-		f.StopAfterClean = int(*spec.StopAfterClean)
+	if spec.CleanTrials != nil {
+		f.StopAfterClean = int(*spec.CleanTrials)
 	}
 	if f.From.IsZero() || f.To.IsZero() || f.Step.IsZero() {
 		return nil // one of them isn't a rate, and was refused
 	}
 	// The schema has a rule that all three are in one unit.
 	if f.To.Micros >= f.From.Micros {
-		m.refusef(m.path("to"), spec.To, "the loads go down from %s: make to less than that, or from more than %s",
-			f.From, f.To)
+		m.refusef(m.path("minRate"), spec.MinRate,
+			"the loads go down from %s: make minRate less than that, or maxRate more than %s", f.From, f.To)
 		return nil
 	}
 	width := f.From.Micros - f.To.Micros
@@ -264,7 +264,7 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 		Rate:           m.rate("rate", spec.Rate),
 		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
 		TrialDuration:  m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration)),
-		Longest:        m.duration("longest", v1alpha1.Duration(spec.Longest)),
+		Longest:        m.duration("maxBurstDuration", v1alpha1.Duration(spec.MaxBurstDuration)),
 		Resolution:     m.ratio(m.path("resolution"), string(spec.Resolution)),
 		Repetitions:    int(spec.Repetitions),
 	}
@@ -272,7 +272,7 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 		b.Throughput = m.rate("throughput", spec.Throughput)
 	}
 	if trial := b.TrialDuration.Std(); trial > 0 && trial <= b.Longest.Std() {
-		m.refusef(m.path("longest"), spec.Longest,
+		m.refusef(m.path("maxBurstDuration"), spec.MaxBurstDuration,
 			"the trial before the bursts shows whether bursts can lose frames at all, and has to be longer than "+
 				"they: make longest less than trialDuration, %s", trial)
 	}
@@ -287,7 +287,7 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	s := &plan.Soak{
 		LossRatio:      m.ratio(m.path("lossRatio"), string(spec.LossRatio)),
 		Duration:       m.duration("duration", v1alpha1.Duration(spec.Duration)),
-		FirstTrial:     m.duration("firstTrial", v1alpha1.Duration(spec.FirstTrial)),
+		FirstTrial:     m.duration("firstTrialDuration", v1alpha1.Duration(spec.FirstTrialDuration)),
 		TrialGrowth:    m.duration("trialGrowth", v1alpha1.Duration(spec.TrialGrowth)),
 		MaxRate:        m.rate("maxRate", spec.MaxRate),
 		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
@@ -304,12 +304,12 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	switch first, whole := s.FirstTrial.Std(), s.Duration.Std(); {
 	case first <= 0 || whole <= 0: // one of them was refused
 	case first > whole:
-		m.refusef(m.path("firstTrial"), spec.FirstTrial,
-			"duration, %s, is that of all trials together: make firstTrial less, or duration more", whole)
+		m.refusef(m.path("firstTrialDuration"), spec.FirstTrialDuration,
+			"duration, %s, is that of all trials together: make firstTrialDuration less, or duration more", whole)
 	default:
 		if n := procedures.New(plan.Procedure{Type: plan.TypeSoak, Soak: s}).Bound().Trials; n > mostTrials {
 			m.refusef(m.path("trialGrowth"), spec.TrialGrowth,
-				"trials from %s, each %s longer than the one before, are more than %d in %s: make firstTrial or "+
+				"trials from %s, each %s longer than the one before, are more than %d in %s: make firstTrialDuration or "+
 					"trialGrowth longer, such as trialGrowth: %s", first, s.TrialGrowth.Std(), mostTrials, whole,
 				(2*whole/(mostTrials*mostTrials)).Round(100*time.Millisecond)+100*time.Millisecond)
 		}

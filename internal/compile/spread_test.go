@@ -14,7 +14,7 @@ func spread(t *testing.T, replicas, flows int, links string) (paired, perLink *p
 	server := newServer(t)
 	spec := func(layout string) string {
 		return fmt.Sprintf("  generator: {engine: Software, replicas: %d, layout: %s}\n  traffic: {flows: {count: "+
-			"%d, vary: [SourceAddress, SourcePort]}}\n%s", replicas, layout, flows, links)
+			"%d, fields: [SourceAddress, SourcePort]}}\n%s", replicas, layout, flows, links)
 	}
 	return compiled(t, admit(t, server, spec("Paired"))), compiled(t, admit(t, server, spec("PerLink")))
 }

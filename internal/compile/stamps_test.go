@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-const latencySpec = "  procedure: {type: ConstantLoad, latency: {at: [50%]}}\n"
+const latencySpec = "  procedure: {type: ConstantLoad, latency: {loads: [50%]}}\n"
 
 // TRex has a latency stream of each frame size in each direction, at a rate of its own, beside the load's streams,
 // which bear no stamps.

@@ -64,7 +64,7 @@ func (b baselines) read(ctx context.Context, names, anchors []string, subjects [
 		case s.Baseline != nil:
 			if reference, err = b.ofSpec(ctx, s.Baseline); reference != nil {
 				reference.AllowDifferent = append(slices.Clone(b.allowDifferent),
-					report.EnvironmentParts(s.Baseline.AllowDifferent)...)
+					report.EnvironmentParts(s.Baseline.AllowedDifferences)...)
 			}
 		default:
 			continue

@@ -48,7 +48,7 @@ func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
 		change  bool
 	}{
 		"another node": {nil, 3, "node of generator-0: node-1, then node-2; measure both sides in the same one, or " +
-			"allow it: allowDifferent: [Node]", false},
+			"allow it: allowedDifferences: [Node]", false},
 		"another node, allowed": {[]string{"Node"}, 0, "of the environment, node of generator-0: node-1, then node-2",
 			true},
 	} {

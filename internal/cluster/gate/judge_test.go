@@ -153,8 +153,8 @@ func TestAGateOfSessionsComparesTheirGoodput(t *testing.T) {
 // A release that takes more of its machine fails by what an observer saw, which the gate names with the figure
 // and the demand.
 func TestAGateFailsByWhatAnObserverSaw(t *testing.T) {
-	const observed = router + `  observers: [{name: kernel, of: DUT, type: SoftIRQs}]
-  criteria: [{name: cheap, metric: Observed, observed: {observer: kernel, series: time, of: All}, max: "0.6"}]
+	const observed = router + `  observers: [{name: kernel, observed: DUT, type: SoftIRQs}]
+  criteria: [{name: cheap, metric: Observed, observed: {observer: kernel, series: time, scope: All}, max: "0.6"}]
 `
 	for _, c := range []struct {
 		packets int64

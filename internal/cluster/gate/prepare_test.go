@@ -133,13 +133,13 @@ func TestALoadTestBecomesASuite(t *testing.T) {
 	t.Run("what may differ from the baseline stands in the suite that has one", func(t *testing.T) {
 		o := Options{MaxRegression: "2%", BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4"),
 			AllowDifferent: []string{"Node", "Driver"}}
-		if b := onlySubject(t, router, o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
-			t.Errorf("of a LoadTest it is %v", b.AllowDifferent)
+		if b := onlySubject(t, router, o).Suite.Spec.Baseline; fmt.Sprint(b.AllowedDifferences) != "[Node Driver]" {
+			t.Errorf("of a LoadTest it is %v", b.AllowedDifferences)
 		}
 		o = Options{MaxRegression: "2%", AllowDifferent: []string{"Node", "Driver"}}
-		if b := onlySubject(t, matrix+"  baseline: {axis: image, value: main, allowDifferent: [Node]}\n",
-			o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
-			t.Errorf("of a suite it is %v", b.AllowDifferent)
+		if b := onlySubject(t, matrix+"  baseline: {axis: image, value: main, allowedDifferences: [Node]}\n",
+			o).Suite.Spec.Baseline; fmt.Sprint(b.AllowedDifferences) != "[Node Driver]" {
+			t.Errorf("of a suite it is %v", b.AllowedDifferences)
 		}
 	})
 	t.Run("an image that isn't the baseline's own is the same on both sides", func(t *testing.T) {
@@ -261,7 +261,7 @@ func TestWhatAGateRefuses(t *testing.T) {
 }
 
 func TestHowLongAGateMayTake(t *testing.T) {
-	const short = `  procedure: {ramp: {warmupDuration: 0s, rampDuration: 1m, stepDuration: 1s, refineTo: 0%, confirmDuration: 0s, holdDuration: 0s}}
+	const short = `  procedure: {ramp: {warmupDuration: 0s, rampDuration: 1m, stepDuration: 1s, precision: 0%, confirmDuration: 0s, holdDuration: 0s}}
 `
 	single := onlySubject(t, router+absolute+short, Options{}).Bound
 	if shortest, longest := time.Hour+2*6*time.Minute, time.Hour+2*10*time.Minute; single < shortest ||

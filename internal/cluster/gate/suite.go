@@ -300,14 +300,14 @@ func withCriterion(criteria []any, maxRegression string, metric v1alpha1.Metric)
 
 // withAllowDifferent is a suite's baseline, of whose environment what the command line names may differ, too.
 func withAllowDifferent(baseline map[string]any, parts []string) map[string]any {
-	allowed, _ := baseline["allowDifferent"].([]any)
+	allowed, _ := baseline["allowedDifferences"].([]any)
 	for _, part := range parts {
 		if !slices.Contains(allowed, any(part)) {
 			allowed = append(allowed, part)
 		}
 	}
 	if len(allowed) > 0 {
-		baseline["allowDifferent"] = allowed
+		baseline["allowedDifferences"] = allowed
 	}
 	return baseline
 }

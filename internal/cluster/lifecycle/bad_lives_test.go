@@ -32,7 +32,7 @@ func badLives() []life {
 			w.ends("first-1-generator-0", 1, "NoHugepages: node rack-1 has no huge pages of 1Gi: reserve some")
 			w.settle()
 		}},
-		{"device ends while it starts and its pods are kept", withLines(reference, "keepPods: OnFailure"),
+		{"device ends while it starts and its pods are kept", withLines(reference, "podRetention: OnFailure"),
 			func(w *world) {
 				w.settle()
 				w.schedule()
@@ -40,7 +40,7 @@ func badLives() []life {
 				w.ends("first-1-dut", 2, "no such interface")
 				w.settle()
 				w.pass(time.Hour)
-				w.edit(func(s *v1alpha1.LoadTestSpec) { s.KeepPods = v1alpha1.KeepPodsNever })
+				w.edit(func(s *v1alpha1.LoadTestSpec) { s.PodRetention = v1alpha1.PodRetentionNever })
 				w.settle()
 			}},
 		{"generator lost and reported", reference, func(w *world) {
@@ -129,7 +129,7 @@ func badLives() []life {
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
 			w.pass(time.Minute)
 		}},
-		{"generator lost and its pods are kept", withLines(reference, "keepPods: OnFailure"), func(w *world) {
+		{"generator lost and its pods are kept", withLines(reference, "podRetention: OnFailure"), func(w *world) {
 			r := w.toRun()
 			w.ends("first-1-generator-0", 137, "")
 			w.finish(r, report.GeneratorLost)

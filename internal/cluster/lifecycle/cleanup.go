@@ -37,7 +37,7 @@ func (cl *cleanup) addRunDocuments(del []Deletion) []Deletion {
 			"what counted of its runs is in its status, and in the copy"})
 }
 
-// release gives the attempt's pods and their devices back, unless keepPods keeps them for inspection.
+// release gives the attempt's pods and their devices back, unless podRetention keeps them for inspection.
 func (cl *cleanup) release(e *ending) []Deletion {
 	if cl.keepsPods(e.reason) && cl.report.isFinal() {
 		return nil // the runner ends by itself, and its log is kept with it
@@ -72,7 +72,7 @@ func (cl *cleanup) hasLivePod() bool {
 
 // keepsPods says whether the pods stay after this end.
 func (cl *cleanup) keepsPods(reason string) bool {
-	return cl.test.Spec.KeepPods == v1alpha1.KeepPodsOnFailure && isFailure(reason) && cl.test.DeletionTimestamp == nil
+	return cl.test.Spec.PodRetention == v1alpha1.PodRetentionOnFailure && isFailure(reason) && cl.test.DeletionTimestamp == nil
 }
 
 // allChildren deletes everything that belongs to a test that is over, pods kept for inspection included.

@@ -128,7 +128,7 @@ func goodLives() []life {
 			w.pass(2 * time.Minute)
 		}},
 		{"time to live of a test that Argo CD tracks", withLines(reference, "ttlAfterFinished: 1h",
-			"keepPods: OnFailure"), func(w *world) {
+			"podRetention: OnFailure"), func(w *world) {
 			w.test.Annotations = map[string]string{"argocd.argoproj.io/tracking-id": "lab:linerate.dev/LoadTest:bench/first"}
 			r := w.toRun()
 			w.progress(r, "Ramping", 40)

@@ -22,7 +22,7 @@ import (
 // and its status can be stored.
 func TestAnyObservationIsDecided(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
-	specs := []string{reference, hooks, devices, external, withLines(reference, "keepPods: OnFailure",
+	specs := []string{reference, hooks, devices, external, withLines(reference, "podRetention: OnFailure",
 		"schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
 	for range tier.Times(500, 1500) {
 		w := newWorld(t, specs[chance.IntN(len(specs))])

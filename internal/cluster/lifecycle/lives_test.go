@@ -22,7 +22,7 @@ spec:
   - {name: west, network: west, lineRate: 1gbps}
   - {name: east, network: east, lineRate: 1gbps}
   procedure:
-    ramp: {warmupDuration: 2s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s}
+    ramp: {warmupDuration: 2s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 5s, holdDuration: 0s}
   criteria: [{name: rate, metric: PacketsPerSecond, min: "9900"}]
   activeDeadline: 10m
 `

@@ -28,7 +28,7 @@ spec:
   links:
   - {name: west, network: west, lineRate: 25gbps}
   - {name: east, network: east, lineRate: 25gbps}
-  observers: [{name: cpu, of: DUT, type: Processors}]
+  observers: [{name: cpu, observed: DUT, type: Processors}]
 `
 
 // toVitals brings a test to where the pod that tells of the device's node was made.
@@ -127,7 +127,7 @@ spec:
   links:
   - {name: west, network: west, lineRate: 25gbps}
   - {name: east, network: east, lineRate: 25gbps}
-  observers: [{name: power, of: Lab, type: Redfish, redfish: {url: "https://bmc.lab", secretName: bmc}}]
+  observers: [{name: power, observed: Lab, type: Redfish, redfish: {url: "https://bmc.lab", secretName: bmc}}]
 `
 
 func TestTheRunnerIsToldWhereTheCollectorIsOrWhyNobodyAsks(t *testing.T) {

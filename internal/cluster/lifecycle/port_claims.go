@@ -71,7 +71,7 @@ type PortRequest struct {
 	Replaces *PortClaim
 }
 
-// portGrace is how long after its end a complete test may keep a port whose generators are still there (keepPods).
+// portGrace is how long after its end a complete test may keep a port whose generators are still there (podRetention).
 // Without a runner's heartbeat they stop sending sooner.
 const portGrace = time.Minute
 

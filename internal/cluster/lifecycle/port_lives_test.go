@@ -230,7 +230,7 @@ func portLives() []life {
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 			w.pass(2 * time.Minute)
 		}},
-		{"generators kept on a port", withLines(functions, "keepPods: OnFailure"), func(w *world) {
+		{"generators kept on a port", withLines(functions, "podRetention: OnFailure"), func(w *world) {
 			r := w.runOn(separatePorts)
 			w.finish(r, report.PathNotProven)
 			w.settle()

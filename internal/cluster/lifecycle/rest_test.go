@@ -14,7 +14,7 @@ import (
 // come. Either would make the operator look again and again, as fast as it can.
 func TestAnyObservationComesToRest(t *testing.T) {
 	chance := rand.New(rand.NewPCG(11, 7))
-	specs := []string{reference, hooks, devices, external, withLines(reference, "keepPods: OnFailure",
+	specs := []string{reference, hooks, devices, external, withLines(reference, "podRetention: OnFailure",
 		"schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
 	for range tier.Times(750, 3000) {
 		w := newWorld(t, specs[chance.IntN(len(specs))])

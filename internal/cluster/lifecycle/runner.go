@@ -23,7 +23,7 @@ type runner struct {
 
 // trouble says why no Report will come. Empty means that a Report may come.
 func (rn *runner) trouble() (message, reason string) {
-	remedy := "; the runner's log, in namespace " + rn.namespace + ", has more, as long as keepPods: OnFailure keeps it"
+	remedy := "; the runner's log, in namespace " + rn.namespace + ", has more, as long as podRetention: OnFailure keeps it"
 	switch {
 	case !rn.attempt.hasBegun():
 		return "", ""

@@ -71,7 +71,7 @@ func (s *baselines) allowDifferent() []report.EnvironmentPart {
 		allowed = s.external.AllowDifferent
 	}
 	if b := s.spec.Baseline; b != nil {
-		allowed = append(slices.Clone(allowed), report.EnvironmentParts(b.AllowDifferent)...)
+		allowed = append(slices.Clone(allowed), report.EnvironmentParts(b.AllowedDifferences)...)
 	}
 	return allowed
 }

@@ -21,7 +21,7 @@ template:
     links: [{name: west, network: west, dut: {address: 16.0.0.1/24}}, {name: east, network: east}]
     procedure: {ramp: {stopAtSaturation: true}}
     criteria: [{name: own, metric: LossRatio, max: "0"}]
-    observers: [{name: cpu, of: DUT, type: Processors}]
+    observers: [{name: cpu, observed: DUT, type: Processors}]
 axes:
 - {name: system, values: [{name: linux}, {name: half, patch: {dut: {reference: {limit: {packetsPerSecond: 1000}}}}}]}
 - {name: frames, values: [{name: imix}, {name: 64b, patch: {traffic: {profile: FixedSize, frameSize: 64}}}]}

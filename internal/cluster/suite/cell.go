@@ -49,7 +49,7 @@ type Matrix struct {
 func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
 	m := &Matrix{suite: s, sheetSize: sheetSize}
 	for _, c := range product(s.Spec.Axes) {
-		if !excluded(s.Spec.Exclude, c.Values) {
+		if !excluded(s.Spec.Exclusions, c.Values) {
 			m.Cells = append(m.Cells, c)
 		}
 	}

@@ -55,7 +55,7 @@ func TestAxesMultiply(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	t.Run("what is excluded isn't a cell", func(t *testing.T) {
-		m := Expand(written(t, twoByTwo+"exclude: [{system: vpp, frames: 64b}, {system: apu6}]\n"))
+		m := Expand(written(t, twoByTwo+"exclusions: [{system: vpp, frames: 64b}, {system: apu6}]\n"))
 		if len(m.Cells) != 1 || m.Cells[0].Name != "vpp-imix" {
 			t.Errorf("left are %+v", m.Cells)
 		}

@@ -39,7 +39,7 @@ func TestCellsAreComparedWithThoseOfTheBaseline(t *testing.T) {
 			"main-imix": "Passed", "same-imix": "Undecided about 5 runs of each would decide",
 			"slow-imix": "Undecided too few runs to tell it from chance",
 		}},
-		"a baseline that is excluded": {releases + "repetitions: 5\nexclude: [{image: main, frames: imix}]\n",
+		"a baseline that is excluded": {releases + "repetitions: 5\nexclusions: [{image: main, frames: imix}]\n",
 			map[string]string{
 				"same-imix": "Undecided Cell image main: it is excluded from the suite", "slow-64b": "Failed",
 			}},
@@ -179,7 +179,7 @@ func TestRepetitionsWithoutAFigureCountAgainstAVerdict(t *testing.T) {
 // are complete, and the row says how many are.
 func TestThereIsNoVerdictWhileRepetitionsAreToCome(t *testing.T) {
 	w := newWorld(t, strings.Replace(releases, "{name: slow}", "", 1)+
-		"repetitions: 2\nparallelism: 8\nexclude: [{frames: 64b}]\n")
+		"repetitions: 2\nparallelism: 8\nexclusions: [{frames: 64b}]\n")
 	w.pass()
 	rowsAfter := func(ends ...string) map[string]v1alpha1.SuiteRow {
 		t.Helper()
@@ -235,7 +235,7 @@ func TestAMedianOfWhatIsNotConfirmedSaysSo(t *testing.T) {
 }
 
 func TestABaselineWithoutAFigureIsNotPassed(t *testing.T) {
-	w := newWorld(t, releases+"invalidRetries: 0\nexclude: [{image: same}, {image: slow}, {frames: 64b}]\n")
+	w := newWorld(t, releases+"invalidRetries: 0\nexclusions: [{image: same}, {image: slow}, {frames: 64b}]\n")
 	w.ends = func(string) string { return v1alpha1.ReasonNotMeasured }
 	w.live(newRandom(11))
 	w.want("Complete=True NotMeasured", "Passed=Unknown Undecided")

@@ -104,7 +104,7 @@ func (c *Checking) Next(judge Judge, cells int) {
 		return
 	}
 	if len(m.Cells) == 0 {
-		c.Faults = Faults{{Field: "spec.exclude", Message: "spec.exclude leaves no cell to measure: exclude less"}}
+		c.Faults = Faults{{Field: "spec.exclusions", Message: "spec.exclusions leaves no cell to measure: exclude less"}}
 	}
 	for end := min(c.next+cells, len(m.Cells)); c.next < end && !c.stops(); c.next++ {
 		wrong := m.wrong(c.next, judge)

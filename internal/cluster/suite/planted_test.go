@@ -59,7 +59,7 @@ func TestWhatTheSuiteDidNotMakeIsTold(t *testing.T) {
 		}, "spec.criteria"},
 		"stopped, suspended, with other deadlines, and kept": {func(test *v1alpha1.LoadTest) {
 			s := &test.Spec
-			s.Stop, s.Suspend, s.ActiveDeadline, s.SchedulingDeadline, s.TTLAfterFinished, s.KeepPods,
+			s.Stop, s.Suspend, s.ActiveDeadline, s.SchedulingDeadline, s.TTLAfterFinished, s.PodRetention,
 				s.ReportRetention = true, true, "2h", "1h", "1h", "OnFailure", "Keep"
 		}, ""},
 		"before there were defaults": {func(test *v1alpha1.LoadTest) {

@@ -119,27 +119,27 @@ func TestANetworkOfTheDevicesOwnIsForADeviceInAPod(t *testing.T) {
 // A duration that is none, or out of its own bounds, is told of once: what compares it with another one says
 // nothing more.
 func TestDurationsOfARampFitEachOther(t *testing.T) {
-	const settle, ramp = "settle must be at least 100ms shorter than stepDuration",
+	const settle, ramp = "settleDuration must be at least 100ms shorter than stepDuration",
 		"rampDuration must be at least stepDuration"
 	for text, want := range map[string][]string{
-		"":                                        nil,
-		"stepDuration: 1s, settle: 900ms":         nil,
-		"stepDuration: 1s, settle: 901ms":         {settle},
-		"stepDuration: 200ms, settle: 0.1s":       nil,
-		"stepDuration: 199ms, settle: 0s":         {"stepDuration must be between"},
-		"stepDuration: 199ms, settle: 500ms":      {"stepDuration must be between"},
-		"stepDuration: soon":                      {"stepDuration is \"soon\""},
-		"stepDuration: -1s":                       {"stepDuration is \"-1s\""},
-		"stepDuration: 1us":                       {"stepDuration is \"1us\""},
-		"stepDuration: 2s, settle: soon":          {"settle is \"soon\""},
-		"stepDuration: 2s, settle: -5s":           {"settle is \"-5s\""},
-		"stepDuration: soon, settle: soon":        {"stepDuration is \"soon\"", "settle is \"soon\""},
-		"stepDuration: 1m, settle: 61s":           {settle, "settle must be at most 1m"},
-		"stepDuration: 10s, rampDuration: 10s":    nil,
-		"stepDuration: 10s, rampDuration: 9.999s": {ramp},
-		"stepDuration: 10s, rampDuration: 0.5s":   {"rampDuration must be between"},
-		"stepDuration: 10s, rampDuration: long":   {"rampDuration is \"long\""},
-		"stepDuration: 2h, rampDuration: 1h":      {"stepDuration must be between", ramp},
+		"": nil,
+		"stepDuration: 1s, settleDuration: 900ms":    nil,
+		"stepDuration: 1s, settleDuration: 901ms":    {settle},
+		"stepDuration: 200ms, settleDuration: 0.1s":  nil,
+		"stepDuration: 199ms, settleDuration: 0s":    {"stepDuration must be between"},
+		"stepDuration: 199ms, settleDuration: 500ms": {"stepDuration must be between"},
+		"stepDuration: soon":                         {"stepDuration is \"soon\""},
+		"stepDuration: -1s":                          {"stepDuration is \"-1s\""},
+		"stepDuration: 1us":                          {"stepDuration is \"1us\""},
+		"stepDuration: 2s, settleDuration: soon":     {"settleDuration is \"soon\""},
+		"stepDuration: 2s, settleDuration: -5s":      {"settleDuration is \"-5s\""},
+		"stepDuration: soon, settleDuration: soon":   {"stepDuration is \"soon\"", "settleDuration is \"soon\""},
+		"stepDuration: 1m, settleDuration: 61s":      {settle, "settleDuration must be at most 1m"},
+		"stepDuration: 10s, rampDuration: 10s":       nil,
+		"stepDuration: 10s, rampDuration: 9.999s":    {ramp},
+		"stepDuration: 10s, rampDuration: 0.5s":      {"rampDuration must be between"},
+		"stepDuration: 10s, rampDuration: long":      {"rampDuration is \"long\""},
+		"stepDuration: 2h, rampDuration: 1h":         {"stepDuration must be between", ramp},
 	} {
 		t.Run(text, func(t *testing.T) {
 			err := judged(t, []choice{devices[1], lineRates[0], {"ramp", "procedure: {ramp: {" + text + "}}"}})

@@ -17,7 +17,7 @@ func terms(object any) []string {
 	if _, ok := object.(*v1alpha1.LoadTestSuite); ok {
 		return []string{"historyLimit", "parallelism", "stop", "suspend", "ttlAfterFinished"}
 	}
-	return []string{"activeDeadline", "keepPods", "reportRetention", "schedulingDeadline", "stop", "suspend",
+	return []string{"activeDeadline", "podRetention", "reportRetention", "schedulingDeadline", "stop", "suspend",
 		"ttlAfterFinished"}
 }
 

@@ -41,9 +41,9 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 				_, err := units.ParseRatio(string(s.Procedure.MaxLossRatio))
 				return err
 			}},
-		{"percents", "0195.%-", "  procedure: {ramp: {refineTo: %q}}\n", []string{"0%", "0.5%", "50%", "1.000000%"},
+		{"percents", "0195.%-", "  procedure: {ramp: {precision: %q}}\n", []string{"0%", "0.5%", "50%", "1.000000%"},
 			func(s v1alpha1.LoadTestSpec) error {
-				_, err := units.ParseRatio(string(s.Procedure.Ramp.RefineTo))
+				_, err := units.ParseRatio(string(s.Procedure.Ramp.Precision))
 				return err
 			}},
 		{"decimals", "0195.-eE", "  criteria: [{name: a, metric: PacketsPerSecond, min: %q}]\n",

@@ -139,20 +139,20 @@ func (s Spec) checkFlows() error {
 	}
 	for i, field := range s.Flows.Vary {
 		if !slices.Contains(fields(), field) {
-			return fmt.Errorf("flows.vary[%d]: %q is not known: use %s", i, field, join(fields()))
+			return fmt.Errorf("flows.fields[%d]: %q is not known: use %s", i, field, join(fields()))
 		}
 		if slices.Contains(s.Flows.Vary[:i], field) {
-			return fmt.Errorf("flows.vary[%d]: %s is there twice", i, field)
+			return fmt.Errorf("flows.fields[%d]: %s is there twice", i, field)
 		}
 	}
 	if s.Flows.Random && len(s.Flows.Vary) != 1 {
-		return fmt.Errorf("flows.vary: order Random draws one field: name one of %s", join(fields()))
+		return fmt.Errorf("flows.fields: order Random draws one field: name one of %s", join(fields()))
 	}
 	if s.Flows.Random && s.Source.Addr().Is6() {
 		return fmt.Errorf("flows.order: Random would need a UDP checksum of its own in each IPv6 frame, which generators don't make: use Sequential, or IPv4")
 	}
 	if s.Flows.Count > 1 && len(s.Flows.Vary) == 0 {
-		return fmt.Errorf("flows.count %d without a field that varies: set flows.vary to one or more of %s",
+		return fmt.Errorf("flows.count %d without a field that varies: set flows.fields to one or more of %s",
 			s.Flows.Count, join(fields()))
 	}
 	return nil

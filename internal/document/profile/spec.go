@@ -19,7 +19,7 @@ const (
 	Streams   Kind = "Streams"   // TRex streams, sent as they are
 )
 
-// Field is a field in which flows differ, as written in a LoadTest's traffic.flows.vary.
+// Field is a field in which flows differ, as written in a LoadTest's traffic.flows.fields.
 type Field string
 
 // The fields, in the order in which they are written into frames.

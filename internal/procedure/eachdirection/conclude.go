@@ -180,7 +180,7 @@ func (e Procedure) sentence(c procedure.Conclusion, perDirection []procedure.Con
 	if c.Window != procedure.NoWindow && c.Reason == report.Inconclusive && c.AllAtOnce.Verdict != report.Invalid &&
 		e.someHeldAboveLimit(c.Directions, history) {
 		clauses = append(clauses, fmt.Sprintf("%s, which is more than one of them carries, so the device may carry "+
-			"more of the rest without it: the sum is a lower bound; lower othersAt to make it a limit", e.othersText()))
+			"more of the rest without it: the sum is a lower bound; lower otherLoad to make it a limit", e.othersText()))
 	}
 	return strings.Join(clauses, "; ")
 }

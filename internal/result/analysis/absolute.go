@@ -227,7 +227,7 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
 	if i := slices.IndexFunc(r.Result.Latency,
 		func(latency report.LatencyAt) bool { return latency.At == l.At }); i < 0 {
-		return "the run has no trial at " + figures.AtText(l.At) + " (procedure.latency.at)"
+		return "the run has no trial at " + figures.AtText(l.At) + " (procedure.latency.loads)"
 	}
 	return fmt.Sprintf("no frames of %d bytes were timed", l.FrameSize)
 }

@@ -64,7 +64,7 @@ func TestACriterionOfLatency(t *testing.T) {
 		"the first goal unmet":    {most("LatencyP50", "20000"), []*report.Report{took(20_000, withoutAnswer)}, nil, report.Passed, "p50 20 µs, at most 20000 demanded"},
 		"unmet in several runs":   {most("LatencyP50", "21000"), []*report.Report{took(20_000, withoutAnswer), took(20_100, withoutAnswer), took(19_900, withoutAnswer)}, nil, report.Passed, "median p50 20 µs of 3 runs"},
 		"no trial, and no answer": {most("LatencyP50", "20000"), []*report.Report{took(20_000, withoutAnswer, withoutTrial)}, nil, report.Undecided, "not measured: no load was clean"},
-		"no such load":            {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no trial at 100 % (procedure.latency.at)"},
+		"no such load":            {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no trial at 100 % (procedure.latency.loads)"},
 		"no such frames":          {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One / 2, FrameSize: 594}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no frames of 594 bytes were timed"},
 		"of several runs":         {most("LatencyP50", "21000"), tookEach(20_000, 20_100, 19_900, 20_050, 19_950), nil, report.Passed, "median p50 20 µs of 5 runs"},
 		"no longer than it was":   {against, tookEach(20_500, 20_450, 20_550, 20_480, 20_520), steady, report.Passed, "p50 20.5 µs in 5 runs, p50 20 µs in 5 runs of the baseline: 2.5"},

@@ -44,7 +44,7 @@ func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []repor
 		case o.Series == wanted.Series && o.Missing != "":
 			missing = fmt.Sprintf("%s: %s of %s is missing: %s", wanted.Observer, wanted.Series, o.Of, o.Missing)
 		case o.Series == wanted.Series && o.OfAll():
-			missing = fmt.Sprintf("%s: %s is known of all processors together only, as the machine has many: say observed.of: All", wanted.Observer, wanted.Series)
+			missing = fmt.Sprintf("%s: %s is known of all processors together only, as the machine has many: say observed.scope: All", wanted.Observer, wanted.Series)
 		}
 	}
 	if len(found) == 0 {
@@ -63,7 +63,7 @@ func machinesWithoutProcessors(r *report.Report, wanted plan.ObservedSeries,
 		}
 		prefix := strings.TrimSuffix(o.Of, report.AllProcessors) + "processor "
 		if !slices.ContainsFunc(found, func(f report.Observed) bool { return strings.HasPrefix(f.Of, prefix) }) {
-			o.Missing = cmp.Or(o.Missing, "it is known of all together only, as the machine has many: say observed.of: All")
+			o.Missing = cmp.Or(o.Missing, "it is known of all together only, as the machine has many: say observed.scope: All")
 			machines = append(machines, o)
 		}
 	}

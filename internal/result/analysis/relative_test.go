@@ -134,7 +134,7 @@ func TestACriterionClaimsNothingAcrossEnvironments(t *testing.T) {
 		says           string
 	}{
 		"the same node":         {times(9000, on("a", "6.1")), times(9970, on("a", "6.1")), nil, report.DidFail, "; the baseline is LoadTestSuite nightly"},
-		"another node":          {times(9000, on("b", "6.1")), times(9970, on("a", "6.1")), nil, report.Undecided, "node of generator-0: a, then b; measure both sides in the same one, or allow it: allowDifferent: [Node], on the command line --allow-different Node; the baseline is LoadTestSuite nightly"},
+		"another node":          {times(9000, on("b", "6.1")), times(9970, on("a", "6.1")), nil, report.Undecided, "node of generator-0: a, then b; measure both sides in the same one, or allow it: allowedDifferences: [Node], on the command line --allow-different Node; the baseline is LoadTestSuite nightly"},
 		"another node, allowed": {times(9000, on("b", "6.1")), times(9970, on("a", "6.1")), []report.EnvironmentPart{report.PartNode}, report.DidFail, "; of the environment, node of generator-0: a, then b"},
 		"another kernel":        {times(9970, on("a", "6.2")), times(9970, on("a", "6.1")), nil, report.Passed, "; of the environment, kernel of generator-0: 6.1, then 6.2"},
 		"an unknown baseline":   {times(9970, on("a", "6.2")), times(9970, unknown), nil, report.Passed, "; of the environment of the baseline's runs unknown: node of generator-0, kernel of generator-0"},

@@ -279,6 +279,6 @@ func Refusal(differences []report.EnvironmentDifference, allowed []report.Enviro
 		}
 	}
 	return fmt.Sprintf("measured in another environment, so it is unknown whether the device changed: %s; measure both sides in the same one, or allow it: "+
-		"allowDifferent: [%s], on the command line --allow-different %s", differencesText(differences),
+		"allowedDifferences: [%s], on the command line --allow-different %s", differencesText(differences),
 		strings.Join(parts, ", "), strings.Join(parts, ","))
 }

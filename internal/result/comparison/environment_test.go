@@ -184,9 +184,9 @@ func TestAClaimAcrossEnvironmentsNeedsLeave(t *testing.T) {
 		want    string
 	}{
 		"nothing is allowed": {nil, "measured in another environment, so it is unknown whether the device changed: NIC driver of west and east: net_ice, then net_iavf; " +
-			"node of generator-0: node-1, then node-2; measure both sides in the same one, or allow it: allowDifferent: [Driver, Node], on the command line --allow-different Driver,Node"},
+			"node of generator-0: node-1, then node-2; measure both sides in the same one, or allow it: allowedDifferences: [Driver, Node], on the command line --allow-different Driver,Node"},
 		"one of two is": {[]report.EnvironmentPart{report.PartDriver}, "measured in another environment, so it is unknown whether the device changed: node of generator-0: node-1, then node-2; " +
-			"measure both sides in the same one, or allow it: allowDifferent: [Node], on the command line --allow-different Node"},
+			"measure both sides in the same one, or allow it: allowedDifferences: [Node], on the command line --allow-different Node"},
 		"both are": {[]report.EnvironmentPart{report.PartNode, report.PartDriver}, ""},
 	} {
 		if got := Refusal(apart, c.allowed); got != c.want {

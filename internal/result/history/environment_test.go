@@ -29,7 +29,7 @@ func TestNoChangeIsClaimedAcrossEnvironments(t *testing.T) {
 		says      string
 	}{
 		"the same":                   {runs(5, 950_000, home), nil, report.Less, report.DidFail, "at most 2 % less allowed"},
-		"another driver":             {runs(5, 950_000, inLab("node-1", "iavf", "6.1.0-18")), nil, report.NotComparable, report.Undecided, "NIC driver of west and east: ice, then iavf; measure both sides in the same one, or allow it: allowDifferent: [Driver]"},
+		"another driver":             {runs(5, 950_000, inLab("node-1", "iavf", "6.1.0-18")), nil, report.NotComparable, report.Undecided, "NIC driver of west and east: ice, then iavf; measure both sides in the same one, or allow it: allowedDifferences: [Driver]"},
 		"another driver, allowed":    {runs(5, 950_000, inLab("node-1", "iavf", "6.1.0-18")), []report.EnvironmentPart{report.PartDriver}, report.Less, report.DidFail, "; of the environment, NIC driver of west and east: ice, then iavf"},
 		"another is allowed":         {runs(5, 950_000, inLab("node-1", "iavf", "6.1.0-18")), []report.EnvironmentPart{report.PartNode}, report.NotComparable, report.Undecided, "NIC driver"},
 		"one run on another node":    {append(runs(4, 950_000, home), record(7, 950_000, inLab("node-2", "ice", "6.1.0-18"))), nil, report.NotComparable, report.Undecided, "node of generator-0: node-1, then node-1 or node-2"},

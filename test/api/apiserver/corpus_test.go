@@ -75,9 +75,9 @@ var quantities = []quantity{
 			_, err := units.ParseRatio(string(s.Procedure.MaxLossRatio))
 			return err
 		}},
-	{"percent", "procedure: {ramp: {refineTo: %s}}", "0195.%-e", []string{"0%", "0.5%", "50%", "1.000000%"},
+	{"percent", "procedure: {ramp: {precision: %s}}", "0195.%-e", []string{"0%", "0.5%", "50%", "1.000000%"},
 		func(s v1alpha1.LoadTestSpec) error {
-			_, err := units.ParseRatio(string(s.Procedure.Ramp.RefineTo))
+			_, err := units.ParseRatio(string(s.Procedure.Ramp.Precision))
 			return err
 		}},
 	{"decimal", "criteria: [{name: a, metric: PacketsPerSecond, min: %s}]", "0195.-eE_", []string{"0", "95", "0.001", "1488095", "12345678901234.1234"},

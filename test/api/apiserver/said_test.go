@@ -73,13 +73,13 @@ func TestARampIsStoredWhereItIsSaidOnly(t *testing.T) {
 
 // What programs in Go read and write again must not turn a 0 that means something into the default.
 func TestADescendingCurveStaysDescending(t *testing.T) {
-	test := newShortest(t, "  procedure: {type: FrameLoss, frameLoss: {stopAfterClean: 0}}\n")
+	test := newShortest(t, "  procedure: {type: FrameLoss, frameLoss: {cleanTrials: 0}}\n")
 	test.Labels = map[string]string{"seen": "yes"}
 	if err := typed.Update(t.Context(), test); err != nil {
 		t.Fatal(err)
 	}
-	if clean := test.Spec.Procedure.FrameLoss.StopAfterClean; clean == nil || *clean != 0 {
-		t.Errorf("stopAfterClean is stored as %v", clean)
+	if clean := test.Spec.Procedure.FrameLoss.CleanTrials; clean == nil || *clean != 0 {
+		t.Errorf("cleanTrials is stored as %v", clean)
 	}
 	if ramp := test.Spec.Procedure.Ramp; ramp != (v1alpha1.RampSpec{}) {
 		t.Errorf("the object also has the ramp %+v", ramp)

@@ -38,7 +38,7 @@ func merge(t *testing.T, test *v1alpha1.LoadTest, patch string) error {
 	return typed.Patch(t.Context(), test, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
-const unchangeable = "spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: " +
+const unchangeable = "spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, podRetention and reportRetention: " +
 	"create a new LoadTest (metadata.generateName"
 
 func TestASpecCannotBeChanged(t *testing.T) {
@@ -153,10 +153,10 @@ func TestWhichFieldsMayChange(t *testing.T) {
 		"activeDeadline":                `{"activeDeadline": "2h"}`,
 		"schedulingDeadline":            `{"schedulingDeadline": "2h"}`,
 		"ttlAfterFinished":              `{"ttlAfterFinished": "0s"}`,
-		"keepPods":                      `{"keepPods": "OnFailure"}`,
+		"podRetention":                      `{"podRetention": "OnFailure"}`,
 		"reportRetention":               `{"reportRetention": "Keep"}`,
 		"stop":                          `{"stop": true}`,
-		"all of it, and what stays too": `{"suspend": false, "stop": false, "schedulingDeadline": "1m", "ttlAfterFinished": "1h", "keepPods": "Never", "dut": {"type": "Pod"}}`,
+		"all of it, and what stays too": `{"suspend": false, "stop": false, "schedulingDeadline": "1m", "ttlAfterFinished": "1h", "podRetention": "Never", "dut": {"type": "Pod"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			test := newEverything(t)

@@ -138,7 +138,7 @@ spec:
 		"a template's other key":   `{"spec":{"template":{"spec":{"dut":null,"dot":{"type":"Loopback"}}}}}`,
 		"deep inside the template": `{"spec":{"template":{"spec":{"dut":{"a":{"b":null,"c":1}}}}}}`,
 		"the template's labels":    `{"spec":{"template":{"metadata":{"labels":{"a":"b"}}}}}`,
-		"what is excluded":         `{"spec":{"exclude":[{"a":"x"}]}}`,
+		"what is excluded":         `{"spec":{"exclusions":[{"a":"x"}]}}`,
 		"repetitions":              `{"spec":{"repetitions":2}}`,
 		"the order":                `{"spec":{"order":"ByCell"}}`,
 		"the seed of the order":    `{"spec":{"seed":7}}`,

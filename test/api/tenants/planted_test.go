@@ -203,7 +203,7 @@ func TestRunsCannotBePlantedInASuite(t *testing.T) {
 		first := &v1alpha1.LoadTest{}
 		l.must(admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "release-test-r1"}, first))
 		allowed(t, patched(editor, first, `{"metadata":{"labels":{"team":"a"},"annotations":{"seen":"yes"}}}`))
-		allowed(t, patched(editor, first, `{"spec":{"keepPods":"OnFailure"}}`))
+		allowed(t, patched(editor, first, `{"spec":{"podRetention":"OnFailure"}}`))
 		answers(t, patched(editor, first, `{"metadata":{"labels":{"linerate.dev/suite":"another"}}}`), ofLabel)
 		for what, change := range map[string]func(*metav1.OwnerReference){
 			"name":       func(o *metav1.OwnerReference) { o.Name = "another" },

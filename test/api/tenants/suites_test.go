@@ -199,7 +199,7 @@ func TestHugeSuites(t *testing.T) {
 	l := newLab(t)
 	huge := func(last string) *v1alpha1.LoadTestSuite {
 		var b strings.Builder
-		b.WriteString("template: {spec: " + flow(t, links+"dut: {type: Reference}") + "}\nexclude: []\naxes:\n")
+		b.WriteString("template: {spec: " + flow(t, links+"dut: {type: Reference}") + "}\nexclusions: []\naxes:\n")
 		fmt.Fprintf(&b, "- name: a\n  values:\n")
 		for i := range 256 {
 			patch := "{traffic: {profile: FixedSize, frameSize: 64}}"

@@ -44,14 +44,14 @@ const (
 // watching are observers of the device's node, of the generator's ports, and of what is asked at ADDRESS with Secrets of the namespace, of which the last is another's.
 const watching = `
 observers:
-- {name: softirqs, of: DUT, type: SoftIRQs}
-- {name: memory, of: DUT, type: Memory}
-- {name: load, of: DUT, type: Load}
-- {name: ports, of: Generator, type: Interfaces}
-- {name: bmc, of: DUT, type: Redfish, every: 1s, redfish: {url: "https://ADDRESS", secretName: bmc}}
-- {name: outlet, of: Lab, type: SNMP, every: 1s, snmp: {address: ADDRESS, oid: 1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.4, unit: W, scale: "0.1", secretName: pdu}}
-- {name: scraped, of: DUT, type: Prometheus, every: 1s, prometheus: {url: "http://ADDRESS:9090", query: 'box_power_watts{instance="box"}', unit: W, secretName: prometheus}}
-- {name: refused, of: DUT, type: Prometheus, every: 1s, prometheus: {url: "http://ADDRESS:9090", query: 'box_power_watts{instance="box"}', unit: W, secretName: stranger}}
+- {name: softirqs, observed: DUT, type: SoftIRQs}
+- {name: memory, observed: DUT, type: Memory}
+- {name: load, observed: DUT, type: Load}
+- {name: ports, observed: Generator, type: Interfaces}
+- {name: bmc, observed: DUT, type: Redfish, interval: 1s, redfish: {url: "https://ADDRESS", secretName: bmc}}
+- {name: outlet, observed: Lab, type: SNMP, interval: 1s, snmp: {address: ADDRESS, oid: 1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.4, unit: W, scale: "0.1", secretName: pdu}}
+- {name: scraped, observed: DUT, type: Prometheus, interval: 1s, prometheus: {url: "http://ADDRESS:9090", query: 'box_power_watts{instance="box"}', unit: W, secretName: prometheus}}
+- {name: refused, observed: DUT, type: Prometheus, interval: 1s, prometheus: {url: "http://ADDRESS:9090", query: 'box_power_watts{instance="box"}', unit: W, secretName: stranger}}
 `
 
 // TestReleasesByTheirVitalSigns: what observers saw of a device in pods is in its Report, and a release that costs more of it fails the gate, which says how much it costs.
@@ -209,7 +209,7 @@ spec:
   - name: release
     values: [{name: in-use}, {name: rules, patch: {dut: %s}}, {name: draws, patch: {dut: %s}}]
   criteria:
-  - {name: forwarding, metric: Observed, observed: {observer: softirqs, series: time, of: All}, max: "%.3f"}
+  - {name: forwarding, metric: Observed, observed: {observer: softirqs, series: time, scope: All}, max: "%.3f"}
   - {name: power, metric: Observed, observed: {observer: bmc, series: power}, max: "%d"}
 `, boxOf(boxInUse), separately, held, strings.ReplaceAll(strings.TrimSpace(observers), "\n", "\n      "), boxOf(boxOfRules), boxOf(boxThatDraws), mostSoftIRQ, (fewWatts+moreWatts)/2), 0o600))
 	said := s.types("gate", "-f", file, "--timeout", "10m", "-o", "text,json="+out)

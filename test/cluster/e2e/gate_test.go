@@ -107,7 +107,7 @@ spec:
   links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/east, lineRate: 1gbps}]
   traffic: {profile: FixedSize, frameSize: 64}
   procedure:
-    ramp: {warmupDuration: 0s, targetRate: 6kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, refineTo: 5%, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}
+    ramp: {warmupDuration: 0s, targetRate: 6kpps, rampDuration: 3s, stepDuration: 1s, settleDuration: 300ms, precision: 5%, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}
     maxLossRatio: "0.05"
   criteria: [{name: fast, metric: PacketsPerSecond, min: "4000"}]
   activeDeadline: 2m

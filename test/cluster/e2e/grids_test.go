@@ -83,8 +83,8 @@ func TestGrids(t *testing.T) {
 		s.network("lane-b", fabric.ResourceOf("north"))
 		cells := s.grid("config/samples/suites/lanes.yaml",
 			"dut: {type: Reference}", "dut: {type: Reference, reference: {limit: {packetsPerSecond: 5000, burst: 20ms}}}",
-			"procedure: {ramp: {stopAtSaturation: true}}", "procedure: {type: FrameLoss, frameLoss: {from: 15kpps, to: 3kpps, step: 6kpps, warmupDuration: 1s, trialDuration: 3s, stopAfterClean: 0}}",
-			"  calibration: {margin: 10%}\n", "  exclude: [{lanes: b}]\n")
+			"procedure: {ramp: {stopAtSaturation: true}}", "procedure: {type: FrameLoss, frameLoss: {maxRate: 15kpps, minRate: 3kpps, step: 6kpps, warmupDuration: 1s, trialDuration: 3s, cleanTrials: 0}}",
+			"  calibration: {margin: 10%}\n", "  exclusions: [{lanes: b}]\n")
 		s.curve(cells["linux-a"], 5_000, "west→east", "east→west")
 		s.curve(cells["linux-both"], 5_000, "west→east", "east→west", "north→south", "south→north")
 	})
@@ -93,7 +93,7 @@ func TestGrids(t *testing.T) {
 		s.network("west", s.resource("west"))
 		s.network("east", s.resource("east"))
 		cells := s.grid("config/samples/suites/sessions-of-modes.yaml", " duration: 10s", " duration: 4s",
-			"  axes:", "  parallelism: 2\n  exclude: [{device: nat, load: udp-64}, {device: nat, load: udp-512}, {device: nat, load: udp-1400}, {device: bridge, load: udp-64}, {device: bridge, load: udp-512}, {device: bridge, load: udp-1400}]\n  axes:")
+			"  axes:", "  parallelism: 2\n  exclusions: [{device: nat, load: udp-64}, {device: nat, load: udp-512}, {device: nat, load: udp-1400}, {device: bridge, load: udp-64}, {device: bridge, load: udp-512}, {device: bridge, load: udp-1400}]\n  axes:")
 		for _, device := range []string{"router", "nat", "bridge"} {
 			s.sessions(cells[device+"-tcp"], 20_000_000, 0)
 		}

@@ -15,7 +15,7 @@ import (
 
 // Loads that are given, to a router of 6 000 to 15 000 packets/s: they don't depend on it.
 const (
-	curve    = "procedure: {type: FrameLoss, frameLoss: {from: 30kpps, to: 4kpps, step: 13kpps, warmupDuration: 1s, trialDuration: 5s}}"
+	curve    = "procedure: {type: FrameLoss, frameLoss: {maxRate: 30kpps, minRate: 4kpps, step: 13kpps, warmupDuration: 1s, trialDuration: 5s}}"
 	above    = "procedure: {type: ConstantLoad, constantLoad: {rate: 20kpps, warmupDuration: 1s, duration: 10s, window: 2s}}"
 	below    = "procedure: {type: ConstantLoad, constantLoad: {rate: 4kpps, warmupDuration: 1s, duration: 10s, window: 2s}}"
 	overload = "procedure: {type: MaximumOfferedLoad, maximumOfferedLoad: {warmupDuration: 1s, trialDuration: 5s, trials: 2}}"

@@ -35,7 +35,7 @@ func TestKnownAnswers(t *testing.T) {
 dut: {type: Loopback}
 links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/west, lineRate: 1gbps}]
 procedure:
-  ramp: {warmupDuration: 1s, targetRate: 3kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, confirmDuration: 3s, holdDuration: 0s}
+  ramp: {warmupDuration: 1s, targetRate: 3kpps, rampDuration: 3s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 3s, holdDuration: 0s}
 `)
 		test := s.complete("loopback", patience)
 		s.want(test, "Complete=True Measured", "DUTReady=True NotOurs")

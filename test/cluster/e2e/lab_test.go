@@ -18,7 +18,7 @@ import (
 // swift finds a limit of some thousand packets/s in about 15 s. Its target doesn't depend on the limit.
 const swift = `
 procedure:
-  ramp: {warmupDuration: 1s, targetRate: 30kpps, rampDuration: 6s, stepDuration: 500ms, settle: 100ms, confirmDuration: 3s, holdDuration: 0s, stopAtSaturation: true}
+  ramp: {warmupDuration: 1s, targetRate: 30kpps, rampDuration: 6s, stepDuration: 500ms, settleDuration: 100ms, confirmDuration: 3s, holdDuration: 0s, stopAtSaturation: true}
 `
 
 // onScarce are wires on which only one test at a time finds functions.

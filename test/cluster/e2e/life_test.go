@@ -18,36 +18,36 @@ import (
 // long stays in each part of its procedure for some seconds, and reaches its target.
 const long = `
 procedure:
-  ramp: {warmupRate: 1kpps, warmupDuration: 4s, targetRate: 9kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 6s}
+  ramp: {warmupRate: 1kpps, warmupDuration: 4s, targetRate: 9kpps, rampDuration: 12s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 5s, holdDuration: 6s}
 `
 
 // endless is as long as a deadline of 20 s allows, and goes beyond it by looking for the limit.
 const endless = `
 procedure:
-  ramp: {warmupDuration: 2s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, refineTo: "0.1%", confirmDuration: 5s, holdDuration: 0s}
+  ramp: {warmupDuration: 2s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settleDuration: 300ms, precision: "0.1%", confirmDuration: 5s, holdDuration: 0s}
 `
 
 // Procedures of which one part lasts longer than it may take until the status tells of it: a Progress is 10 s old at most where the phase changed, and the status another 15 s.
 const (
 	longWarmUp = `
 procedure:
-  ramp: {warmupRate: 1kpps, warmupDuration: 30s, targetRate: 9kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s}
+  ramp: {warmupRate: 1kpps, warmupDuration: 30s, targetRate: 9kpps, rampDuration: 3s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 5s, holdDuration: 0s}
 `
 	longRamp = `
 procedure:
-  ramp: {warmupDuration: 1s, targetRate: 9kpps, rampDuration: 30s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s}
+  ramp: {warmupDuration: 1s, targetRate: 9kpps, rampDuration: 30s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 5s, holdDuration: 0s}
 `
 	longSearch = `
 procedure:
-  ramp: {warmupDuration: 1s, targetRate: 50kpps, rampDuration: 6s, stepDuration: 4s, settle: 300ms, refineTo: "0.1%", confirmDuration: 5s, holdDuration: 0s}
+  ramp: {warmupDuration: 1s, targetRate: 50kpps, rampDuration: 6s, stepDuration: 4s, settleDuration: 300ms, precision: "0.1%", confirmDuration: 5s, holdDuration: 0s}
 `
 	longConfirmation = `
 procedure:
-  ramp: {warmupDuration: 1s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 30s, holdDuration: 0s, stopAtSaturation: true}
+  ramp: {warmupDuration: 1s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 30s, holdDuration: 0s, stopAtSaturation: true}
 `
 	longHold = `
 procedure:
-  ramp: {warmupDuration: 1s, targetRate: 9kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 30s}
+  ramp: {warmupDuration: 1s, targetRate: 9kpps, rampDuration: 3s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 5s, holdDuration: 30s}
 `
 )
 

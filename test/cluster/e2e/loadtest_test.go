@@ -28,7 +28,7 @@ links:
 // quick finds a limit of 10 000 packets/s in about 20 s.
 const quick = `
 procedure:
-  ramp: {warmupDuration: 2s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}
+  ramp: {warmupDuration: 2s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}
 `
 
 // trexLinks are cables between the nodes: networks without devices, so that TRex drives kernel interfaces.

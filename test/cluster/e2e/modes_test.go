@@ -64,7 +64,7 @@ func TestModesInPods(t *testing.T) {
 			s, begun := beside(t), time.Now()
 			s.network("west", s.resource("west"))
 			s.network("east", s.resource("east"))
-			name := s.sample(m.sample, gently, "observers: [{name: device, of: DUT, type: Interfaces}]", m.change)
+			name := s.sample(m.sample, gently, "observers: [{name: device, observed: DUT, type: Interfaces}]", m.change)
 			s.running(name)
 			device := s.process(name+"-1-dut", "forwarder")
 			heard := s.hear(overheard, "west", "east")

@@ -22,18 +22,18 @@ import (
 const (
 	ofBoth = `
 generator: {engine: Software, placement: {separateNodes: true}}
-observers: [{name: cpu, of: DUT, type: Processors}, {name: nodes, of: Node, type: Processors}]
+observers: [{name: cpu, observed: DUT, type: Processors}, {name: nodes, observed: Node, type: Processors}]
 `
 	ofReference = `
 generator: {engine: Software, placement: {separateNodes: true}}
 dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 10ms}}}
-observers: [{name: cpu, of: DUT, type: Processors}, {name: limit, of: DUT, type: Limiter}, {name: nodes, of: Node, type: Processors},
-  {name: softirqs, of: DUT, type: SoftIRQs}, {name: memory, of: Node, type: Memory}, {name: device, of: DUT, type: Interfaces}]
+observers: [{name: cpu, observed: DUT, type: Processors}, {name: limit, observed: DUT, type: Limiter}, {name: nodes, observed: Node, type: Processors},
+  {name: softirqs, observed: DUT, type: SoftIRQs}, {name: memory, observed: Node, type: Memory}, {name: device, observed: DUT, type: Interfaces}]
 `
 	ofMachines = `
 generator: {engine: Software, placement: {separateNodes: true}}
-observers: [{name: cpu, of: DUT, type: Processors}, {name: nodes, of: Node, type: Processors}, {name: softirqs, of: DUT, type: SoftIRQs}, {name: load, of: Node, type: Load},
-  {name: frequencies, of: DUT, type: Frequencies}, {name: temperatures, of: DUT, type: Temperatures}]
+observers: [{name: cpu, observed: DUT, type: Processors}, {name: nodes, observed: Node, type: Processors}, {name: softirqs, observed: DUT, type: SoftIRQs}, {name: load, observed: Node, type: Load},
+  {name: frequencies, observed: DUT, type: Frequencies}, {name: temperatures, observed: DUT, type: Temperatures}]
 `
 	twice = "procedure: {type: ConstantLoad, constantLoad: {rate: 20kpps, warmupDuration: 1s, duration: 12s, window: 3s}}"
 )
@@ -77,7 +77,7 @@ func TestObservers(t *testing.T) {
 	})
 	t.Run("beside sessions, too", func(t *testing.T) {
 		s := begin(t)
-		s.apply("sessions", links, tcp, "observers: [{name: cpu, of: DUT, type: Processors}, {name: limit, of: DUT, type: Limiter}, {name: nodes, of: Node, type: Processors}]")
+		s.apply("sessions", links, tcp, "observers: [{name: cpu, observed: DUT, type: Processors}, {name: limit, observed: DUT, type: Limiter}, {name: nodes, observed: Node, type: Processors}]")
 		test := s.complete("sessions", patience)
 		s.want(test, "Complete=True Measured")
 		for _, o := range s.report(test).Result.Observed {

@@ -83,7 +83,7 @@ func TestOnePort(t *testing.T) {
 // brief is gentle, and over in about 5 s: who waits for it waits for little else.
 const brief = `
 procedure:
-  ramp: {warmupRate: 200pps, warmupDuration: 1s, targetRate: 1kpps, rampDuration: 1s, stepDuration: 1s, settle: 300ms, confirmDuration: 1s, holdDuration: 0s}
+  ramp: {warmupRate: 200pps, warmupDuration: 1s, targetRate: 1kpps, rampDuration: 1s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 1s, holdDuration: 0s}
   maxLossRatio: "0.05"
 `
 

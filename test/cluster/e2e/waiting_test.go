@@ -16,7 +16,7 @@ import (
 // softly is over in about 10 s, and sends next to nothing: several go at a time.
 const softly = `
 procedure:
-  ramp: {warmupRate: 200pps, warmupDuration: 1s, targetRate: 1kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, confirmDuration: 2s, holdDuration: 0s}
+  ramp: {warmupRate: 200pps, warmupDuration: 1s, targetRate: 1kpps, rampDuration: 3s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 2s, holdDuration: 0s}
 `
 
 // gentle asks for no figure: a machine that is busy otherwise reads two ports' counters some ms apart, and nobody could say whether frames of

@@ -23,7 +23,7 @@ spec:
   - {name: east, lineRate: 1gbps}
   traffic: {profile: FixedSize, frameSize: 64}
   procedure:
-    ramp: {warmupRate: 100pps, warmupDuration: 2s, targetRate: 1600pps, rampDuration: ` + ramp + `, stepDuration: 2s, settle: 500ms, refineTo: "2%", confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}
+    ramp: {warmupRate: 100pps, warmupDuration: 2s, targetRate: 1600pps, rampDuration: ` + ramp + `, stepDuration: 2s, settleDuration: 500ms, precision: "2%", confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}
 `
 }
 

@@ -96,10 +96,10 @@ func TestPart(t *testing.T) {
 	if err := yaml.UnmarshalStrict([]byte(text), &suite); err != nil {
 		t.Fatal(err)
 	}
-	if suite.Spec.Repetitions != 0 || len(suite.Spec.Exclude) != 6 {
-		t.Errorf("repetitions %d, exclude %v; want none and six cells", suite.Spec.Repetitions, suite.Spec.Exclude)
+	if suite.Spec.Repetitions != 0 || len(suite.Spec.Exclusions) != 6 {
+		t.Errorf("repetitions %d, exclude %v; want none and six cells", suite.Spec.Repetitions, suite.Spec.Exclusions)
 	}
-	for _, e := range suite.Spec.Exclude {
+	for _, e := range suite.Spec.Exclusions {
 		if cell := e["system"] + "-" + e["loadtest"]; cell == "linux-imix" || cell == "vpp-64b" {
 			t.Errorf("%s is excluded", cell)
 		}

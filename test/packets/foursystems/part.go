@@ -26,5 +26,5 @@ func Part(file string, cells ...string) (string, error) {
 			rest = append(rest, fmt.Sprintf("{system: %s, loadtest: %s}", a.Product, a.Loadtest))
 		}
 	}
-	return short + "  exclude: [" + strings.Join(rest, ", ") + "]\n", nil
+	return short + "  exclusions: [" + strings.Join(rest, ", ") + "]\n", nil
 }

@@ -107,7 +107,7 @@ spec:
   links: %s
   traffic: %s
   procedure:
-    ramp: {warmupDuration: 2s, targetRate: %s, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}
+    ramp: {warmupDuration: 2s, targetRate: %s, rampDuration: 12s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}
 `, dut, links, traffic, target)
 }
 

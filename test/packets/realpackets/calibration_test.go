@@ -34,7 +34,7 @@ spec:
   - {name: device, values: [{name: slow}%s]}
   - {name: frames, values: [{name: 64b}%s]}
 `
-	toTheLimit = `{ramp: {warmupDuration: 1s, targetRate: "100%", rampDuration: 6s, stepDuration: 500ms, settle: 100ms, confirmDuration: 3s, holdDuration: 0s, stopAtSaturation: true}}`
+	toTheLimit = `{ramp: {warmupDuration: 1s, targetRate: "100%", rampDuration: 6s, stepDuration: 500ms, settleDuration: 100ms, confirmDuration: 3s, holdDuration: 0s, stopAtSaturation: true}}`
 	belowIt    = `{type: ConstantLoad, constantLoad: {rate: 200pps, warmupDuration: 500ms, duration: 1s, window: 1s}}`
 	andAFast   = `, {name: fast, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}`
 	andLarger  = `, {name: 512b, patch: {traffic: {frameSize: 512}}}`

@@ -19,7 +19,7 @@ spec:
   dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 2ms}}}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   procedure:
-    ramp: {warmupDuration: 1s, targetRate: 5kpps, rampDuration: 2s, stepDuration: 1s, settle: 300ms, confirmDuration: 0s, holdDuration: 0s}
+    ramp: {warmupDuration: 1s, targetRate: 5kpps, rampDuration: 2s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 0s, holdDuration: 0s}
 `
 
 // TestAFullDiskLosesTheReportButNotTheResult: the table is printed, an error names what could not be kept, and no half-written file stays.

@@ -28,7 +28,7 @@ spec:
   traffic: {profile: IMIX}
   procedure:
     %s
-    ramp: {warmupDuration: 2s, targetRate: 30kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}
+    ramp: {warmupDuration: 2s, targetRate: 30kpps, rampDuration: 12s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}
 `
 
 // TestEachDirectionsOwnLimit: a device with 10 000 packets/s one way and 4 000 the other is told as such where each direction is varied by itself, and by no
@@ -48,7 +48,7 @@ func TestEachDirectionsOwnLimit(t *testing.T) {
 		{"10 000 one way and 4 000 the other, each by itself", "directions: Each", apart, func(r *report.Report) []string {
 			return append(off(r, true, 10_000, 4_000), atOnce(r, false, 14_000)...)
 		}},
-		{"the same while the other direction is held at 1 500", "directions: Each, othersAt: 5%", apart, func(r *report.Report) []string {
+		{"the same while the other direction is held at 1 500", "directions: Each, otherLoad: 5%", apart, func(r *report.Report) []string {
 			return append(off(r, true, 10_000, 4_000), atOnce(r, false, 14_000)...)
 		}},
 		{"the same, together", "directions: Together", apart, func(r *report.Report) []string { return off(r, false, 4_000, 4_000) }},

@@ -47,7 +47,7 @@ spec:
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   traffic: {profile: FixedSize, frameSize: 64, directions: [{from: west, to: east}]}
   procedure:
-    ramp: {warmupDuration: 0s, targetRate: 30kpps, rampDuration: 1s, stepDuration: 500ms, settle: 100ms, refineTo: 0.5%, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}
+    ramp: {warmupDuration: 0s, targetRate: 30kpps, rampDuration: 1s, stepDuration: 500ms, settleDuration: 100ms, precision: 0.5%, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}
 `
 
 // release is what is judged: a device whose limit only the test knows.

@@ -22,7 +22,7 @@ spec:
   dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 10ms}}}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   procedure:
-    ramp: {warmupDuration: 1s, targetRate: 9kpps, rampDuration: 60s, stepDuration: 1s, settle: 300ms, holdDuration: 0s}
+    ramp: {warmupDuration: 1s, targetRate: 9kpps, rampDuration: 60s, stepDuration: 1s, settleDuration: 300ms, holdDuration: 0s}
 `
 
 // TestNothingOutlivesAKilledRun: after SIGKILL in the middle of the ramp, processes, namespaces and with them interfaces and traffic are
@@ -69,7 +69,7 @@ const trialTime = 3 * time.Second
 func TestAKilledTrialEndsByItself(t *testing.T) {
 	beside(t)
 	for name, procedure := range map[string]string{
-		"of a curve":                 "{type: FrameLoss, frameLoss: {from: 4kpps, to: 1kpps, step: 1kpps, warmupDuration: 0s, trialDuration: %s}}",
+		"of a curve":                 "{type: FrameLoss, frameLoss: {maxRate: 4kpps, minRate: 1kpps, step: 1kpps, warmupDuration: 0s, trialDuration: %s}}",
 		"of a search":                "{type: Search, search: {maxRate: 4kpps, minRate: 1kpps, warmupDuration: 0s, goals: [{name: NDR, finalTrialDuration: %s}]}}",
 		"of a search that ends them": "{type: Search, search: {classification: Sequential, maxRate: 4kpps, minRate: 1kpps, warmupDuration: 0s, goals: [{name: NDR, finalTrialDuration: %s}]}}",
 	} {
@@ -79,7 +79,7 @@ func TestAKilledTrialEndsByItself(t *testing.T) {
 
 // TestAGeneratorThatHearsNothingStops: one with a heartbeat stops that long after its client died, however long the trial was to be.
 func TestAGeneratorThatHearsNothingStops(t *testing.T) {
-	killed(t, trialTime, "{type: FrameLoss, frameLoss: {from: 4kpps, to: 1kpps, step: 1kpps, warmupDuration: 0s, trialDuration: 60s}}", false)
+	killed(t, trialTime, "{type: FrameLoss, frameLoss: {maxRate: 4kpps, minRate: 1kpps, step: 1kpps, warmupDuration: 0s, trialDuration: 60s}}", false)
 }
 
 // killed kills a run in one of its trials, at once or at any moment of the trials that follow; no later than trialTime the generator is silent.

@@ -27,11 +27,11 @@ type mortal struct {
 // mortals are the procedures of frames, as short as they may be.
 var mortals = []mortal{
 	{"ConstantLoad", "{type: ConstantLoad, constantLoad: {rate: 8kpps, warmupDuration: 1s, duration: 5s, window: 1s}}", 50_000},
-	{"Ramp", "{type: Ramp, ramp: {warmupDuration: 1s, targetRate: 30kpps, rampDuration: 6s, stepDuration: 500ms, settle: 200ms, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}}", 80_000},
+	{"Ramp", "{type: Ramp, ramp: {warmupDuration: 1s, targetRate: 30kpps, rampDuration: 6s, stepDuration: 500ms, settleDuration: 200ms, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}}", 80_000},
 	{"Search", `{type: Search, maxLossRatio: "0.001", search: {classification: Sequential, minRate: 4kpps, maxRate: 30kpps, warmupDuration: 1s, goals: [{name: PDR, lossRatio: "0.001", finalTrialDuration: 1s, durationSum: 3s, width: 5%}]}}`, 80_000},
-	{"Soak", `{type: Soak, soak: {lossRatio: "0.001", duration: 8s, firstTrial: 1s, minRate: 4kpps, maxRate: 30kpps, warmupDuration: 1s}}`, 80_000},
-	{"FrameLoss", "{type: FrameLoss, frameLoss: {from: 20kpps, to: 8kpps, step: 6kpps, warmupDuration: 1s, trialDuration: 2s, stopAfterClean: 0}}", 90_000},
-	{"BackToBack", "{type: BackToBack, backToBack: {rate: 40kpps, warmupDuration: 1s, trialDuration: 1s, longest: 500ms, repetitions: 3}}", 60_000},
+	{"Soak", `{type: Soak, soak: {lossRatio: "0.001", duration: 8s, firstTrialDuration: 1s, minRate: 4kpps, maxRate: 30kpps, warmupDuration: 1s}}`, 80_000},
+	{"FrameLoss", "{type: FrameLoss, frameLoss: {maxRate: 20kpps, minRate: 8kpps, step: 6kpps, warmupDuration: 1s, trialDuration: 2s, cleanTrials: 0}}", 90_000},
+	{"BackToBack", "{type: BackToBack, backToBack: {rate: 40kpps, warmupDuration: 1s, trialDuration: 1s, maxBurstDuration: 500ms, repetitions: 3}}", 60_000},
 }
 
 // death is what becomes of a device in the middle of a run; back: it returns.

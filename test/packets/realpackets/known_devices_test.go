@@ -212,7 +212,7 @@ func (d impairedDevice) procedure() string {
 	}
 	switch d.mode {
 	case curved:
-		return fmt.Sprintf("{%stype: FrameLoss, frameLoss: {from: 20kpps, to: 2kpps, step: 6kpps, warmupDuration: %v, trialDuration: 2s, stopAfterClean: 0}}", goal, warmUp)
+		return fmt.Sprintf("{%stype: FrameLoss, frameLoss: {maxRate: 20kpps, minRate: 2kpps, step: 6kpps, warmupDuration: %v, trialDuration: 2s, cleanTrials: 0}}", goal, warmUp)
 	case held:
 		return fmt.Sprintf("{%stype: ConstantLoad, constantLoad: {rate: 12kpps, warmupDuration: %v, duration: 6s, window: 2s}}", goal, warmUp)
 	case most:
@@ -221,7 +221,7 @@ func (d impairedDevice) procedure() string {
 		vary = "directions: Each, "
 	case together:
 	}
-	return fmt.Sprintf("{%s%sramp: {warmupDuration: %v, targetRate: %s, rampDuration: 10s, stepDuration: 1s, settle: 200ms, confirmDuration: %v, holdDuration: 0s, stopAtSaturation: true}}",
+	return fmt.Sprintf("{%s%sramp: {warmupDuration: %v, targetRate: %s, rampDuration: 10s, stepDuration: 1s, settleDuration: 200ms, confirmDuration: %v, holdDuration: 0s, stopAtSaturation: true}}",
 		goal, vary, warmUp, cmp.Or(d.target, "30kpps"), cmp.Or(d.confirm, 4*time.Second))
 }
 

@@ -54,7 +54,7 @@ func givens() []given {
 	var list []given
 	for _, traffic := range []string{"{profile: IMIX}", "{profile: FixedSize, frameSize: 64}", "{profile: FixedSize, frameSize: 1518}"} {
 		list = append(list, given{name: "curve at 2, 1.25 and 0.8 R, " + frames(traffic), limit: r, traffic: traffic,
-			procedure: "{type: FrameLoss, frameLoss: {from: 20kpps, to: 8kpps, step: 7500pps, warmupDuration: 1s, trialDuration: 5s}}",
+			procedure: "{type: FrameLoss, frameLoss: {maxRate: 20kpps, minRate: 8kpps, step: 7500pps, warmupDuration: 1s, trialDuration: 5s}}",
 			criteria: []demand{
 				{figures.LossRatio, "max", 0.51, report.Passed}, {figures.LossRatio, "max", 0.48, report.DidFail},
 				{figures.PacketsPerSecond, "min", 0.98 * r, report.Passed}, {figures.PacketsPerSecond, "min", 1.02 * r, report.DidFail},
@@ -70,7 +70,7 @@ func givens() []given {
 	const most = "{type: MaximumOfferedLoad, maximumOfferedLoad: {warmupDuration: 1s, trialDuration: 10s, trials: 2}}"
 	return append(list,
 		given{name: "curve from 40 to 4 kpps", limit: hidden(), device: true, criteria: overloaded,
-			procedure: "{type: FrameLoss, frameLoss: {from: 40kpps, to: 4kpps, step: 6kpps, warmupDuration: 1s, trialDuration: 5s, stopAfterClean: 0}}"},
+			procedure: "{type: FrameLoss, frameLoss: {maxRate: 40kpps, minRate: 4kpps, step: 6kpps, warmupDuration: 1s, trialDuration: 5s, cleanTrials: 0}}"},
 		given{name: "2 R held", limit: r, procedure: held("20kpps"), criteria: []demand{
 			{figures.LossRatio, "max", 0.51, report.Passed}, {figures.LossRatio, "max", 0.49, report.DidFail},
 			{figures.PacketsPerSecond, "min", 0.99 * r, report.Passed}, {figures.PacketsPerSecond, "min", 1.01 * r, report.DidFail},

@@ -76,10 +76,10 @@ spec:
   procedure:
     type: ConstantLoad
     constantLoad: {rate: 10kpps, warmupDuration: 1s, duration: 5s, window: 5s}
-    latency: {at: [0%%, 50%%, 100%%], trialDuration: 10s}
+    latency: {loads: [0%%, 50%%, 100%%], trialDuration: 10s}
   criteria:
-  - {name: short-enough, metric: LatencyP50, latency: {at: 50%%}, max: "1000000"}
-  - {name: too-long, metric: LatencyP50, latency: {at: 100%%}, max: "1000"}
+  - {name: short-enough, metric: LatencyP50, latency: {load: 50%%}, max: "1000000"}
+  - {name: too-long, metric: LatencyP50, latency: {load: 100%%}, max: "1000"}
 `
 
 // heldAt is what the device had recorded at a moment.

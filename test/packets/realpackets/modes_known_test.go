@@ -33,10 +33,10 @@ spec:
   links:
   - {name: west, lineRate: 10gbps, generator: {networks: [16.0.0.0/%[2]d]}}
   - {name: east, lineRate: 10gbps, generator: {networks: [48.0.0.0/%[2]d]}}
-  traffic: {profile: FixedSize, frameSize: 64, directions: [{from: west, to: east}], flows: {count: %[3]d, vary: [SourceAddress, DestinationAddress]}}
+  traffic: {profile: FixedSize, frameSize: 64, directions: [{from: west, to: east}], flows: {count: %[3]d, fields: [SourceAddress, DestinationAddress]}}
   procedure:
     maxLossRatio: "0.02"
-    ramp: {warmupDuration: 2s, %[4]s, stepDuration: 800ms, settle: 200ms, refineTo: 2%%, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
+    ramp: {warmupDuration: 2s, %[4]s, stepDuration: 800ms, settleDuration: 200ms, precision: 2%%, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
 `
 
 // comparedModes are measured in turns, so that what the machine does to one it does to all. Each but the first is set against another one.

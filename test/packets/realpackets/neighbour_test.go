@@ -34,7 +34,7 @@ spec:
   dut: {type: Device}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   traffic: {profile: FixedSize, frameSize: 64, directions: [{from: west, to: east}]}
-  procedure: {ramp: {warmupDuration: 1s, targetRate: 90kpps, rampDuration: 6s, stepDuration: 1s, settle: 200ms, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}}
+  procedure: {ramp: {warmupDuration: 1s, targetRate: 90kpps, rampDuration: 6s, stepDuration: 1s, settleDuration: 200ms, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}}
 `
 
 // police is for how long the router saves up what it didn't forward: less than others may have its processor at a time, so that their turns cost frames.

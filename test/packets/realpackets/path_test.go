@@ -20,7 +20,7 @@ spec:
   - {name: west, lineRate: 1gbps, dut: {macAddress: "02:00:00:00:00:99"}}
   - {name: east, lineRate: 1gbps, dut: {macAddress: "02:00:00:00:00:98"}}
   procedure:
-    ramp: {warmupDuration: 1s, targetRate: 5kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, confirmDuration: 1s, holdDuration: 0s}
+    ramp: {warmupDuration: 1s, targetRate: 5kpps, rampDuration: 3s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 1s, holdDuration: 0s}
 `
 
 // TestAMiswiredPathIsNotMeasured: frames that come back, but not through the device, must never become a figure.

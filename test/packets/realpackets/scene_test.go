@@ -28,8 +28,8 @@ spec:
 
 // The scene's procedures: a search that takes about 15 s, and loads that are given, 8 s of traffic altogether.
 const (
-	sceneRamp     = "{ramp: {warmupDuration: 1s, targetRate: 25kpps, rampDuration: 6s, stepDuration: 500ms, settle: 100ms, confirmDuration: 3s, holdDuration: 0s, stopAtSaturation: true}}"
-	sceneCurve    = "{type: FrameLoss, frameLoss: {from: 24kpps, to: 1kpps, step: 11500pps, warmupDuration: 500ms, trialDuration: 1s}}"
+	sceneRamp     = "{ramp: {warmupDuration: 1s, targetRate: 25kpps, rampDuration: 6s, stepDuration: 500ms, settleDuration: 100ms, confirmDuration: 3s, holdDuration: 0s, stopAtSaturation: true}}"
+	sceneCurve    = "{type: FrameLoss, frameLoss: {maxRate: 24kpps, minRate: 1kpps, step: 11500pps, warmupDuration: 500ms, trialDuration: 1s}}"
 	sceneHeld     = "{type: ConstantLoad, constantLoad: {rate: 12kpps, warmupDuration: 500ms, duration: 2s, window: 1s}}"
 	sceneOverload = "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 20kpps, warmupDuration: 0s, trialDuration: 1s, trials: 2}}"
 )

@@ -116,7 +116,7 @@ spec:
       dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 20ms}}}
       links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
       traffic: {profile: FixedSize, frameSize: 64}
-      procedure: {type: FrameLoss, frameLoss: {from: 20kpps, to: 5kpps, step: 5kpps, warmupDuration: 1s, trialDuration: 4s, stopAfterClean: 0}}
+      procedure: {type: FrameLoss, frameLoss: {maxRate: 20kpps, minRate: 5kpps, step: 5kpps, warmupDuration: 1s, trialDuration: 4s, cleanTrials: 0}}
   axes:
   - {name: device, values: [{name: reference}]}
   - name: frames

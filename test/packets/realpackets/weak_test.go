@@ -21,7 +21,7 @@ spec:
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   traffic: {profile: FixedSize, frameSize: 64}
   procedure:
-    ramp: {warmupDuration: 1s, targetRate: %s, rampDuration: 8s, stepDuration: 1s, settle: 300ms, confirmDuration: 2s, holdDuration: 0s, refineTo: %q}
+    ramp: {warmupDuration: 1s, targetRate: %s, rampDuration: 8s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 2s, holdDuration: 0s, precision: %q}
 `
 
 // TestAWeakGeneratorIsNotAWeakDevice: a generator that sends at most 5 000 packets/s through a device that forwards 20 000. Whether that is enough can't
@@ -84,7 +84,7 @@ spec:
   links: [{name: west, lineRate: 100gbps}, {name: east, lineRate: 100gbps}]
   traffic: {profile: FixedSize, frameSize: 64}
   procedure:
-    ramp: {warmupDuration: 1s, targetRate: 100%, rampDuration: 10s, stepDuration: 1s, settle: 300ms, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
+    ramp: {warmupDuration: 1s, targetRate: 100%, rampDuration: 10s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
 `)
 	if r.Ending != report.Completed || !r.Result.Measured || r.Result.Saturated || r.Result.Reason != report.GeneratorLimited {
 		t.Errorf("ending %s (%s), measured %v, saturated %v, reason %s, want a lower bound that is %s", r.Ending, r.Message, r.Result.Measured, r.Result.Saturated, r.Result.Reason, report.GeneratorLimited)

@@ -52,7 +52,7 @@ spec:
   traffic: {profile: FixedSize, frameSize: 256}
   procedure:
     maxLossRatio: "0"
-    ramp: {warmupDuration: 1s, targetRate: 20kpps, rampDuration: 8s, stepDuration: 1s, settle: 300ms, confirmDuration: 10s, holdDuration: 0s, stopAtSaturation: true}
+    ramp: {warmupDuration: 1s, targetRate: 20kpps, rampDuration: 8s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 10s, holdDuration: 0s, stopAtSaturation: true}
   criteria: [{name: nothing-is-lost, metric: LossRatio, direction: Total, max: "0"}]
 `
 

@@ -34,13 +34,13 @@ type killing struct {
 var killings = map[string][]killing{
 	"calm": {
 		{"ramp, the verb", ""},
-		{"Ramp", "{ramp: {warmupRate: {low}, warmupDuration: 1s, targetRate: {rate}, rampDuration: 6s, stepDuration: 1s, settle: 300ms, confirmDuration: 2s, holdDuration: 2s}}"},
-		{"FrameLoss", "{type: FrameLoss, frameLoss: {from: {rate}, to: {low}, step: {low}, warmupDuration: 0s, trialDuration: 2s, stopAfterClean: 0}}"},
+		{"Ramp", "{ramp: {warmupRate: {low}, warmupDuration: 1s, targetRate: {rate}, rampDuration: 6s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 2s, holdDuration: 2s}}"},
+		{"FrameLoss", "{type: FrameLoss, frameLoss: {maxRate: {rate}, to: {low}, step: {low}, warmupDuration: 0s, trialDuration: 2s, cleanTrials: 0}}"},
 		{"Search", "{type: Search, search: {maxRate: {rate}, minRate: {low}, warmupDuration: 0s}}"},
 	},
 	"overloaded": {
 		{"ramp, the verb", ""},
-		{"Ramp", "{ramp: {warmupRate: {low}, warmupDuration: 1s, targetRate: {rate}, rampDuration: 6s, stepDuration: 1s, settle: 300ms, confirmDuration: 2s, holdDuration: 2s}}"},
+		{"Ramp", "{ramp: {warmupRate: {low}, warmupDuration: 1s, targetRate: {rate}, rampDuration: 6s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 2s, holdDuration: 2s}}"},
 		{"MaximumOfferedLoad", "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: {rate}, warmupDuration: 0s, trialDuration: 2s, trials: 5}}"},
 		{"Search", "{type: Search, search: {maxRate: {rate}, minRate: {low}, warmupDuration: 0s}}"},
 	},

@@ -20,16 +20,16 @@ type question struct {
 
 var questions = []question{
 	{name: "ramp, the verb"},
-	{name: "Ramp", procedure: "{ramp: {warmupRate: {low}, warmupDuration: 2s, targetRate: {top}, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}}"},
+	{name: "Ramp", procedure: "{ramp: {warmupRate: {low}, warmupDuration: 2s, targetRate: {top}, rampDuration: 12s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}}"},
 	{name: "Search", procedure: "{type: Search, search: {maxRate: {top}, minRate: {low}, warmupDuration: 1s}}"},
 	{name: "Search from all that a line carries", procedure: "{type: Search, search: {warmupDuration: 1s, classification: Sequential}}"},
-	{name: "FrameLoss", procedure: "{type: FrameLoss, frameLoss: {from: {top}, to: {quarter}, step: {half}, warmupDuration: 1s, trialDuration: 5s, stopAfterClean: 0}}"},
+	{name: "FrameLoss", procedure: "{type: FrameLoss, frameLoss: {maxRate: {top}, to: {quarter}, step: {half}, warmupDuration: 1s, trialDuration: 5s, cleanTrials: 0}}"},
 	{name: "BackToBack", deep: true, procedure: "{type: BackToBack, backToBack: {rate: {top}, warmupDuration: 1s, trialDuration: 5s, repetitions: 3}}"},
-	{name: "Soak", procedure: `{type: Soak, soak: {lossRatio: "0.001", duration: 60s, firstTrial: 1s, maxRate: {top}, minRate: {low}, warmupDuration: 1s}}`},
+	{name: "Soak", procedure: `{type: Soak, soak: {lossRatio: "0.001", duration: 60s, firstTrialDuration: 1s, maxRate: {top}, minRate: {low}, warmupDuration: 1s}}`},
 	{name: "MaximumOfferedLoad", procedure: "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: {top}, warmupDuration: 1s, trialDuration: 5s, trials: 2}}"},
 	{name: "ConstantLoad, too much", procedure: "{type: ConstantLoad, constantLoad: {rate: {top}, warmupDuration: 1s, duration: 10s, window: 2s}}"},
 	{name: "ConstantLoad, without loss", procedure: `{type: ConstantLoad, maxLossRatio: "0", constantLoad: {rate: {quarter}, warmupDuration: 1s, duration: 10s, window: 2s}}`},
-	{name: "latency", delayed: true, procedure: "{type: ConstantLoad, constantLoad: {rate: {quarter}, warmupDuration: 1s, duration: 5s, window: 5s}, latency: {at: [50%, 100%], trialDuration: 5s}}"},
+	{name: "latency", delayed: true, procedure: "{type: ConstantLoad, constantLoad: {rate: {quarter}, warmupDuration: 1s, duration: 5s, window: 5s}, latency: {loads: [50%, 100%], trialDuration: 5s}}"},
 }
 
 // asked is a question with what was drawn for it.
