@@ -41,6 +41,9 @@ type Link struct {
 	Networks     []netip.Prefix `json:"networks,omitempty"`
 	// Processor is the one that the kernel thread of OwnCPU is bound to. With nil the kernel's scheduler places it.
 	Processor *int `json:"processor,omitempty"`
+	// RunsFirst has that thread run on its processor before all ordinary work, so nothing that must answer in time may
+	// run there.
+	RunsFirst bool `json:"runsFirst,omitempty"`
 }
 
 // Direction is traffic that comes in on one interface and leaves by another.

@@ -205,6 +205,11 @@ func (b *testbed) reference(ctx context.Context, t Topology) error {
 	if t.tunnels() {
 		return b.gateways(ctx, t, gateways, place)
 	}
+	if len(place.others) > 0 {
+		if err := machine.BindProcess(os.Getpid(), place.others...); err != nil {
+			return err
+		}
+	}
 	b.info, err = forwarder.Configure(ctx, dut, t.forwarderOn(place))
 	return err
 }

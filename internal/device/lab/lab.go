@@ -43,6 +43,7 @@ type Lab struct {
 	closing       atomic.Bool
 	closeOnce     func() error
 	endPrecedence func() // ends the precedence of this process
+	endStay       func() error
 
 	asking  sync.Mutex // one question at a time
 	asked   int
@@ -74,10 +75,27 @@ func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 	l := &Lab{topology: t, address: listener.Addr().String(), key: credential.New(), child: c,
 		answers: make(chan answer), closed: make(chan struct{})}
 	l.closeOnce, l.endPrecedence = sync.OnceValue(l.end), machine.AskFirst()
+	l.endStay = func() error { return nil }
 	if err := l.awaitReady(ctx); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
+	if err := l.leaveProcessors(); err != nil {
+		return nil, errors.Join(faultOf(err), l.Close())
+	}
 	return l, nil
+}
+
+// leaveProcessors keeps this process off the processors that the device's threads have for themselves. The child chose
+// them by the same rule.
+func (l *Lab) leaveProcessors() error {
+	processors, err := machine.OwnProcessors()
+	if err != nil {
+		return err
+	}
+	if others := l.topology.placement(processors).others; len(others) > 0 {
+		l.endStay, err = machine.StayOn(others...)
+	}
+	return err
 }
 
 // listen opens a TCP port of the kernel's choice on loopback, in the namespace of this process.
@@ -239,7 +257,8 @@ func (l *Lab) Err() error {
 // Close may be called more than once.
 func (l *Lab) Close() error { return l.closeOnce() }
 
-func (l *Lab) end() error {
+func (l *Lab) end() (err error) {
+	defer func() { err = errors.Join(err, l.endStay()) }()
 	defer l.endPrecedence()
 	l.closing.Store(true)
 	_ = l.child.life.Close()
@@ -255,7 +274,7 @@ func (l *Lab) end() error {
 		return nil
 	case <-grace.C:
 	}
-	err := l.child.kill()
+	err = l.child.kill()
 	<-l.child.exited
 	return err
 }

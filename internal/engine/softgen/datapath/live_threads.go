@@ -8,8 +8,9 @@ import (
 
 // liveThreadPool has the threads that send live frames for any port of this process. A thread
 // keeps a processor busy. One processor is left to requests, to the receivers, and to a device
-// on this machine. So ports share threads where there are no more processors than ports. If
-// the options say how many threads send on a port, these threads send on no other port.
+// on this machine. So ports share threads where there are no more processors than ports, or
+// where they are bound to the same processor. If the options say how many threads send on a
+// port, these threads send on no other port.
 type liveThreadPool struct {
 	mutex   sync.Mutex // guards threads, and the threads' parts
 	threads []*liveThread
@@ -49,29 +50,34 @@ func (c *liveThreadPool) join(
 // thread returns a new thread while the pool may grow, and else the thread with the fewest parts.
 func (c *liveThreadPool) thread(p *port, k, threads, length int) (*liveThread, error) {
 	o := p.options
-	if o.Cores > 0 || threads > 1 || len(o.CPUs) > 0 {
-		t, err := newLiveThread(length, p.batch())
-		if err == nil && len(o.CPUs) > 0 {
-			t.processors = o.CPUs[k%len(o.CPUs):]
-		}
-		return t, err
-	}
-	c.threads = slices.DeleteFunc(c.threads, (*liveThread).failed)
-	var best *liveThread
-	for _, t := range c.threads {
-		hasRoom := t.batch == p.batch() && len(t.parts) < int(sendSharedSLOTS)
-		if hasRoom && (best == nil || len(t.parts) < len(best.parts)) {
-			best = t
-		}
-	}
-	if best != nil && len(c.threads) >= maxLiveThreads(p.cpus) {
+	shared, bound := o.Cores == 0 && threads == 1, len(o.CPUs) > 0
+	if best := c.leastBusy(p); shared && best != nil && (bound || len(c.threads) >= maxLiveThreads(p.cpus)) {
 		return best, nil
 	}
 	t, err := newLiveThread(length, p.batch())
-	if err == nil {
+	if err != nil {
+		return nil, err
+	}
+	if bound {
+		t.processors = o.CPUs[k%len(o.CPUs):]
+	}
+	if shared {
 		c.threads = append(c.threads, t)
 	}
-	return t, err
+	return t, nil
+}
+
+// leastBusy is the thread with the fewest parts of those that the port may share, which are bound as the port is. Nil
+// means that there is none.
+func (c *liveThreadPool) leastBusy(p *port) (best *liveThread) {
+	c.threads = slices.DeleteFunc(c.threads, (*liveThread).failed)
+	for _, t := range c.threads {
+		hasRoom := t.batch == p.batch() && len(t.parts) < int(sendSharedSLOTS)
+		if hasRoom && slices.Equal(t.processors, p.options.CPUs) && (best == nil || len(t.parts) < len(best.parts)) {
+			best = t
+		}
+	}
+	return best
 }
 
 // leave removes a part, and returns when no frame of the part is on its way any more. The thread ends with its

@@ -82,8 +82,8 @@ func newPlayback(p *port, run Run, tracks []*track) (*playback, error) {
 		return nil, err
 	}
 	for k, x := range queues.transmitters {
-		t := &thread{playback: pl, arena: a, transmitter: x, schedule: newSchedule(tracks, run.Factor, k,
-			len(queues.transmitters))}
+		t := &thread{playback: pl, arena: a, transmitter: x, processor: noProcessor,
+			schedule: newSchedule(tracks, run.Factor, k, len(queues.transmitters))}
 		if err := t.prepare(); err != nil {
 			return nil, err
 		}
@@ -126,9 +126,13 @@ func (pl *playback) begin() {
 	for k, t := range pl.threads {
 		pl.finished.Go(func() {
 			runtime.LockOSThread() // never unlocked, because a thread bound to a processor is of no use to others
-			if err := bind(pl.port.options.CPUs, k); err != nil {
-				pl.port.fail(err)
-				return
+			if allowed := pl.port.options.CPUs; len(allowed) > 0 {
+				t.processor = allowed[k%len(allowed)]
+				if err := machine.Bind(0, t.processor); err != nil {
+					pl.port.fail(err)
+					return
+				}
+				defer boundThreads.add(t.processor)()
 			}
 			id := unix.Gettid()
 			pl.port.waits.begin(id)

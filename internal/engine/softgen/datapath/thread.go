@@ -39,6 +39,7 @@ type thread struct {
 	// firstFrame is when the first frame of a finite run was passed on, and lastFrame when the last had been.
 	firstFrame, lastFrame time.Duration
 	urgency               urgency
+	processor             int           // that the thread is bound to, or noProcessor
 	usedTime, accountedAt time.Duration // processor time at the last account, and when that was
 }
 
@@ -249,7 +250,8 @@ func (t *thread) publishBusyTime(instant time.Duration) {
 	}
 	used := threadTime()
 	t.playback.port.busy.Add(int64(used - t.usedTime))
-	if t.urgency.judge(float64(used-t.usedTime) / float64(instant-t.accountedAt)) {
+	share := float64(used-t.usedTime) / float64(instant-t.accountedAt)
+	if t.urgency.judge(share * float64(boundThreads.sharing(t.processor))) {
 		t.urgency.apply()
 	}
 	t.usedTime, t.accountedAt = used, instant

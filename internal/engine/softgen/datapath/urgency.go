@@ -1,6 +1,10 @@
 package datapath
 
-import "golang.org/x/sys/unix"
+import (
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
 
 // urgency decides whether a sending thread runs as a real-time thread. Other work on the machine should not
 // change the pace. On a busy machine an ordinary thread is delayed for milliseconds at a time, even at nice
@@ -45,4 +49,34 @@ func (u *urgency) apply() {
 	if u.ordinary || unix.SchedSetAttr(0, attr, 0) != nil {
 		_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Nice: -20}, 0)
 	}
+}
+
+// boundThreads counts this process's sending threads by the processor that they are bound to. Threads that share a
+// processor need most of it together, though each needs but its part.
+var boundThreads = threadCounts{count: map[int]int{}}
+
+type threadCounts struct {
+	mutex sync.Mutex // guards count
+	count map[int]int
+}
+
+// add counts a thread until release is called.
+func (c *threadCounts) add(processor int) (release func()) {
+	change := func(by int) {
+		c.mutex.Lock()
+		defer c.mutex.Unlock()
+		c.count[processor] += by
+	}
+	change(1)
+	return func() { change(-1) }
+}
+
+// noProcessor is that of a thread that the kernel's scheduler places.
+const noProcessor = -1
+
+// sharing is how many threads share a thread's processor, itself included.
+func (c *threadCounts) sharing(processor int) int {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return max(1, c.count[processor])
 }

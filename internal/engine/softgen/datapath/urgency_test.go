@@ -49,3 +49,20 @@ func TestUrgency(t *testing.T) {
 		}
 	})
 }
+
+// TestThreadsOfOneProcessorAreCounted: two threads of half a processor each leave nothing of it.
+func TestThreadsOfOneProcessorAreCounted(t *testing.T) {
+	counts := threadCounts{count: map[int]int{}}
+	if n := counts.sharing(1); n != 1 {
+		t.Errorf("%d threads share a processor that none is bound to", n)
+	}
+	first, second := counts.add(1), counts.add(1)
+	if n, other := counts.sharing(1), counts.sharing(0); n != 2 || other != 1 {
+		t.Errorf("%d threads share processor 1, and %d processor 0", n, other)
+	}
+	first()
+	second()
+	if n := counts.sharing(1); n != 1 {
+		t.Errorf("%d threads share a processor that both left", n)
+	}
+}
