@@ -56,8 +56,9 @@ type Thread struct {
 	ID   int    `json:"id"`
 	Name string `json:"name"`
 	Role Role   `json:"role"`
-	// Processor is the one that it ran on last.
-	Processor int `json:"processor"`
+	// Processor is the one that it ran on last. Bound says that the thread runs on no other one.
+	Processor int  `json:"processor"`
+	Bound     bool `json:"bound,omitempty"`
 	// Ran is for how long the thread had a processor. Waited is for how long it was ready to run while another had
 	// the processor. They are the first two fields of /proc/PID/task/TID/schedstat.
 	Ran    time.Duration `json:"ran"`
@@ -187,6 +188,8 @@ func (r *Reading) watch(thread procfs.Proc, s stat, role Role) error {
 	if t.Ran, t.Waited, err = scheduleOf(thread); err != nil {
 		return err
 	}
+	var allowed unix.CPUSet
+	t.Bound = unix.SchedGetaffinity(t.ID, &allowed) == nil && allowed.Count() == 1
 	r.Threads = append(r.Threads, t)
 	return nil
 }

@@ -25,7 +25,8 @@ const (
 func Disturbance(earlier, later machine.Reading) report.Disturbance {
 	d := report.Disturbance{Over: plan.Duration(later.At - earlier.At)}
 	var waited, ran time.Duration // of those that carry frames
-	used := map[int]bool{}        // processors that carried or sent frames
+	bound := map[int]boundThreads{}
+	used := map[int]bool{} // processors that carried or sent frames
 	waits := map[machine.Role][]report.Wait{}
 	for _, t := range threads(earlier, later) {
 		if t.Ran > 0 || t.Waited > 0 {
@@ -33,6 +34,10 @@ func Disturbance(earlier, later machine.Reading) report.Disturbance {
 		}
 		if t.Role == machine.Carries {
 			waited, ran = waited+t.Waited, ran+t.Ran
+		}
+		if t.Role == machine.Carries && t.Bound {
+			b := bound[t.Processor]
+			bound[t.Processor] = boundThreads{b.waited + t.Waited, b.ran + t.Ran}
 		}
 		if t.Waited > 0 {
 			waits[t.Role] = append(waits[t.Role], report.Wait{Thread: t.Name, ID: t.ID, Sends: t.Role == machine.Sends,
@@ -45,6 +50,7 @@ func Disturbance(earlier, later machine.Reading) report.Disturbance {
 		if used[p.Number] {
 			d.Stolen += plan.Duration(p.Stolen)
 		}
+		waited -= bound[p.Number].forEachOther(p)
 	}
 	// The carrying threads wait for others no longer than these run. In the rest of the time they waited for each
 	// other, which is the device's own affair.
@@ -64,6 +70,14 @@ func Disturbance(earlier, later machine.Reading) report.Disturbance {
 	}
 	d.Others = longest(d.Others, namedOthers, func(o report.Other) plan.Duration { return o.Ran })
 	return d
+}
+
+// boundThreads are the times of the carrying threads that are bound to one processor.
+type boundThreads struct{ waited, ran time.Duration }
+
+// forEachOther is how long the threads waited for each other, as others ran on their processor for less.
+func (b boundThreads) forEachOther(p machine.Processor) time.Duration {
+	return max(0, b.waited-max(0, p.Busy-b.ran)-machine.Tick)
 }
 
 // longest are the items that lasted longest, at most limit of them, the longest first.

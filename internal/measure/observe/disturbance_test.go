@@ -46,6 +46,20 @@ func TestWhatDisturbed(t *testing.T) {
 			before: observedMachine(time.Second, 0, 0, 0), after: observedMachine(2*time.Second, time.Second, time.Second, time.Second),
 			want: report.Disturbance{Over: plan.Duration(time.Second), Waited: plan.Duration(2 * machine.Tick), Waits: wait(time.Second)},
 		},
+		"bound threads waited for each other, and another processor was busy": {
+			before: observedMachine(time.Second, 0, 0, 0), after: observedMachine(2*time.Second, time.Second, time.Second, time.Second),
+			change: func(_, after *machine.Reading) {
+				after.Threads[0].Bound, after.Processors[0].Busy = true, time.Second
+			},
+			want: report.Disturbance{Over: plan.Duration(time.Second), Waited: plan.Duration(machine.Tick), Waits: wait(time.Second)},
+		},
+		"a bound thread waited while another ran on its processor": {
+			before: observedMachine(time.Second, 0, 0, 0), after: observedMachine(2*time.Second, 900*ms, 600*ms, 350*ms),
+			change: func(_, after *machine.Reading) {
+				after.Threads[0].Bound, after.Processors[0].Busy = true, time.Second
+			},
+			want: report.Disturbance{Over: plan.Duration(time.Second), Waited: plan.Duration(310 * ms), Waits: wait(350 * ms)},
+		},
 		"nobody waited: a device that polls all the time": {
 			before: observedMachine(time.Second, 0, 0, 0), after: observedMachine(2*time.Second, time.Second, time.Second, 0),
 			want: report.Disturbance{Over: plan.Duration(time.Second)},
