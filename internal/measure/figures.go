@@ -36,6 +36,8 @@ type figures struct {
 	// waited longest.
 	edges, disturbed int64
 	waited           time.Duration
+	// heldUp says that others had the processors of the threads that send.
+	heldUp bool
 	// foreign is how many frames of other people's may be among those that came back.
 	foreign int64
 	// burst is the frames that were to be sent, and how long that took. It is nil where the span is no burst.
@@ -65,6 +67,7 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 	}
 	f.foreign = f.foreignFrames()
 	f.addDisturbance(span.Disturbance)
+	f.heldUp = f.wasHeldUp(worthReporting(span.Disturbance), busiest(span.Readings), len(s.Directions))
 	return f
 }
 
@@ -144,11 +147,39 @@ func (f *figures) length() plan.Duration {
 func (f *figures) duration() plan.Duration { return plan.Duration(cmp.Or(f.sending, f.longest)) }
 
 // addDisturbance says how many frames a disturbance may have cost. For how long senders waited stays where that
-// depends on it.
+// depends on it, and where less was offered than asked for.
 func (f *figures) addDisturbance(d *report.Disturbance) {
-	if f.disturbed = f.disturbedIn(d, f.duration().Std()); f.disturbed == 0 || d.Missing != "" {
+	f.disturbed = f.disturbedIn(d, f.duration().Std())
+	if (f.disturbed == 0 || d.Missing != "") && !f.underOffered() {
 		f.waited = 0
 	}
+}
+
+// underOffered is report.Direction.UnderOffered, before rates are rounded.
+func (f *figures) underOffered() bool {
+	return scale(int64(f.offered.packets), 100, 1) < scale(int64(f.intended), 99, 1)
+}
+
+// wasHeldUp says that less was offered than asked for, and that at least half of what is missing fell due while other
+// programs, or the host of a virtual machine, had the processors of the threads that send. Where nobody can tell who
+// ran meanwhile, a wait for the port's neighbours, which are as busy as the generator's processors are, is left out.
+//
+//	offered  ▔▔▔▔▁▁▁▔▔▔▔▔▁▁▁▔▔▔▁▁▔▔▔▔
+//	waited       ███     ███   ██         by others: the machine   by itself, or not at all: the generator
+func (f *figures) wasHeldUp(d *report.Disturbance, percent float64, directions int) bool {
+	if !f.underOffered() || f.intended <= 0 {
+		return false
+	}
+	window, waited := f.duration().Std(), f.waited
+	missing := window - time.Duration(scale(int64(window), int64(f.offered.packets), int64(f.intended)))
+	switch {
+	case d == nil:
+		neighbours := float64(max(0, directions-1)) * max(0, percent) / 100
+		waited -= time.Duration(neighbours * float64(window))
+	case d.Missing == "":
+		waited = min(waited, d.Strangers.Std()) + d.Stolen.Std()
+	}
+	return waited > 0 && 2*waited >= missing
 }
 
 // disturbedIn is how many frames a disturbance may have cost if they were sent in a window that lasted so long.
@@ -236,7 +267,7 @@ func (f *figures) measured() report.Direction {
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
 		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops,
 		DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
-		SendersWaited:   plan.Duration(f.waited),
+		SendersWaited: plan.Duration(f.waited), HeldUp: f.heldUp,
 		Sending:         f.ownSending(),
 		MiscountedBytes: f.miscounted(), ResizedBytes: f.resized(), Burst: f.burst,
 		LossRatio:       units.RatioOf(f.lost(), f.sent.Packets),

@@ -140,6 +140,7 @@ func (s Setup) recountDisturbance(w report.Window, i int, f *figures) {
 		atMost = f.disturbedIn(w.Disturbance, f.duration().Std()*4/5)
 	}
 	f.addDisturbance(w.Disturbance)
+	f.heldUp = f.wasHeldUp(w.Disturbance, w.GeneratorCPUPercent, len(w.Directions))
 	if d.DisturbedFrames > f.disturbed && d.DisturbedFrames <= atMost {
 		f.disturbed, f.waited = d.DisturbedFrames, d.SendersWaited.Std()
 	}

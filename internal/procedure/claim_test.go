@@ -15,6 +15,7 @@ func TestWhatMayBeClaimedOfALoad(t *testing.T) {
 		return report.Direction{Intended: report.Flow{PacketsPerSecond: 1000},
 			Offered: report.Flow{PacketsPerSecond: offered}, LossRatioMin: units.Ratio(lossMin) * units.One / 1000}
 	}
+	heldUp := func(d report.Direction) report.Direction { d.HeldUp = true; return d }
 	for name, c := range map[string]struct {
 		answer         []report.Direction
 		asked, offered report.Reason
@@ -28,6 +29,10 @@ func TestWhatMayBeClaimedOfALoad(t *testing.T) {
 			report.LoadHeld, report.LoadHeld},
 		"the generator sent less": {[]report.Direction{direction(1000, 0), direction(989, 0)},
 			report.GeneratorLimited, report.GeneratorLimited},
+		"other programs held the generator up": {[]report.Direction{direction(1000, 0), heldUp(direction(500, 0))},
+			report.MachineLimited, report.MachineLimited},
+		"they did so one way, and the other way the generator was weak": {[]report.Direction{direction(500, 0),
+			heldUp(direction(500, 0))}, report.GeneratorLimited, report.GeneratorLimited},
 		"it sent less, and of that frames were lost": {[]report.Direction{direction(500, 100)},
 			report.GeneratorLimited, report.LoadHeld},
 		"it sent less one way, and the other way lost": {[]report.Direction{direction(500, 0), direction(1000, 100)},

@@ -113,6 +113,8 @@ func limitWords(r *report.Report) string {
 		subject = "about as much came back as the generators do by themselves, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.MachineLimited && lostAbove(r, report.Window.LostToDisturbance):
 		subject = "above this rate frames were lost while other programs used processors that the test needed, so the device's limit lies at this rate or above."
+	case r.Result.Reason == report.MachineLimited && slices.ContainsFunc(r.Windows, report.Window.HeldUp):
+		subject = "other programs used the generator's processors, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.MachineLimited:
 		subject = "above this rate the machine that forwards lost frames that the Reference's limit lets through, so that limit lies at this rate or above."
 	case r.Result.Reason == report.Inconclusive:

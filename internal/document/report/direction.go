@@ -35,8 +35,12 @@ type Direction struct {
 	DisturbedFrames int64 `json:"disturbedFrames,omitempty"`
 	// SendersWaited is for how long the threads that sent the frames waited for processors themselves, of several
 	// ports at the one that waited longest. The frames left in the time that remained, so that more of them may
-	// have come while others waited. It is 0 where DisturbedFrames doesn't depend on it, or nobody can tell.
+	// have come while others waited. It is 0 where neither DisturbedFrames nor HeldUp depends on it, or nobody can
+	// tell.
 	SendersWaited plan.Duration `json:"sendersWaited,omitempty"`
+	// HeldUp says that less was offered than asked for, because other programs of the generator's machine, or its
+	// host, had the processors of the threads that send. It is the machine's weakness, and not the generator's.
+	HeldUp bool `json:"heldUp,omitempty"`
 	// Sending is for how long the frames of a trial were sent, of several ports the longest time, where that isn't
 	// the window's Duration, and rates are over it. It is 0 where it is.
 	Sending plan.Duration `json:"sending,omitempty"`
@@ -87,6 +91,9 @@ func (m Direction) Name() string { return plan.Direction{From: m.From, To: m.To}
 func (m Direction) UnderOffered() bool {
 	return 100*m.Offered.PacketsPerSecond < 99*m.Intended.PacketsPerSecond
 }
+
+// WeakGenerator says that less was offered than asked for, and that no other program explains it.
+func (m Direction) WeakGenerator() bool { return m.UnderOffered() && !m.HeldUp }
 
 // GeneratorDrops are frames that the generator itself lost, before they left or after they came back.
 func (m Direction) GeneratorDrops() int64 { return m.ReceiveErrors + m.SendDrops }

@@ -335,6 +335,11 @@ func (w Window) LostToDisturbance() bool {
 	})
 }
 
+// HeldUp says that less was offered than asked for in some direction, as others had the processors of its senders.
+func (w Window) HeldUp() bool {
+	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.HeldUp })
+}
+
 // Burst is a moment in which a generator's port sent clearly more than was due, because it had stood still and
 // caught up, or sends unevenly. A device may lose such frames at any mean load.
 type Burst struct {

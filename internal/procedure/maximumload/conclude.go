@@ -129,7 +129,7 @@ func disturbed(windows []report.Window) (frames int64, cause string) {
 // did.
 func starved(whole report.Window) bool {
 	return slices.ContainsFunc(whole.Directions,
-		func(d report.Direction) bool { return 100*d.SendersWaited > whole.Duration })
+		func(d report.Direction) bool { return d.DisturbedFrames > 0 && 100*d.SendersWaited > whole.Duration })
 }
 
 // underOffered reports whether in some direction less than 99 % of what was asked for was offered.

@@ -93,7 +93,10 @@ func (c *conclusion) saturated(answer *point, resolution units.Ratio, heldUnclea
 		return report.Inconclusive
 	}
 	if generatorOutrun(answer.short, c.bracket.upper.short, c.lostHigher(answer), resolution, refineTo) {
-		return report.GeneratorLimited
+		if answer.short {
+			return answer.reasonOfShort()
+		}
+		return c.bracket.upper.reasonOfShort()
 	}
 	if unclear := c.unclearAbove(answer); unclear != nil && (refineTo <= 0 || resolution > tolerated*refineTo) {
 		return unclear.reason()
@@ -189,15 +192,15 @@ func (c *conclusion) unsaturated(answer *point) report.Reason {
 		return report.ReachedTarget
 	}
 	if answer.short {
-		return report.GeneratorLimited
+		return answer.reasonOfShort()
 	}
 	reason := report.Inconclusive
 	for _, p := range c.bracket.points {
 		switch {
 		case p.asked <= answer.asked:
-		case p.short || p.generatorAtFault():
+		case p.weak || p.generatorAtFault():
 			return report.GeneratorLimited
-		case p.machine:
+		case p.short || p.machine:
 			reason = report.MachineLimited
 		}
 	}

@@ -19,6 +19,7 @@ type point struct {
 	lossy  bool        // some direction lost frames, and the device surely lost them
 	clean  bool        // every direction is Good or Short
 	short  bool        // some direction was offered less than asked
+	weak   bool        // so it was, and no other program held the generator up
 	drops  bool        // the window is Invalid, and the generator dropped frames that reached it
 	bursts bool        // the window is Invalid, as frames were lost while the generator sent in bursts
 	// machine means that the window is Invalid, as the machine that plays the device lost frames, or its
@@ -40,6 +41,7 @@ func pointOf(w *report.Window, index int) point {
 		p.lossy = p.lossy || d.Quality == report.Lossy
 		p.clean = p.clean && (d.Quality == report.Good || d.Quality == report.Short)
 		p.short = p.short || offeredLess(d, w.Load)
+		p.weak = p.weak || offeredLess(d, w.Load) && !d.HeldUp
 		p.drops = p.drops || d.Quality == report.Invalid && d.GeneratorDrops() > 0
 	}
 	for _, d := range w.Directions {
@@ -175,6 +177,14 @@ func (p point) unclear() bool { return !p.lossy && !p.clean }
 
 // generatorAtFault reports whether the window is unclear because of the generator.
 func (p point) generatorAtFault() bool { return p.drops || p.bursts }
+
+// reasonOfShort is whose weakness it is that less was offered than asked.
+func (p point) reasonOfShort() report.Reason {
+	if p.weak {
+		return report.GeneratorLimited
+	}
+	return report.MachineLimited
+}
 
 // reason is the reason that an unclear window gives.
 func (p point) reason() report.Reason {

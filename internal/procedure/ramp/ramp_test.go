@@ -359,3 +359,32 @@ func TestPropertyAWeakGeneratorIsNoWeakDevice(t *testing.T) {
 		}
 	}
 }
+
+// A generator that sends less than asked for limits the answer, unless other programs had its processors.
+func TestWhoLimitsALoadThatWasNotOffered(t *testing.T) {
+	heldUp := func(w *report.Window) {
+		for i := range w.Directions {
+			w.Directions[i].HeldUp = w.Directions[i].UnderOffered()
+		}
+	}
+	oneWay := func(w *report.Window) {
+		if len(w.Directions) > 1 {
+			w.Directions[1].HeldUp = w.Directions[1].UnderOffered()
+		}
+	}
+	for name, c := range map[string]struct {
+		edit func(*report.Window)
+		want report.Reason
+	}{
+		"the generator by itself":         {func(*report.Window) {}, report.GeneratorLimited},
+		"others held it up":               {heldUp, report.MachineLimited},
+		"others held it up in one of two": {oneWay, report.GeneratorLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			history, trace := carryOut(t, rampOf(), limited(1e9, 0).throttled(40_000), c.edit)
+			if got := ramp.New(rampOf()).Conclude(history); got.Saturated || got.Reason != c.want {
+				t.Errorf("%s, saturated %v\n%s", got.Reason, got.Saturated, strings.Join(trace, "\n"))
+			}
+		})
+	}
+}

@@ -229,10 +229,10 @@ func (v verdict) reasonOfUpperBound() report.Reason {
 		switch {
 		case judged.LostToBursts(), slices.ContainsFunc(judged.Directions, func(d report.Direction) bool {
 			missing, _ := notSent(w, d)
-			return missing > 0 && w.Decided == nil || d.GeneratorDrops() > 0
+			return missing > 0 && w.Decided == nil && !d.HeldUp || d.GeneratorDrops() > 0
 		}):
 			return report.GeneratorLimited
-		case judged.LostToMachine(), judged.LostToDisturbance():
+		case judged.LostToMachine(), judged.LostToDisturbance(), judged.HeldUp():
 			reason = report.MachineLimited
 		}
 	}

@@ -231,6 +231,9 @@ func inconclusiveSentence(r *report.Report, w report.Window, c procedure.Conclus
 	}); i >= 0 {
 		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
 	}
+	if slices.ContainsFunc(r.Windows, report.Window.HeldUp) {
+		return "other programs had the processors of the threads that send, so this is a lower bound"
+	}
 	return bound
 }
 
