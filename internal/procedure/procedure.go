@@ -81,6 +81,9 @@ type Step struct {
 	// Optional means that the procedure has an answer, and looks for a better one. A run that is interrupted before
 	// this step has that answer.
 	Optional bool
+	// Narrows means that the step looks for a limit more closely. The windows before it show a figure or a bound
+	// without it, where they show any (OutOfTime).
+	Narrows bool
 	// End ends the procedure. Nothing but Reason is set then.
 	End bool
 }

@@ -135,7 +135,7 @@ func (e Procedure) directions() []string { return e.plan.Each.Directions }
 func (e Procedure) varying(i int, s procedure.Step, first bool, previous string) procedure.Step {
 	name := e.directions()[i]
 	s.Varied, s.Loads = name, make([]units.Ratio, len(e.directions()))
-	s.Optional = false // all are held at once after it
+	s.Optional, s.Narrows = false, false // all are held at once after it
 	for j := range s.Loads {
 		s.Loads[j] = e.plan.Each.OthersAt
 	}

@@ -161,12 +161,12 @@ func (s Search) observe(c *course, w report.Window) (t goals.Trial, counts bool)
 func (s Search) Next(history []report.Window) procedure.Step {
 	c := s.replay(history)
 	return c.Next(s.warmUp(), history, func() procedure.Step {
-		if c.step.Judge > 0 {
-			return c.step
+		if step := c.step; step.Judge > 0 {
+			step.Narrows = true
+			return step
 		}
 		step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load),
-			Judge:  c.ask.Duration,
-			Reason: c.Reason}
+			Judge: c.ask.Duration, Reason: c.Reason, Narrows: true}
 		if limit, ends := decidedAbove(c.ask); ends {
 			step.StopAbove = &limit
 		}

@@ -110,9 +110,15 @@ func TestTheResultOfARun(t *testing.T) {
 			scene(interrupted(15)), report.Interrupted, report.Inconclusive, false, false, 4000, 6000, "lower bound"},
 		"an interrupted confirmation leaves the limit unconfirmed": {
 			scene(interrupted(40)), report.Interrupted, report.LossAboveLimit, true, false, 9950, 10050, ""},
-		"the deadline ends the run": {
-			scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(20) }), report.DeadlineExceeded,
-			report.Inconclusive, false, false, 6000, 8000, "activeDeadline"},
+		"a climb that has no time left is a lower bound": {
+			scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(20) }), report.Completed,
+			report.Inconclusive, false, false, 6000, 8000, "lower bound"},
+		"a search that has no time left ends with its bracket": {
+			scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(40) }), report.Completed,
+			report.LossAboveLimit, true, false, 9950, 10050, ""},
+		"the deadline ends a run that has found nothing": {
+			scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(3) }), report.DeadlineExceeded,
+			report.NotMeasured, false, false, 0, 0, "activeDeadline"},
 		"an interruption before any load has nothing to say": {
 			scene(interrupted(0.4)), report.Interrupted, report.NotMeasured, false, false, 0, 0, ""},
 		"a port of somebody else's is not taken": {

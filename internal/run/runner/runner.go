@@ -114,10 +114,25 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 		if step.End {
 			return nil
 		}
+		if procedure.OutOfTime(r.Procedure, step, r.Report.Windows, r.Plan.ActiveDeadline.Std()) {
+			r.Note("activeDeadline leaves no time for another window; the run ends with what it has found")
+			return nil
+		}
 		if err := r.measure(ctx, driver, step); err != nil {
-			return err
+			return r.unlessAnswered(ctx, step, err)
 		}
 	}
+}
+
+// unlessAnswered is the error of a step, or nil where the deadline cut the step short and the run has an answer without
+// it.
+func (r *run) unlessAnswered(ctx context.Context, step procedure.Step, err error) error {
+	if errors.Is(context.Cause(ctx), errDeadline) &&
+		procedure.OutOfTime(r.Procedure, step, r.Report.Windows, r.Plan.ActiveDeadline.Std()) {
+		r.Note("activeDeadline cut the last window short; the run ends with what it has found")
+		return nil
+	}
+	return err
 }
 
 // measure adds one step's window to the Report.
