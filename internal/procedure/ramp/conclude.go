@@ -130,7 +130,7 @@ func (c *conclusion) highestHeldUnclear() *point {
 // more loss than the limit allows, and that load, or a higher one that had looked as clean, lost frames when it was
 // held. A device that loses a little of every load has no answer, not even a lower bound.
 func (c *conclusion) unproven(answer *point) bool {
-	lost := c.bracket.shortDistrusted || slices.ContainsFunc(c.heldWindows, func(lossy point) bool {
+	lost := len(c.bracket.heldLosses) > 0 || slices.ContainsFunc(c.heldWindows, func(lossy point) bool {
 		cleanBefore := func(p point) bool { return p.clean && p.asked == lossy.asked }
 		return lossy.lossy && slices.ContainsFunc(c.bracket.points, cleanBefore)
 	})

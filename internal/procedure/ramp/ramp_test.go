@@ -388,3 +388,23 @@ func TestWhoLimitsALoadThatWasNotOffered(t *testing.T) {
 		})
 	}
 }
+
+// Windows that can't be judged when a load is held are no loss: the highest load that looked clean stays a lower bound.
+func TestALoadThatCouldNotBeJudgedWhenHeldLeavesABound(t *testing.T) {
+	edges := func(w *report.Window) {
+		for i := range w.Directions {
+			w.Directions[i].EdgeFrames = w.Directions[i].Sent.Packets / 100
+		}
+	}
+	unclear := voidAt(func(units.Ratio) bool { return true })
+	p := rampOf()
+	history, trace := carryOut(t, p, limited(62_000, 0), edges, func(w *report.Window) {
+		if w.Phase == report.Confirm || w.Phase == report.Refine {
+			unclear(w)
+		}
+	})
+	c := ramp.New(p).Conclude(history)
+	if c.Window == procedure.NoWindow || c.Unproven || c.Confirmed {
+		t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
+	}
+}
