@@ -39,7 +39,7 @@ help: ## Explain the targets
 build: ## Build bin/linerate and bin/manager (static, no cgo; 1 minute)
 	@CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace -ldflags '$(LDFLAGS)' -o bin/ ./cmd/linerate ./cmd/manager
 
-run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
+run: build ## Show where this machine's Linux forwarder saturates, from real packets (within a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
 test: ## Run the gate's tests that need no cluster, with one scene of real packets (as root; 15 minutes, the first time 25)
