@@ -121,8 +121,8 @@ func sectionRecords(base record, result report.Result, s report.Section) (rows [
 			if i == 0 || i >= len(s.Table.Columns) || c.Number == "" || result.CellText(c) != c.Text {
 				continue
 			}
-			rows = append(rows, base.ofKind("section").text("observer", s.Title).text("of", cells[0].Text).text("series",
-				s.Table.Columns[i]).figure("observed_mean", c.Number).text("observed_unit", c.Unit))
+			rows = append(rows, base.ofKind("section").text("observer", s.Title).text("of", cells[0].Text).
+				text("series", s.Table.Columns[i]).figure("observed_mean", c.Number).text("observed_unit", c.Unit))
 		}
 	}
 	return rows

@@ -2,13 +2,6 @@ package report
 
 import "slices"
 
-// The metrics that bursts show of a direction (RFC 9004).
-const (
-	BackToBackFrames   Metric = "BackToBackFrames"
-	BufferFrames       Metric = "BufferFrames"
-	BufferMicroseconds Metric = "BufferMicroseconds"
-)
-
 // OwnFigure is a figure that a procedure finds of a direction beside its rates, such as the longest burst without loss.
 // Low and High are as in Figure. Low is empty where there is none, and Missing says why then.
 type OwnFigure struct {

@@ -78,7 +78,7 @@ type ended struct {
 }
 
 // Metrics are those of the figures of a direction.
-var Metrics = []report.Metric{report.BackToBackFrames, report.BufferFrames, report.BufferMicroseconds}
+var Metrics = []report.Metric{procedure.BackToBackFrames, procedure.BufferFrames, procedure.BufferMicroseconds}
 
 // figures are what bursts show of a direction, or nil of nothing, as its own figures.
 func (f *bursts) figures() []report.OwnFigure {

@@ -60,8 +60,8 @@ func (f *bursts) cells() []report.SectionCell {
 			Number: f.BufferMicroseconds.Low, Unit: "µs"}
 	}
 	return []report.SectionCell{{Text: sign + rounded(f.Frames.Low), Number: f.Frames.Low, Unit: "frames"},
-		count(fewest), count(most), deviation, count(int64(len(f.Searches))), rate(f.OfferedPacketsPerSecond), forwarded,
-		buffer, lasts}
+		count(fewest), count(most), deviation, count(int64(len(f.Searches))), rate(f.OfferedPacketsPerSecond),
+		forwarded, buffer, lasts}
 }
 
 // unknown is a cell of what bursts don't show.

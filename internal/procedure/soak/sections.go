@@ -17,7 +17,8 @@ const tableLegend = "Critical load: where the device loses the loss ratio on ave
 // sections are a table with the critical load of each direction, and a plot of each direction's trials with the curves
 // that fit them.
 func (s Soak) sections(history []report.Window, directions []direction, loads []*criticalLoad) []report.Section {
-	table := &report.SectionTable{Columns: []string{"critical load", "loss ratio", "estimate", "deviation", "from", "to"}}
+	table := &report.SectionTable{
+		Columns: []string{"critical load", "loss ratio", "estimate", "deviation", "from", "to"}}
 	for _, shape := range losscurve.Shapes {
 		table.Columns = append(table.Columns, string(shape))
 	}
@@ -87,8 +88,8 @@ const (
 	leastShare = 1e-9
 )
 
-// plot draws what each trial of the direction lost over its load, trials that do not count included, the curve of each function that fits best, and where
-// the critical load lies.
+// plot draws what each trial of the direction lost over its load, trials that do not count included. It draws the curve
+// of each function that fits best, and where the critical load lies.
 func (d direction) plot(l *criticalLoad, history []report.Window, index int) *report.Plot {
 	p := &report.Plot{Y: report.PlotAxis{Title: "loss per trial", Unit: "ratio"},
 		Limit: report.Number(l.LossRatio.String())}

@@ -128,7 +128,7 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i], result)...)
 	}
 	result.Message = heldMessage(reason, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+
-		contradictionSentences(r)+shownForSentence(r, c, result.ShownFor.Std()))
+		contradictionSentences(r)+shownForSentence(c, result.ShownFor.Std()))
 	return result
 }
 

@@ -71,7 +71,7 @@ func contradictedFor(
 
 // shownForSentence says for how long the answer is shown. It is empty where the procedure's own sentence does, or
 // the answer holds for as long as one likes.
-func shownForSentence(r *report.Report, c procedure.Conclusion, lasted time.Duration) string {
+func shownForSentence(c procedure.Conclusion, lasted time.Duration) string {
 	if lasted == 0 || c.ShownFor > 0 || c.Windows != nil {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -320,16 +321,16 @@ func TestBurstsNearTheGeneratorsLimit(t *testing.T) {
 		metric       report.Metric
 		want         report.Figure
 	}{
-		"bursts":                        {false, false, report.BackToBackFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
-		"bursts near the generators'":   {true, false, report.BackToBackFrames, report.Figure{Low: "700", Reason: report.NearGenerators}},
-		"a buffer":                      {false, false, report.BufferFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
-		"a buffer near the generators'": {true, false, report.BufferMicroseconds, report.Figure{Missing: "frames may have been lost by the generators, whose own limit is near", Reason: report.NearGenerators}},
-		"a buffer of unknown size":      {false, true, report.BufferFrames, report.Figure{Missing: "how many frames the device held is unknown", Reason: report.BurstsMeasured}},
+		"bursts":                        {false, false, procedure.BackToBackFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
+		"bursts near the generators'":   {true, false, procedure.BackToBackFrames, report.Figure{Low: "700", Reason: report.NearGenerators}},
+		"a buffer":                      {false, false, procedure.BufferFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
+		"a buffer near the generators'": {true, false, procedure.BufferMicroseconds, report.Figure{Missing: "frames may have been lost by the generators, whose own limit is near", Reason: report.NearGenerators}},
+		"a buffer of unknown size":      {false, true, procedure.BufferFrames, report.Figure{Missing: "how many frames the device held is unknown", Reason: report.BurstsMeasured}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {
 				r.Plan.Procedure.Type, r.Result.Reason = plan.TypeBackToBack, report.BurstsMeasured
-				own := report.OwnFigure{Metric: c.metric, Low: "700", High: "710", OfLoss: c.metric != report.BackToBackFrames}
+				own := report.OwnFigure{Metric: c.metric, Low: "700", High: "710", OfLoss: c.metric != procedure.BackToBackFrames}
 				if c.untold {
 					own = report.OwnFigure{Metric: c.metric, Missing: "how many frames the device held is unknown"}
 				}

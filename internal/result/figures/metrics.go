@@ -5,6 +5,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 )
 
 // The metrics.
@@ -89,10 +90,10 @@ var Metrics = []Metric{
 		Sessions: true, Protocol: plan.UDP, value: func(m measured) (report.Number, string) {
 			return whole(m.sessions.Datagrams.JitterMicroseconds), ""
 		}},
-	{Name: report.BackToBackFrames, Own: true, Unit: "frames", Means: "the longest burst without loss, on average of all searches"},
-	{Name: report.BufferFrames, Own: true, Unit: "frames",
+	{Name: procedure.BackToBackFrames, Own: true, Unit: "frames", Means: "the longest burst without loss, on average of all searches"},
+	{Name: procedure.BufferFrames, Own: true, Unit: "frames",
 		Means: "frames of the longest burst without loss that the device held at its end"},
-	{Name: report.BufferMicroseconds, Own: true, Unit: "µs",
+	{Name: procedure.BufferMicroseconds, Own: true, Unit: "µs",
 		Means: "in what time a burst brings the frames that the device held: RFC 9004's corrected buffer time"},
 }
 

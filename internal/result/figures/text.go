@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
@@ -86,11 +87,11 @@ func Format(metric report.Metric, v float64) string {
 		return "rtt " + wording.Microseconds(int64(math.Round(v)))
 	case DatagramLossRatio:
 		return "datagram loss ratio " + strconv.FormatFloat(v, 'g', 3, 64)
-	case report.BackToBackFrames:
+	case procedure.BackToBackFrames:
 		return "bursts of " + wording.Count(int64(math.Round(v))) + " frames"
-	case report.BufferFrames:
+	case procedure.BufferFrames:
 		return "buffer of " + wording.Count(int64(math.Round(v))) + " frames"
-	case report.BufferMicroseconds:
+	case procedure.BufferMicroseconds:
 		return "buffer of " + wording.Microseconds(int64(math.Round(v)))
 	case JitterMicroseconds:
 		return "jitter " + wording.Microseconds(int64(math.Round(v)))

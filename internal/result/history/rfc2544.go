@@ -18,8 +18,8 @@ import (
 )
 
 // RFC2544 sets Reports side by side as RFC 2544, section 26, has it, by product and direction, frame sizes
-// ascending. Procedures that find a limit have throughput, and one that measures a curve has frame loss. Others are listed as
-// without.
+// ascending. Procedures that find a limit have throughput, and one that measures a curve has frame loss. Others are
+// listed as without.
 func RFC2544(reports []*report.Report) *report.RFC2544 {
 	documents := &report.RFC2544{Reports: reports}
 	for _, r := range reports {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/sim"
@@ -51,8 +52,8 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 			if r.Ending != report.Completed || r.Result.Reason != report.BurstsMeasured || !r.Result.Confirmed {
 				t.Fatalf("%s: %s, %+v", r.Ending, r.Message, r.Result)
 			}
-			want := map[report.Metric]float64{report.BackToBackFrames: c.longest, report.BufferFrames: c.capacity,
-				report.BufferMicroseconds: c.capacity / c.offered * 1e6}
+			want := map[report.Metric]float64{procedure.BackToBackFrames: c.longest, procedure.BufferFrames: c.capacity,
+				procedure.BufferMicroseconds: c.capacity / c.offered * 1e6}
 			for _, f := range figures.Of(r) {
 				truth, ofBursts := want[f.Metric]
 				if !ofBursts || f.Direction == report.AllDirections {

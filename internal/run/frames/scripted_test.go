@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/run/frames"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -172,7 +173,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 		}
 		longest, asked := s.holds*20_000/(20_000-s.limit), 0
 		for _, f := range figures.Of(rep) {
-			if f.Metric == report.BackToBackFrames && f.Direction != report.AllDirections {
+			if f.Metric == procedure.BackToBackFrames && f.Direction != report.AllDirections {
 				checkNear(t, "the longest burst", f.Low.Float(), longest)
 				asked++
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/test/rigs/calm"
 )
@@ -43,7 +44,7 @@ func TestBurstsShowTheQueueOfALimit(t *testing.T) {
 	t.Logf("a queue of %d ms: %s", queue, r.Result.Message)
 	const bytesPerSecond, batch = 10_240_000 / 8, 64
 	truth := float64(queue)*bytesPerSecond/1000/60 + 0.010*bytesPerSecond/64
-	want := map[report.Metric]float64{report.BufferFrames: truth, report.BackToBackFrames: 2 * truth}
+	want := map[report.Metric]float64{procedure.BufferFrames: truth, procedure.BackToBackFrames: 2 * truth}
 	var faults []string
 	seen := 0
 	for _, f := range figures.Of(&r) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units/transit"
 	"github.com/linerate-dev/linerate/test/rigs/truth"
@@ -161,7 +162,7 @@ func (q asked) savedUp(p plan.Procedure) float64 {
 // buffers are the frames that bursts show the device to hold.
 func (q asked) buffers(r *report.Report, a *answer, known bool) {
 	for _, m := range r.Result.Directions {
-		buffer, found := m.OwnFigure(report.BufferFrames)
+		buffer, found := m.OwnFigure(procedure.BufferFrames)
 		if !found || buffer.Low == "" {
 			a.miss("%s: bursts show nothing: %s", m.Name(), r.Result.Message)
 			continue

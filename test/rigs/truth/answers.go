@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 )
 
 // compareGoals compares each goal of a search with the device, as if it were the only one.
@@ -55,7 +56,7 @@ func (d Device) compareSoak(r *report.Report, m report.Direction) []string {
 // compareBursts compares the bounds that a direction's bursts show with the number of frames that the device holds.
 // Both the limiter's clock and the generator's spacing may bring the burst's end one frame nearer.
 func (d Device) compareBursts(m report.Direction) []string {
-	buffer, found := m.OwnFigure(report.BufferFrames)
+	buffer, found := m.OwnFigure(procedure.BufferFrames)
 	if !found || d.Holds == 0 {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -91,7 +92,7 @@ func TestBurstsAreHeldAgainstWhatTheDeviceHolds(t *testing.T) {
 	} {
 		r := givenLoads(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
 			r.Result.Reason = report.BurstsMeasured
-			r.Result.Directions[0].Own = []report.OwnFigure{{Metric: report.BufferFrames, Low: report.Number(c.low),
+			r.Result.Directions[0].Own = []report.OwnFigure{{Metric: procedure.BufferFrames, Low: report.Number(c.low),
 				High: report.Number(c.high)}}
 		})
 		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") ||
@@ -102,7 +103,7 @@ func TestBurstsAreHeldAgainstWhatTheDeviceHolds(t *testing.T) {
 	device.Holds = 0
 	unknown := givenLoads(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
 		r.Result.Reason = report.BurstsMeasured
-		r.Result.Directions[0].Own = []report.OwnFigure{{Metric: report.BufferFrames, Low: "450", High: "480"}}
+		r.Result.Directions[0].Own = []report.OwnFigure{{Metric: procedure.BufferFrames, Low: "450", High: "480"}}
 	})
 	if faults := device.Faults(unknown); len(faults) > 0 {
 		t.Errorf("a device of which nobody knows what it holds: %v", faults)

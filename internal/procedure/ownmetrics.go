@@ -1,0 +1,10 @@
+package procedure
+
+import "github.com/linerate-dev/linerate/internal/document/report"
+
+// The metrics that bursts show of a direction (RFC 9004).
+const (
+	BackToBackFrames   report.Metric = "BackToBackFrames"
+	BufferFrames       report.Metric = "BufferFrames"
+	BufferMicroseconds report.Metric = "BufferMicroseconds"
+)
