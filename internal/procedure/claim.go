@@ -9,9 +9,10 @@ import (
 )
 
 // ClaimAsked is the reason of an answer at a load that was asked for. Where a direction was offered less, the generator
-// was the limit, or the machine that held it up, whatever was lost. What came back of a load with pauses may be less than the device carries, and its
-// loss is not that of the load asked for. Otherwise, where frames were surely lost above the limit, what came back is
-// what the device makes of that load, and the reason is lossy, the procedure's own. Otherwise the device may do more.
+// was the limit, or the machine that held it up, whatever was lost. What came back of a load with pauses may be less
+// than the device carries, and its loss is not that of the load asked for. Otherwise, where frames were surely lost
+// above the limit, what came back is what the device makes of that load, and the reason is lossy, the procedure's own.
+// Otherwise the device may do more.
 func ClaimAsked(answer []report.Direction, limit units.Ratio, lossy report.Reason) report.Reason {
 	switch {
 	case slices.ContainsFunc(answer, report.Direction.WeakGenerator):

@@ -66,8 +66,9 @@ func takeProcessor(threads []int, l Link) error {
 	if err := Bind(threads, *l.Processor); err != nil || !l.RunsFirst {
 		return err
 	}
+	first := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}
 	for _, thread := range threads {
-		_ = unix.SchedSetAttr(thread, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0)
+		_ = unix.SchedSetAttr(thread, &first, 0)
 	}
 	return nil
 }
