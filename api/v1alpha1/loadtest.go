@@ -122,7 +122,7 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
 
-	// observers read vital signs beside the traffic, such as how busy processors are. Example: [{name: cpu, of:
+	// observers read vital signs beside the traffic, such as how busy processors are. Example: [{name: cpu, observed:
 	// Generator, type: Processors}].
 	// +optional
 	// +listType=map

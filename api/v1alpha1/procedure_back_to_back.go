@@ -23,8 +23,8 @@ type BackToBackSpec struct {
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
 
 	// trialDuration is how long the trial before the bursts lasts: it shows how fast the overloaded device forwards.
+	// Default: 10s, or five times maxBurstDuration where that is no less. Example: 10s.
 	// +optional
-	// +kubebuilder:default="10s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
 
 	// throughput is the device's in each direction, known from another test. Default: what the trial shows.
@@ -33,9 +33,9 @@ type BackToBackSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.endsWith('pps')",message="give throughput in packets per second, such as 9.9kpps: a burst is counted in frames"
 	Throughput Rate `json:"throughput,omitempty"`
 
-	// maxBurstDuration is the longest burst, as time at the rate that is reached: less than trialDuration.
+	// maxBurstDuration is the longest burst, as time at the rate that is reached: less than trialDuration. Default: 2s, or a fifth of a
+	// trialDuration that is no longer. Example: 2s.
 	// +optional
-	// +kubebuilder:default="2s"
 	MaxBurstDuration BurstDuration `json:"maxBurstDuration,omitempty"`
 
 	// resolution is how near the longest burst without loss and the shortest with loss come, relative to the latter.

@@ -18,13 +18,11 @@ type ConstantLoadSpec struct {
 	// +kubebuilder:default="5s"
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
 
-	// duration is how long the rate is held after the warm-up.
+	// duration is how long the rate is held after the warm-up. Default: 60s, or window if that is longer. Example: 60s.
 	// +optional
-	// +kubebuilder:default="60s"
 	Duration HoldDuration `json:"duration,omitempty"`
 
-	// window is how long each part of duration that is judged apart is.
+	// window is how long each part of duration that is judged apart is. Default: 10s, or as duration needs. Example: 10s.
 	// +optional
-	// +kubebuilder:default="10s"
 	Window HoldDuration `json:"window,omitempty"`
 }

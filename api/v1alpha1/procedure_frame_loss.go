@@ -11,21 +11,21 @@ package v1alpha1
 //	        └─┴─┴─┴─┴─┴─┴─┴─┴──▶ time
 //	         trialDuration
 //
-// +kubebuilder:validation:XValidation:rule="['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.maxRate, self.minRate, self.step].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".step",message="maxRate, minRate and step must be in one unit, such as 2mpps, 500kpps and 100kpps"
+// +kubebuilder:validation:XValidation:rule="['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.maxRate, self.?minRate.orValue(self.maxRate), self.?step.orValue(self.maxRate)].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".step",message="maxRate, minRate and step must be in one unit, such as 2mpps, 500kpps and 100kpps"
 type FrameLossSpec struct {
 	// maxRate is the highest load, tried first.
 	// +optional
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// minRate is the lowest load, in the unit of maxRate.
+	// minRate is the lowest load, in the unit of maxRate. Default: 10%, or a tenth of maxRate where that is no more,
+	// or has another unit. Example: 10%.
 	// +optional
-	// +kubebuilder:default="10%"
 	MinRate Rate `json:"minRate,omitempty"`
 
-	// step is how much each load is below the one before, in the unit of maxRate.
+	// step is how much each load is below the one before, in the unit of maxRate. Default: as of minRate.
+	// Example: 10%.
 	// +optional
-	// +kubebuilder:default="10%"
 	Step Rate `json:"step,omitempty"`
 
 	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.

@@ -11,13 +11,10 @@ package v1alpha1
 //	 │ ┌─────┐          ┌─┘       ││ └┘  ││   │
 //	 └─┴─────┴──────────┴─────────┴┴─────┴┴───┴──▶ time
 //	   warm-up   rampDuration     refine confirm hold
-//
-// +kubebuilder:validation:XValidation:rule="duration(self.settleDuration) + duration('100ms') <= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.settleDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.stepDuration) < duration('200ms')",fieldPath=".settleDuration",message="settleDuration must be at least 100ms shorter than stepDuration: the rest of the step is what is measured"
-// +kubebuilder:validation:XValidation:rule="duration(self.rampDuration) >= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.rampDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.rampDuration) < duration('1s')",fieldPath=".rampDuration",message="rampDuration must be at least stepDuration: a ramp has one step or more"
 type RampSpec struct {
-	// warmupRate is the load of the warm-up, which fills caches and tables. Example: 1kpps.
+	// warmupRate is the load of the warm-up, which fills caches and tables. Default: 1kpps, or targetRate if that
+	// is less. Example: 1kpps.
 	// +optional
-	// +kubebuilder:default="1kpps"
 	WarmupRate Rate `json:"warmupRate,omitempty"`
 
 	// warmupDuration is how long the warm-up lasts; 0s: none. Example: 30s.
@@ -31,21 +28,19 @@ type RampSpec struct {
 	// +kubebuilder:default="100%"
 	TargetRate Rate `json:"targetRate,omitempty"`
 
-	// rampDuration is how long the way to the top takes. Example: 10m.
+	// rampDuration is how long the way to the top takes. Default: 10m, or stepDuration if that is longer. Example: 10m.
 	// +optional
-	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="rampDuration must be between 1s and 24h"
 	RampDuration Duration `json:"rampDuration,omitempty"`
 
-	// stepDuration is how long each step lasts. Example: 2s.
+	// stepDuration is how long each step lasts. Default: 2s, or as rampDuration and settleDuration need. Example: 2s.
 	// +optional
-	// +kubebuilder:default="2s"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('200ms') && duration(self) <= duration('1h'))",message="stepDuration must be between 200ms and 1h"
 	StepDuration Duration `json:"stepDuration,omitempty"`
 
-	// settleDuration is the beginning of each step that isn't judged. Example: 500ms.
+	// settleDuration is the beginning of each step that isn't judged. Default: 500ms, or a quarter of a shorter
+	// stepDuration. Example: 500ms.
 	// +optional
-	// +kubebuilder:default="500ms"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1m')",message="settleDuration must be at most 1m"
 	SettleDuration Duration `json:"settleDuration,omitempty"`
 

@@ -97,9 +97,9 @@ type SearchGoal struct {
 	// +kubebuilder:default="1s"
 	FinalTrialDuration TrialDuration `json:"finalTrialDuration,omitempty"`
 
-	// durationSum is how long the trials at one load last together before it is decided.
+	// durationSum is how long the trials at one load last together before it is decided. Default: 21s, or
+	// finalTrialDuration if that is longer. Example: 21s.
 	// +optional
-	// +kubebuilder:default="21s"
 	DurationSum TrialDuration `json:"durationSum,omitempty"`
 
 	// exceedRatio is the share of the trials at a load that may lose more than lossRatio.

@@ -25,14 +25,13 @@ type SoakSpec struct {
 	// +kubebuilder:default="30m"
 	Duration HoldDuration `json:"duration,omitempty"`
 
-	// firstTrialDuration is how long the first trial sends.
+	// firstTrialDuration is how long the first trial sends. Default: 5.1s, or duration if that is less. Example: 5.1s.
 	// +optional
-	// +kubebuilder:default="5.1s"
 	FirstTrialDuration TrialDuration `json:"firstTrialDuration,omitempty"`
 
-	// trialGrowth is by how much each trial is longer than the one before.
+	// trialGrowth is by how much each trial is longer than the one before. Default: 100ms, or what keeps duration
+	// within 500 trials. Example: 100ms.
 	// +optional
-	// +kubebuilder:default="100ms"
 	TrialGrowth WarmupDuration `json:"trialGrowth,omitempty"`
 
 	// minRate is the lowest load, in the unit of maxRate. Default: a hundredth of maxRate.

@@ -244,7 +244,7 @@ const (
 
 // FlowsSpec says how many flows there are, and what tells them apart.
 //
-// +kubebuilder:validation:XValidation:rule="self.?order.orValue('Sequential') != 'Random' || size(self.fields) == 1",fieldPath=".fields",message="order Random draws one field of each frame, so that there are no more flows than count: name one field, such as [DestinationAddress]"
+// +kubebuilder:validation:XValidation:rule="self.?order.orValue('Sequential') != 'Random' || !has(self.fields) || size(self.fields) == 1",fieldPath=".fields",message="order Random draws one field of each frame, so that there are no more flows than count: name one field, such as [DestinationAddress]"
 type FlowsSpec struct {
 	// count is the number of flows per direction, over all replicas. Example: 254.
 	// +optional
@@ -253,10 +253,10 @@ type FlowsSpec struct {
 	// +kubebuilder:validation:Maximum=16777216
 	Count int64 `json:"count,omitempty"`
 
-	// fields are the fields in which the flows differ. Example: [SourceAddress, DestinationAddress].
+	// fields are the fields in which the flows differ. Default: [SourceAddress, DestinationAddress], with order Random
+	// [DestinationAddress]. Example: [SourcePort].
 	// +optional
 	// +listType=set
-	// +kubebuilder:default={SourceAddress,DestinationAddress}
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
 	Fields []FlowField `json:"fields,omitempty"`

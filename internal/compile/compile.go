@@ -92,6 +92,7 @@ func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	if c.engine == nil {
 		return c
 	}
+	warmsUpByDefault := spec.Procedure.Ramp.WarmupRate == ""
 	spec.Procedure = withDefaults(spec.Procedure, c.traffic.defaultHeldRate())
 	replicas := max(int(spec.Generator.Replicas), 1) // an External one is one server
 	stamps := &stamps{refusals: r, spec: &spec, engine: c.engine}
@@ -117,7 +118,7 @@ func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	c.procedure = &procedureReader{refusals: r, spec: &spec, traffic: c.traffic}
 	c.criteria = &criteriaReader{refusals: r, spec: &spec}
 	c.observers = &observerReader{refusals: r, specs: spec.Observers, device: c.device, dut: spec.DUT, engine: c.engine}
-	c.fit = &fit{refusals: r, spec: &spec, links: c.links}
+	c.fit = &fit{refusals: r, spec: &spec, links: c.links, warmsUpByDefault: warmsUpByDefault}
 	c.templates = &templates{refusals: r, spec: &spec, namespace: test.Namespace}
 	c.networks = &clusterNetworks{refusals: r, specs: spec.Links, device: c.device, engine: c.engine}
 	return c

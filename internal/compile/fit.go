@@ -22,6 +22,8 @@ type fit struct {
 	*refusals
 	spec  *v1alpha1.LoadTestSpec
 	links *links
+	// warmsUpByDefault says that the test doesn't say at which rate its ramp warms up.
+	warmsUpByDefault bool
 }
 
 // This file checks whether a procedure fits the deadline and the links. The procedure itself says how long it
@@ -60,12 +62,30 @@ func (ft *fit) checkLoad(p *plan.Plan) {
 	if p.Sessions != nil {
 		return // which have no rate to ask for
 	}
+	ft.lowerDefaultWarmUp(p)
 	rates := procedures.New(p.Procedure).Rates()
 	for _, d := range p.Directions {
 		if len(ft.errs) > 0 {
 			return // the same rates fail in every direction
 		}
 		ft.checkRates(rates, d)
+	}
+}
+
+// lowerDefaultWarmUp warms a ramp up at its target rate, where the test doesn't say at which rate, and the default is
+// more than the target in some direction.
+func (ft *fit) lowerDefaultWarmUp(p *plan.Plan) {
+	if p.Procedure.Type != plan.TypeRamp || !ft.warmsUpByDefault {
+		return
+	}
+	ramp := &p.Procedure.Ramp
+	for _, d := range p.Directions {
+		_, line := ft.slower(d)
+		full, excess := overLine(ramp.TargetRate, d.Mix, line)
+		if warmup, over := overLine(ramp.WarmupRate, d.Mix, line); excess == "" && (over != "" || full > 0 && warmup > full) {
+			ramp.WarmupRate = ramp.TargetRate
+			return
+		}
 	}
 }
 

@@ -141,6 +141,12 @@ func (lo *loads) flows() profile.Flows {
 			profile.DestinationAddress}}
 	}
 	flows := profile.Flows{Count: spec.Count, Random: spec.Order == v1alpha1.FlowsRandom}
+	if len(spec.Fields) == 0 {
+		flows.Vary = []profile.Field{profile.DestinationAddress}
+		if !flows.Random {
+			flows.Vary = []profile.Field{profile.SourceAddress, profile.DestinationAddress}
+		}
+	}
 	for _, f := range spec.Fields {
 		flows.Vary = append(flows.Vary, profile.Field(f))
 	}

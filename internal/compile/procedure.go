@@ -28,38 +28,34 @@ const (
 	maxLoads = 1000 // of a frame loss curve
 )
 
-// withDefaults fills in the defaults of a missing member for the procedure's type. The schema has the defaults of a
-// member's fields, and can't set a missing member, or it would appear in procedures of every type.
+// withDefaults fills in the defaults of a missing member for the procedure's type, and those that depend on other
+// fields. The schema has the other defaults of a member's fields, and can't set a missing member, or it would appear in procedures of every type.
 // TestAMissingMemberHasTheSchemasDefaults holds the two together. The default rate of a held load depends on the kind
 // of traffic.
 func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha1.ProcedureSpec {
 	switch {
 	case spec.Type == v1alpha1.ProcedureRamp && spec.Ramp == v1alpha1.RampSpec{}:
 		spec.Ramp = v1alpha1.RampSpec{
-			WarmupRate: "1kpps", WarmupDuration: "30s", TargetRate: "100%", RampDuration: "10m", StepDuration: "2s",
-			SettleDuration: "500ms",
-			Precision:      "0.5%", ConfirmDuration: "10s", HoldDuration: "30s",
+			WarmupDuration: "30s", TargetRate: "100%", Precision: "0.5%", ConfirmDuration: "10s", HoldDuration: "30s",
 		}
 	case spec.Type == v1alpha1.ProcedureConstantLoad && spec.ConstantLoad == v1alpha1.ConstantLoadSpec{}:
-		spec.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: heldAt, WarmupDuration: "5s", Duration: "60s",
-			Window: "10s"}
+		spec.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: heldAt, WarmupDuration: "5s"}
 	case spec.Type == v1alpha1.ProcedureFrameLoss && spec.FrameLoss == v1alpha1.FrameLossSpec{}:
-		spec.FrameLoss = v1alpha1.FrameLossSpec{MaxRate: "100%", MinRate: "10%", Step: "10%", WarmupDuration: "5s",
-			TrialDuration: "60s"}
+		spec.FrameLoss = v1alpha1.FrameLossSpec{MaxRate: "100%", WarmupDuration: "5s", TrialDuration: "60s"}
 	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad &&
 		spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
 		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s",
 			TrialDuration: "60s", Trials: 1}
 	case spec.Type == v1alpha1.ProcedureBackToBack && spec.BackToBack == v1alpha1.BackToBackSpec{}:
-		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "10s",
-			MaxBurstDuration: "2s", Resolution: "1%", Repetitions: 20}
+		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", Resolution: "1%",
+			Repetitions: 20}
 	case spec.Type == v1alpha1.ProcedureSoak && spec.Soak == v1alpha1.SoakSpec{}:
-		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.0000001", Duration: "30m", FirstTrialDuration: "5.1s", TrialGrowth: "100ms",
-			MaxRate: "100%", WarmupDuration: "5s"}
+		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.0000001", Duration: "30m", MaxRate: "100%",
+			WarmupDuration: "5s"}
 	case spec.Type == v1alpha1.ProcedureSearch:
 		spec.Search = searchWithDefaults(spec.Search)
 	}
-	return spec
+	return withDependentDefaults(spec)
 }
 
 // UsualDuration is how long a test's procedure takes if nothing unusual happens. The spec need not be admitted:
@@ -185,7 +181,16 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 		HoldDuration:     m.duration("holdDuration", spec.HoldDuration),
 		StopAtSaturation: spec.StopAtSaturation,
 	}
-	if ramp, step := r.RampDuration.Std(), r.StepDuration.Std(); step > 0 && ramp > maxSteps*step {
+	ramp, step, settle := r.RampDuration.Std(), r.StepDuration.Std(), r.Settle.Std()
+	if step > 0 && settle+100*time.Millisecond > step {
+		m.refuse(m.path("settleDuration"), spec.SettleDuration, "settleDuration must be at least 100ms shorter than "+
+			"stepDuration: the rest of the step is what is measured")
+	}
+	if ramp > 0 && ramp < step {
+		m.refuse(m.path("rampDuration"), spec.RampDuration,
+			"rampDuration must be at least stepDuration: a ramp has one step or more")
+	}
+	if step > 0 && ramp > maxSteps*step {
 		m.refusef(m.path("stepDuration"), spec.StepDuration,
 			"rampDuration %s in steps of %s are %d steps, and %d is the most: make stepDuration at least %s", ramp,
 			step, ramp/step, maxSteps, ramp/maxSteps)
@@ -274,7 +279,7 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 	if trial := b.TrialDuration.Std(); trial > 0 && trial <= b.Longest.Std() {
 		m.refusef(m.path("maxBurstDuration"), spec.MaxBurstDuration,
 			"the trial before the bursts shows whether bursts can lose frames at all, and has to be longer than "+
-				"they: make longest less than trialDuration, %s", trial)
+				"they: make maxBurstDuration less than trialDuration, %s", trial)
 	}
 	return b
 }
@@ -282,6 +287,11 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 // mostTrials is how many trials a soak may have. Before each trial, curves are fitted to all earlier trials, which
 // takes longer the more there are.
 const mostTrials = 500
+
+// leastGrowth is by how much each trial of a soak is to be longer than the one before, so that mostTrials are enough.
+func leastGrowth(whole time.Duration) time.Duration {
+	return (2 * whole / (mostTrials * mostTrials)).Round(100*time.Millisecond) + 100*time.Millisecond
+}
 
 func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	s := &plan.Soak{
@@ -311,7 +321,7 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 			m.refusef(m.path("trialGrowth"), spec.TrialGrowth,
 				"trials from %s, each %s longer than the one before, are more than %d in %s: make firstTrialDuration or "+
 					"trialGrowth longer, such as trialGrowth: %s", first, s.TrialGrowth.Std(), mostTrials, whole,
-				(2*whole/(mostTrials*mostTrials)).Round(100*time.Millisecond)+100*time.Millisecond)
+				leastGrowth(whole))
 		}
 	}
 	return s

@@ -53,12 +53,8 @@ func TestAShortFileGetsAllDefaults(t *testing.T) {
 		{"traffic.profile", string(spec.Traffic.Profile), "IMIX"},
 		{"procedure.type", string(spec.Procedure.Type), "Ramp"},
 		{"procedure.maxLossRatio", string(spec.Procedure.MaxLossRatio), "0.001"},
-		{"ramp.warmupRate", string(spec.Procedure.Ramp.WarmupRate), "1kpps"},
 		{"ramp.warmupDuration", string(spec.Procedure.Ramp.WarmupDuration), "30s"},
 		{"ramp.targetRate", string(spec.Procedure.Ramp.TargetRate), "100%"},
-		{"ramp.rampDuration", string(spec.Procedure.Ramp.RampDuration), "10m"},
-		{"ramp.stepDuration", string(spec.Procedure.Ramp.StepDuration), "2s"},
-		{"ramp.settle", string(spec.Procedure.Ramp.SettleDuration), "500ms"},
 		{"ramp.refineTo", string(spec.Procedure.Ramp.Precision), "0.5%"},
 		{"ramp.confirmDuration", string(spec.Procedure.Ramp.ConfirmDuration), "10s"},
 		{"ramp.holdDuration", string(spec.Procedure.Ramp.HoldDuration), "30s"},
@@ -74,11 +70,9 @@ func TestAProcedureGetsTheDefaultsOfItsTypeAlone(t *testing.T) {
 	two := int32(2)
 	for text, want := range map[string]v1alpha1.ProcedureSpec{
 		"{type: ConstantLoad, constantLoad: {}}": {Type: "ConstantLoad", MaxLossRatio: "0.001",
-			ConstantLoad: v1alpha1.ConstantLoadSpec{Rate: "100%", WarmupDuration: "5s", Duration: "60s",
-				Window: "10s"}},
+			ConstantLoad: v1alpha1.ConstantLoadSpec{Rate: "100%", WarmupDuration: "5s"}},
 		"{type: FrameLoss, frameLoss: {}}": {Type: "FrameLoss", MaxLossRatio: "0.001",
-			FrameLoss: v1alpha1.FrameLossSpec{MaxRate: "100%", MinRate: "10%", Step: "10%", WarmupDuration: "5s",
-				TrialDuration: "60s", CleanTrials: &two}},
+			FrameLoss: v1alpha1.FrameLossSpec{MaxRate: "100%", WarmupDuration: "5s", TrialDuration: "60s", CleanTrials: &two}},
 		"{type: MaximumOfferedLoad, maximumOfferedLoad: {}}": {Type: "MaximumOfferedLoad", MaxLossRatio: "0.001",
 			MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s",
 				TrialDuration: "60s", Trials: 1}},
@@ -99,8 +93,8 @@ func TestAValueThatIsGivenIsNotReplacedByItsDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := objects[0].LoadTest.Spec.Procedure.Ramp; got.HoldDuration != "0s" || got.RampDuration != "10m" {
-		t.Errorf("holdDuration %q, rampDuration %q", got.HoldDuration, got.RampDuration)
+	if got := objects[0].LoadTest.Spec.Procedure.Ramp; got.HoldDuration != "0s" || got.WarmupDuration != "30s" {
+		t.Errorf("holdDuration %q, warmupDuration %q", got.HoldDuration, got.WarmupDuration)
 	}
 }
 

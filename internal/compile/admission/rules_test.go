@@ -116,15 +116,11 @@ func TestANetworkOfTheDevicesOwnIsForADeviceInAPod(t *testing.T) {
 	}
 }
 
-// A duration that is none, or out of its own bounds, is told of once: what compares it with another one says
-// nothing more.
-func TestDurationsOfARampFitEachOther(t *testing.T) {
-	const settle, ramp = "settleDuration must be at least 100ms shorter than stepDuration",
-		"rampDuration must be at least stepDuration"
+// A duration that is none, or out of its own bounds, makes one fault.
+func TestDurationsOfARampHaveAUnitAndBounds(t *testing.T) {
 	for text, want := range map[string][]string{
 		"": nil,
 		"stepDuration: 1s, settleDuration: 900ms":    nil,
-		"stepDuration: 1s, settleDuration: 901ms":    {settle},
 		"stepDuration: 200ms, settleDuration: 0.1s":  nil,
 		"stepDuration: 199ms, settleDuration: 0s":    {"stepDuration must be between"},
 		"stepDuration: 199ms, settleDuration: 500ms": {"stepDuration must be between"},
@@ -134,12 +130,11 @@ func TestDurationsOfARampFitEachOther(t *testing.T) {
 		"stepDuration: 2s, settleDuration: soon":     {"settleDuration is \"soon\""},
 		"stepDuration: 2s, settleDuration: -5s":      {"settleDuration is \"-5s\""},
 		"stepDuration: soon, settleDuration: soon":   {"stepDuration is \"soon\"", "settleDuration is \"soon\""},
-		"stepDuration: 1m, settleDuration: 61s":      {settle, "settleDuration must be at most 1m"},
+		"stepDuration: 1m, settleDuration: 61s":      {"settleDuration must be at most 1m"},
 		"stepDuration: 10s, rampDuration: 10s":       nil,
-		"stepDuration: 10s, rampDuration: 9.999s":    {ramp},
 		"stepDuration: 10s, rampDuration: 0.5s":      {"rampDuration must be between"},
 		"stepDuration: 10s, rampDuration: long":      {"rampDuration is \"long\""},
-		"stepDuration: 2h, rampDuration: 1h":         {"stepDuration must be between", ramp},
+		"stepDuration: 2h, rampDuration: 1h":         {"stepDuration must be between"},
 	} {
 		t.Run(text, func(t *testing.T) {
 			err := judged(t, []choice{devices[1], lineRates[0], {"ramp", "procedure: {ramp: {" + text + "}}"}})

@@ -1,0 +1,113 @@
+package compile
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// This file has the defaults that depend on another field. The schema has none of them, since it cannot tell a
+// default from what a user wrote, and a default must never refuse what a user wrote.
+
+// usualWarmupRate is a ramp's default warm-up. It is lowered to a targetRate that is less.
+const usualWarmupRate v1alpha1.Rate = "1kpps"
+
+// spanOf is a duration's length, and 0 where the duration is missing or can't be read. What can't be read is refused
+// where the member is compiled.
+func spanOf[D ~string](d D) time.Duration {
+	span, err := v1alpha1.Duration(d).Std()
+	if err != nil {
+		return 0
+	}
+	return span
+}
+
+// unlessGiven is the field's value if the spec has one, and else the default.
+func unlessGiven[D ~string](given D, byDefault time.Duration) D {
+	return cmp.Or(given, D(byDefault.String()))
+}
+
+// withDependentDefaults fills in the defaults of the type's member that depend on its other fields.
+func withDependentDefaults(spec v1alpha1.ProcedureSpec) v1alpha1.ProcedureSpec {
+	switch spec.Type {
+	case v1alpha1.ProcedureRamp:
+		spec.Ramp = rampWithDefaults(spec.Ramp)
+	case v1alpha1.ProcedureConstantLoad:
+		l := &spec.ConstantLoad
+		l.Duration = unlessGiven(l.Duration, max(time.Minute, spanOf(l.Window)))
+		l.Window = unlessGiven(l.Window, min(stepsOf(spanOf(l.Duration), 10*time.Second), spanOf(l.Duration)))
+	case v1alpha1.ProcedureFrameLoss:
+		tenth := tenthOf(spec.FrameLoss.MaxRate)
+		spec.FrameLoss.MinRate = cmp.Or(spec.FrameLoss.MinRate, tenth)
+		spec.FrameLoss.Step = cmp.Or(spec.FrameLoss.Step, tenth)
+	case v1alpha1.ProcedureBackToBack:
+		b := &spec.BackToBack
+		trial, burst := 10*time.Second, 2*time.Second
+		if spanOf(b.MaxBurstDuration) >= trial {
+			trial = 5 * spanOf(b.MaxBurstDuration)
+		}
+		b.TrialDuration = unlessGiven(b.TrialDuration, trial)
+		if spanOf(b.TrialDuration) <= burst {
+			burst = spanOf(b.TrialDuration) / 5
+		}
+		b.MaxBurstDuration = unlessGiven(b.MaxBurstDuration, burst)
+	case v1alpha1.ProcedureSearch:
+		goals := make([]v1alpha1.SearchGoal, len(spec.Search.Goals))
+		for i, g := range spec.Search.Goals {
+			g.DurationSum = unlessGiven(g.DurationSum, max(21*time.Second, spanOf(g.FinalTrialDuration)))
+			goals[i] = g
+		}
+		spec.Search.Goals = goals
+	case v1alpha1.ProcedureSoak:
+		s := &spec.Soak
+		s.FirstTrialDuration = unlessGiven(s.FirstTrialDuration, min(5100*time.Millisecond, spanOf(s.Duration)))
+		growth, whole := 100*time.Millisecond, spanOf(s.Duration)
+		if whole > mostTrials*spanOf(s.FirstTrialDuration)+mostTrials*(mostTrials-1)/2*growth {
+			growth = leastGrowth(whole)
+		}
+		s.TrialGrowth = unlessGiven(s.TrialGrowth, growth)
+	default:
+	}
+	return spec
+}
+
+// rampWithDefaults keeps a step that is judged for 100 ms or longer in each step, and a step or more in the ramp.
+func rampWithDefaults(r v1alpha1.RampSpec) v1alpha1.RampSpec {
+	r.WarmupRate = cmp.Or(r.WarmupRate, usualWarmupRate)
+	step := 2 * time.Second
+	if settle := spanOf(r.SettleDuration); settle+100*time.Millisecond > step {
+		step = 4 * settle
+	}
+	if ramp := spanOf(r.RampDuration); ramp > 0 {
+		step = min(stepsOf(ramp, step), ramp)
+	}
+	r.StepDuration = unlessGiven(r.StepDuration, step)
+	settle := 500 * time.Millisecond
+	if step := spanOf(r.StepDuration); settle+100*time.Millisecond > step {
+		settle = step / 4
+	}
+	r.SettleDuration = unlessGiven(r.SettleDuration, settle)
+	r.RampDuration = unlessGiven(r.RampDuration, max(10*time.Minute, spanOf(r.StepDuration)))
+	return r
+}
+
+// stepsOf is the usual length of a step, or what parts the whole into maxSteps steps or fewer.
+func stepsOf(whole, usual time.Duration) time.Duration {
+	if whole <= maxSteps*usual {
+		return usual
+	}
+	return (whole / maxSteps).Truncate(time.Second) + time.Second
+}
+
+// tenthOf is a curve's default lowest load, and its default step: 10 % of the line rate, or a tenth of a highest load
+// that is no more, or that has another unit.
+func tenthOf(highest v1alpha1.Rate) v1alpha1.Rate {
+	const tenPercent = 10_000_000
+	rate, err := units.ParseRate(string(highest))
+	if err != nil || rate.Kind == units.LinePercent && rate.Micros > tenPercent {
+		return "10%"
+	}
+	return v1alpha1.Rate(units.Rate{Kind: rate.Kind, Micros: max(1, rate.Micros/10)}.String())
+}
