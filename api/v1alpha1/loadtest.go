@@ -11,19 +11,18 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=lt,categories=linerate
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.phase`,description="Waiting, Starting, Running, Ending, Suspended, Measured, Stopped or Failed"
+// +kubebuilder:printcolumn:name="Progress",type=integer,JSONPath=`.status.progress.percent`,description="How many percent of the run are done"
+// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.summary`,description="Packets per second, layer-1 bits per second, percent of line rate"
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.reason`,description="What it waits for, what limited the result, or why it failed"
+// +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="The criteria's verdict"
 // +kubebuilder:printcolumn:name="DUT",type=string,JSONPath=`.spec.dut.type`,description="What is tested",priority=1
 // +kubebuilder:printcolumn:name="Profile",type=string,JSONPath=`.spec.traffic.profile`,description="What traffic it is tested with",priority=1
 // +kubebuilder:printcolumn:name="Engine",type=string,JSONPath=`.spec.generator.engine`,description="What sends the traffic",priority=1
-// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Complete")].reason`,description="Waiting, Running, or how it ended"
-// +kubebuilder:printcolumn:name="Pods",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].reason`,description="Whether its pods have their places, or what they wait for",priority=1
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.pods[?(@.role=="Generator")].node`,description="Where the first generator runs",priority=1
-// +kubebuilder:printcolumn:name="Step",type=string,JSONPath=`.status.progress.step`,description="What is being done"
-// +kubebuilder:printcolumn:name="%",type=integer,JSONPath=`.status.progress.percent`,description="How much of it all is done"
-// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.summary`,description="Packets per second, layer-1 bits per second, percent of line rate"
-// +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="The criteria's verdict"
-// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.result.reason`,description="Why the result is what it is",priority=1
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.progress.phase`,description="What the run does",priority=1
 // +kubebuilder:printcolumn:name="Latency",type=string,JSONPath=`.status.result.latency`,description="The longest p99 at each load",priority=1
-// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,priority=1
 // +kubebuilder:validation:XValidation:rule="self.spec.activeDeadline == oldSelf.spec.activeDeadline || !has(self.status) || !has(self.status.startTime)",fieldPath=".spec.activeDeadline",message="activeDeadline can't be changed once the run has begun, as the runner has it by then: stop: true ends the test now, and a longer run is a new LoadTest"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata",message="a LoadTest's name has at most 40 lower-case letters, digits and dashes (no dots): the names of all that belongs to it are built on it"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || !has(self.spec.baseline.loadTest) || self.spec.baseline.loadTest != self.metadata.name",fieldPath=".spec.baseline.loadTest",message="a test can't be its own baseline: name an earlier one"

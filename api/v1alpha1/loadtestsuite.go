@@ -14,14 +14,15 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=lts,categories=linerate
-// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Complete")].reason`,description="Waiting, Running, or how it ended"
-// +kubebuilder:printcolumn:name="Cells",type=integer,JSONPath=`.status.counts.cells`,description="How many combinations of the axes' values there are",priority=1
-// +kubebuilder:printcolumn:name="Tests",type=integer,JSONPath=`.status.counts.tests`,description="How many measurements that makes"
-// +kubebuilder:printcolumn:name="Running",type=integer,JSONPath=`.status.counts.running`,description="How many are being measured"
-// +kubebuilder:printcolumn:name="Measured",type=integer,JSONPath=`.status.counts.measured`,description="How many gave figures"
-// +kubebuilder:printcolumn:name="Not",type=integer,JSONPath=`.status.counts.notMeasured`,description="How many ended without figures"
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.phase`,description="Waiting, Running, Ending, Suspended, Measured, Stopped or Failed"
+// +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.summary`,description="How far it is"
+// +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.counts.notMeasured`,description="How many tests ended without figures"
 // +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="The criteria's verdict over all cells"
-// +kubebuilder:printcolumn:name="Summary",type=string,JSONPath=`.status.summary`,description="How far it is, in a line",priority=1
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Complete")].reason`,description="Why it is in its state",priority=1
+// +kubebuilder:printcolumn:name="Cells",type=integer,JSONPath=`.status.counts.cells`,description="How many combinations of the axes' values there are",priority=1
+// +kubebuilder:printcolumn:name="Tests",type=integer,JSONPath=`.status.counts.tests`,description="How many measurements that makes",priority=1
+// +kubebuilder:printcolumn:name="Running",type=integer,JSONPath=`.status.counts.running`,description="How many are being measured",priority=1
+// +kubebuilder:printcolumn:name="Measured",type=integer,JSONPath=`.status.counts.measured`,description="How many gave figures",priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 26 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata",message="a LoadTestSuite's name has at most 26 lower-case letters, digits and dashes (no dots): the names of its LoadTests are built on it"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || !has(self.spec.baseline.suite) || self.spec.baseline.suite != self.metadata.name",fieldPath=".spec.baseline.suite",message="a suite can't be its own baseline: name an earlier one"

@@ -16,6 +16,15 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
+	// phase is the test's state in a word.
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+
+	// reason is what the test waits for, what limited its result, or why it failed. Example: LossAboveLimit.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+
 	// attempt counts the sets of pods made for the test, from 1.
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
@@ -121,21 +130,20 @@ const (
 	GivenBackNotStarted GivenBackReason = "NotStarted"
 )
 
-// Progress is what is being done at the moment.
+// Progress is what is being done at the moment. Rates are of all directions together.
 type Progress struct {
-	// step is the part of the procedure. Example: Ramping.
+	// phase is the part of the procedure. Example: Ramping.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	Step string `json:"step,omitempty"`
+	Phase string `json:"phase,omitempty"`
 
-	// run counts the runs of the attempt, from 1.
+	// step counts the loads of the phase, from 1.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
-	Run int32 `json:"run,omitempty"`
+	Step int32 `json:"step,omitempty"`
 
-	// updateTime is when this was written: every 15 s at most.
+	// steps is how many loads the phase has.
 	// +optional
-	UpdateTime *metav1.Time `json:"updateTime,omitempty"`
+	Steps int32 `json:"steps,omitempty"`
 
 	// percent is how much of the procedure's time is over.
 	// +optional
@@ -143,63 +151,58 @@ type Progress struct {
 	// +kubebuilder:validation:Maximum=100
 	Percent *int32 `json:"percent,omitempty"`
 
-	// intended is the load per direction, or of all where one varies by itself. Example: 4.2 Mpps.
+	// remainingSeconds is about how long the run still takes.
 	// +optional
-	// +kubebuilder:validation:MaxLength=32
-	Intended string `json:"intended,omitempty"`
+	RemainingSeconds int64 `json:"remainingSeconds,omitempty"`
 
-	// received is what comes back, all directions together. Example: 8.4 Mpps.
+	// updateTime is when this was written: every 15 s at most.
 	// +optional
-	// +kubebuilder:validation:MaxLength=32
-	Received string `json:"received,omitempty"`
+	UpdateTime *metav1.Time `json:"updateTime,omitempty"`
 
-	// lossRatio is the worst direction's loss. Example: "0".
+	// run counts the runs of the attempt, from 1.
 	// +optional
-	// +kubebuilder:validation:MaxLength=11
-	LossRatio string `json:"lossRatio,omitempty"`
+	Run int32 `json:"run,omitempty"`
 
 	// message is what is done, or waited for, as a sentence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
-	// number is which step this is, from 1.
+	// variedDirection is the direction whose load varies by itself.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
-	Number int32 `json:"number,omitempty"`
+	VariedDirection *FlowDirection `json:"variedDirection,omitempty"`
 
-	// of is how many steps there are.
+	// intendedPacketsPerSecond is the load.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
-	Of int32 `json:"of,omitempty"`
-
-	// varied is the direction whose load varies by itself. Example: west→east.
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	Varied string `json:"varied,omitempty"`
-
-	// remainingSeconds is about how long the run still takes.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	RemainingSeconds int64 `json:"remainingSeconds,omitempty"`
-
-	// intendedPacketsPerSecond is the load, all directions together.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
 	IntendedPacketsPerSecond int64 `json:"intendedPacketsPerSecond,omitempty"`
 
-	// offeredPacketsPerSecond is what is sent, all directions together.
+	// offeredPacketsPerSecond is what is sent.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
 	OfferedPacketsPerSecond int64 `json:"offeredPacketsPerSecond,omitempty"`
 
-	// receivedPacketsPerSecond is what comes back, all directions together.
+	// receivedPacketsPerSecond is what comes back.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
 	ReceivedPacketsPerSecond int64 `json:"receivedPacketsPerSecond,omitempty"`
 
-	// goodputBitsPerSecond is the payload that sessions carry, all directions together.
+	// lossRatio is the worst direction's loss; below 0 where more came back than was sent. Example: 0.03%.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:MaxLength=24
+	LossRatio string `json:"lossRatio,omitempty"`
+
+	// goodputBitsPerSecond is the payload that sessions carry.
+	// +optional
 	GoodputBitsPerSecond *int64 `json:"goodputBitsPerSecond,omitempty"`
+}
+
+// FlowDirection is the way that frames take, from a link or the device to another.
+type FlowDirection struct {
+	// from is where the frames are sent. Example: west.
+	// +required
+	// +kubebuilder:validation:MaxLength=13
+	From string `json:"from"`
+
+	// to is where they arrive. Example: east.
+	// +required
+	// +kubebuilder:validation:MaxLength=13
+	To string `json:"to"`
 }

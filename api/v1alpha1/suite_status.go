@@ -15,6 +15,10 @@ type LoadTestSuiteStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
+	// phase is the suite's state in a word.
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+
 	// counts are how many tests there are, and how far they are.
 	// +optional
 	Counts SuiteCounts `json:"counts,omitzero"`

@@ -137,6 +137,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 	enums(t, crd.LoadTestSuites(), map[string][]string{
 		"spec.order":             {string(v1alpha1.OrderShuffled), string(v1alpha1.OrderInterleaved), string(v1alpha1.OrderByCell)},
 		"spec.failurePolicy":     {string(v1alpha1.FailureContinue), string(v1alpha1.FailureStop)},
+		"status.phase":           phases(),
 		"status.table[].verdict": {string(v1alpha1.VerdictPassed), string(v1alpha1.VerdictFailed), string(v1alpha1.VerdictUndecided)},
 		"spec.criteria[].metric": metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
 		"spec.criteria[].observed.scope": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
@@ -149,6 +150,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.podRetention":                          {string(v1alpha1.PodRetentionNever), string(v1alpha1.PodRetentionOnFailure)},
 		"spec.reportRetention":                   {string(v1alpha1.ReportWithTest), string(v1alpha1.ReportKeep)},
 		"spec.sharedPort":                        {string(v1alpha1.SharedPortRefused), string(v1alpha1.SharedPortAllowed)},
+		"status.phase":                           phases(),
 		"status.pods[].role":                     {string(v1alpha1.RoleGenerator), string(v1alpha1.RoleDUT), string(v1alpha1.RoleVitals), string(v1alpha1.RoleCollector), string(v1alpha1.RoleSetup), string(v1alpha1.RoleTeardown), string(v1alpha1.RoleRunner)},
 		"status.givenBack.reason":                {string(v1alpha1.GivenBackUnplaced), string(v1alpha1.GivenBackNotStarted)},
 		"spec.dut.type":                          {string(v1alpha1.DUTPod), string(v1alpha1.DUTReference), string(v1alpha1.DUTDevice), string(v1alpha1.DUTLoopback)},
@@ -182,6 +184,11 @@ func TestEnumsAreTheConstants(t *testing.T) {
 
 func statistics() []string {
 	return []string{string(v1alpha1.StatisticMedian), string(v1alpha1.StatisticWorst), string(v1alpha1.StatisticSpread)}
+}
+
+func phases() []string {
+	return []string{string(v1alpha1.PhaseWaiting), string(v1alpha1.PhaseStarting), string(v1alpha1.PhaseRunning), string(v1alpha1.PhaseEnding),
+		string(v1alpha1.PhaseSuspended), string(v1alpha1.PhaseMeasured), string(v1alpha1.PhaseStopped), string(v1alpha1.PhaseFailed)}
 }
 
 func metrics() []string {

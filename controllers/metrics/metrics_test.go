@@ -66,19 +66,19 @@ func running(name string) *v1alpha1.LoadTest {
 func measured(name string, ago time.Duration) *v1alpha1.LoadTest {
 	test := aTest(name, "Scheduled=True AllScheduled", "Complete=True Measured", "Passed=True CriteriaMet")
 	test.Status.CompletionTime = new(metav1.NewTime(noon.Add(-ago)))
-	test.Status.Result = &v1alpha1.Result{Saturated: true, Total: &v1alpha1.TotalResult{Figures: v1alpha1.Figures{
-		Received:  v1alpha1.FlowRate{PacketsPerSecond: 654_400, Layer1BitsPerSecond: 2_000_000_000},
-		LossRatio: "0.0003", LineRatePercent: "99.95",
-	}}}
+	test.Status.Result = &v1alpha1.Result{Claim: v1alpha1.Claim{Saturated: true}, Figures: []v1alpha1.Figure{
+		{Metric: "PacketsPerSecond", Low: "654400"}, {Metric: "Layer1BitsPerSecond", Low: "2000000000"},
+		{Metric: "LineRatePercent", Low: "99.95%"}, {Metric: "LossRatio", Low: "0.01%", High: "0.03%"},
+		{Metric: "PacketsPerSecond", Low: "327200", Direction: &v1alpha1.FlowDirection{From: "west", To: "east"}}}}
 	return test
 }
 
 func ofSessions(name, reason string) *v1alpha1.LoadTest {
 	test := measured(name, time.Minute)
 	test.Spec.Traffic.Type = v1alpha1.TrafficSessions
-	test.Status.Result = &v1alpha1.Result{Reason: reason, Total: &v1alpha1.TotalResult{Figures: v1alpha1.Figures{
-		Sessions: &v1alpha1.SessionsResult{GoodputBitsPerSecond: 93_000_000, RetransmittedSegments: 171,
-			RetransmitRatio: "0.0021", RoundTripMicroseconds: 47_800}}}}
+	test.Status.Result = &v1alpha1.Result{Reason: reason, Figures: []v1alpha1.Figure{
+		{Metric: "GoodputBitsPerSecond", Low: "93000000"}, {Metric: "RetransmitRatio", Low: "0.21%"},
+		{Metric: "RoundTripMicroseconds", Low: "47800"}}}
 	return test
 }
 
@@ -296,13 +296,13 @@ func TestAResultIsToldOf(t *testing.T) {
 		"linerate_loadtest_finished_timestamp_seconds"+labels+"1.77236634e+09")
 	t.Run("what failed, and is no limit, is told as that", func(t *testing.T) {
 		test := measured("imix", time.Minute)
-		test.Status.Conditions[2].Status, test.Status.Result.Saturated = metav1.ConditionFalse, false
+		test.Status.Conditions[2].Status, test.Status.Result.Claim.Saturated = metav1.ConditionFalse, false
 		lines, _ := scene{maxTests: 1, objects: []client.Object{test}}.gather(t)
 		wantLines(t, lines, "linerate_loadtest_passed"+labels+"0", "linerate_loadtest_result_saturated"+labels+"0")
 	})
 	t.Run("what isn't known isn't told", func(t *testing.T) {
 		test := measured("imix", time.Minute)
-		test.Status.Conditions, test.Status.Result.Total.LineRatePercent = test.Status.Conditions[:2], ""
+		test.Status.Conditions, test.Status.Result.Figures = test.Status.Conditions[:2], test.Status.Result.Figures[:2]
 		lines, _ := scene{maxTests: 1, objects: []client.Object{test}}.gather(t)
 		wantLines(t, lines, "not linerate_loadtest_passed", "not linerate_loadtest_result_line",
 			"linerate_loadtest_result_saturated"+labels+"1")
@@ -312,7 +312,7 @@ func TestAResultIsToldOf(t *testing.T) {
 // A status has neither a ratio nor a round trip if both may be the ends' own.
 func TestRetransmitsThatAreNoFigureAreNoGauge(t *testing.T) {
 	test := ofSessions("tcp", "GeneratorLimited")
-	test.Status.Result.Total.Sessions.RetransmitRatio, test.Status.Result.Total.Sessions.RoundTripMicroseconds = "", 0
+	test.Status.Result.Figures = test.Status.Result.Figures[:1]
 	lines, _ := scene{maxTests: 1, objects: []client.Object{test}}.gather(t)
 	wantLines(t, lines, `linerate_loadtest_result_goodput_bytes_per_second{loadtest="tcp",namespace="lab",product="VPP"} 1.1625e+07`,
 		"not linerate_loadtest_result_retransmit_ratio", "not linerate_loadtest_result_round_trip_seconds")

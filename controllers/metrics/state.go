@@ -1,12 +1,13 @@
 package metrics
 
 import (
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
 // The states of a LoadTest say its conditions in a word.
@@ -38,43 +39,7 @@ func allStates() []string {
 
 // StateOf is a test's state, in a word.
 func StateOf(status *v1alpha1.LoadTestStatus) string {
-	complete := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionComplete)
-	switch {
-	case complete == nil:
-		return stateWaiting
-	case complete.Status == metav1.ConditionTrue:
-		return endState(complete.Reason)
-	case complete.Reason == v1alpha1.ReasonRunning:
-		return stateRunning
-	case complete.Reason != v1alpha1.ReasonWaiting:
-		return stateEnding
-	case reasonOf(status, v1alpha1.ConditionScheduled) == v1alpha1.ReasonSuspended:
-		return stateSuspended
-	case meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionScheduled):
-		return stateStarting
-	}
-	return stateWaiting
-}
-
-func endState(reason string) string {
-	switch reason {
-	case v1alpha1.ReasonMeasured:
-		return stateMeasured
-	case v1alpha1.ReasonStopped:
-		return stateStopped
-	}
-	return stateFailed
-}
-
-// WaitsFor is the reason of the first condition that keeps a test from running.
-func WaitsFor(status *v1alpha1.LoadTestStatus) string {
-	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady,
-		v1alpha1.ConditionDUTReady} {
-		if c := meta.FindStatusCondition(status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
-			return c.Reason
-		}
-	}
-	return v1alpha1.ReasonPending // the operator hasn't reconciled it yet, or makes its runner right now
+	return strings.ToLower(string(lifecycle.PhaseOf(status)))
 }
 
 // waitsSince is when a test began to wait, which is its creation, or its resumption.

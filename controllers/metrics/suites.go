@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/suite"
 )
 
 // statePartly is the state of a suite that ended with some tests without a figure. A suite's other states are
@@ -41,26 +43,13 @@ func suiteDescs() []*prometheus.Desc {
 	return []*prometheus.Desc{descSuites, descSuitesLeftOut, descSuiteTests, descSuiteRetried, descSuitePassed}
 }
 
-// suiteState is a suite's conditions in a word.
+// suiteState is a suite's state in a word.
 func suiteState(s *v1alpha1.LoadTestSuite) string {
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete)
-	switch {
-	case c == nil:
-		return stateWaiting
-	case c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonPartlyMeasured:
+	if c != nil && c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonPartlyMeasured {
 		return statePartly
-	case c.Status == metav1.ConditionTrue:
-		return endState(c.Reason)
 	}
-	switch c.Reason {
-	case v1alpha1.ReasonRunning:
-		return stateRunning
-	case v1alpha1.ReasonSuspended:
-		return stateSuspended
-	case v1alpha1.ReasonWaiting, v1alpha1.ReasonNameTaken:
-		return stateWaiting
-	}
-	return stateEnding
+	return strings.ToLower(string(suite.PhaseOf(&s.Status)))
 }
 
 // suites counts suites by state, and has series of single suites, up to a bound.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,8 +46,7 @@ var (
 	descResultLineRate = describeTest("linerate_loadtest_result_line_rate_ratio",
 		"The result in relation to what the links can carry, from 0 to 1.")
 	descResultLoss = describeTest("linerate_loadtest_result_loss_ratio",
-		"The loss at the result, as a share of the frames sent; below 0 where more came back than was sent in "+
-			"the window.")
+		"The most that may have been lost at the result, as a share of the frames sent.")
 	descResultSaturated = describeTest("linerate_loadtest_result_saturated",
 		"1: the result is the device's limit; 0: it is a lower bound.")
 
@@ -161,9 +161,10 @@ func runFigures(test *v1alpha1.LoadTest, p *delivery.Progress) []prometheus.Metr
 	return appendText(metrics, descLoss, p.LossRatio, 1, labels)
 }
 
+// resultFigures are the series of a result.
 func resultFigures(test *v1alpha1.LoadTest) []prometheus.Metric {
 	r, labels := test.Status.Result, labelsOf(test)
-	if r == nil || r.Total == nil {
+	if r == nil || len(r.Figures) == 0 {
 		return nil
 	}
 	var metrics []prometheus.Metric
@@ -174,31 +175,52 @@ func resultFigures(test *v1alpha1.LoadTest) []prometheus.Metric {
 		c.Status != metav1.ConditionUnknown {
 		metrics = append(metrics, gauge(descPassed, oneIf(c.Status == metav1.ConditionTrue), labels...))
 	}
-	if r.Total.Sessions != nil {
-		return append(metrics, sessionsFigures(r, labels)...)
+	if test.Spec.Traffic.Type == v1alpha1.TrafficSessions {
+		metrics = append(metrics, gauge(descResultPathLimited, oneIf(r.Reason == pathLimited), labels...))
+	} else {
+		metrics = append(metrics, gauge(descResultSaturated, oneIf(r.Claim.Saturated), labels...))
 	}
-	metrics = append(metrics,
-		gauge(descResultPackets, float64(r.Total.Received.PacketsPerSecond), labels...),
-		gauge(descResultBytes, float64(r.Total.Received.Layer1BitsPerSecond)/8, labels...),
-		gauge(descResultSaturated, oneIf(r.Saturated), labels...))
-	metrics = appendText(metrics, descResultLineRate, r.Total.LineRatePercent, 100, labels)
-	return appendText(metrics, descResultLoss, r.Total.LossRatio, 1, labels)
+	for _, series := range resultSeries {
+		if f := figureOfAll(r, series.metric); f != nil {
+			text := f.Low
+			if series.upper {
+				text = f.High
+			}
+			metrics = appendText(metrics, series.desc, strings.TrimSuffix(text, "%"), series.units, labels)
+		}
+	}
+	return metrics
 }
 
 // pathLimited is the reason of a result of sessions that the path between the ends limited.
 const pathLimited = "PathLimited"
 
-// sessionsFigures are a result of sessions, which count no frames.
-func sessionsFigures(r *v1alpha1.Result, labels []string) []prometheus.Metric {
-	s := r.Total.Sessions
-	metrics := []prometheus.Metric{
-		gauge(descResultGoodput, float64(s.GoodputBitsPerSecond)/8, labels...),
-		gauge(descResultPathLimited, oneIf(r.Reason == pathLimited), labels...),
+// resultSeries are the series of a result's figures. The exported value is the figure's lower bound, or its upper one,
+// divided by units. A share in percent has 100.
+var resultSeries = []struct {
+	metric v1alpha1.Metric
+	desc   *prometheus.Desc
+	units  float64
+	upper  bool
+}{
+	{v1alpha1.MetricPacketsPerSecond, descResultPackets, 1, false},
+	{v1alpha1.MetricLayer1BitsPerSecond, descResultBytes, 8, false},
+	{v1alpha1.MetricLineRatePercent, descResultLineRate, 100, false},
+	{v1alpha1.MetricLossRatio, descResultLoss, 100, true},
+	{v1alpha1.MetricGoodputBitsPerSecond, descResultGoodput, 8, false},
+	{v1alpha1.MetricRetransmitRatio, descResultRetransmits, 100, false},
+	{v1alpha1.MetricRoundTripMicroseconds, descResultRoundTrip, 1e6, false},
+}
+
+// figureOfAll is the figure of all directions together, of the first goal where there are several. It is nil where the
+// result has none.
+func figureOfAll(r *v1alpha1.Result, metric v1alpha1.Metric) *v1alpha1.Figure {
+	for i, f := range r.Figures {
+		if f.Metric == string(metric) && f.Direction == nil && f.Load == "" && f.Goal == r.Figures[0].Goal {
+			return &r.Figures[i]
+		}
 	}
-	if s.RoundTripMicroseconds > 0 {
-		metrics = append(metrics, gauge(descResultRoundTrip, float64(s.RoundTripMicroseconds)/1e6, labels...))
-	}
-	return appendText(metrics, descResultRetransmits, s.RetransmitRatio, 1, labels)
+	return nil
 }
 
 // appendText appends a figure that is stored as text. value / units is the exported value. An unknown figure is

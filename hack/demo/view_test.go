@@ -35,7 +35,7 @@ func over(reason, words string) metav1.Condition {
 }
 
 func ramping() *v1alpha1.Progress {
-	return &v1alpha1.Progress{Step: "Ramping", Percent: new(int32(42)), Intended: "8.33 Kpps", Received: "16.61 Kpps"}
+	return &v1alpha1.Progress{Phase: "Ramping", Percent: new(int32(42)), IntendedPacketsPerSecond: 16_660, ReceivedPacketsPerSecond: 16_610}
 }
 
 func TestSentence(t *testing.T) {
@@ -44,9 +44,9 @@ func TestSentence(t *testing.T) {
 		"is created":                            {name: "x", loadTest: &v1alpha1.LoadTest{}},
 		"waits: pods aren't ready yet: x-1-dut": with("x", waiting("pods aren't ready yet: x-1-dut"), nil, ""),
 		"the runner starts":                     with("x", running(), nil, ""),
-		"preparing":                             with("x", running(), &v1alpha1.Progress{Step: "Preparing", Intended: "0.00 pps", Received: "0.00 pps"}, ""),
-		"ramping: 8.33 Kpps asked in each direction, 16.61 Kpps received in all": with("x", running(), ramping(), ""),
-		"ended":                            with("x", running(), &v1alpha1.Progress{Step: "Ended", Intended: "8.33 Kpps", Received: "1.00 pps"}, ""),
+		"preparing":                             with("x", running(), &v1alpha1.Progress{Phase: "Preparing"}, ""),
+		"ramping: 16.66 Kpps asked, 16.61 Kpps received": with("x", running(), ramping(), ""),
+		"ended":                            with("x", running(), &v1alpha1.Progress{Phase: "Ended", IntendedPacketsPerSecond: 16_660, ReceivedPacketsPerSecond: 1}, ""),
 		"Measured: 19.97 Kpps  60.98 Mbps": with("x", over("Measured", "window 10 was clean"), ramping(), "19.97 Kpps  60.98 Mbps"),
 		"DUTFailed: pod x-1-dut failed":    with("x", over("DUTFailed", "pod x-1-dut failed"), ramping(), ""),
 	} {
@@ -68,7 +68,7 @@ func TestView(t *testing.T) {
 		v.show(trials, later.Add(time.Second))
 		v.show([]*trial{trials[0], with("router", waiting("pods are made"), nil, "")}, later)
 		v.close()
-		want := "known-answer: ramping: 8.33 Kpps asked in each direction, 16.61 Kpps received in all\n" +
+		want := "known-answer: ramping: 16.66 Kpps asked, 16.61 Kpps received\n" +
 			"router: isn't created yet\nrouter: waits: pods are made\n"
 		if diff := cmp.Diff(want, out.String()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -79,7 +79,7 @@ func TestView(t *testing.T) {
 		v := newView(&out)
 		v.width = func() int { return 60 }
 		v.show(trials, later)
-		first := "\r\x1b[Kknown-answer  1:05 ▕████████░░░░░░░░░░░░▏ ramping: 8.33 Kp…\n" +
+		first := "\r\x1b[Kknown-answer  1:05 ▕████████░░░░░░░░░░░░▏ ramping: 16.66 K…\n" +
 			"\r\x1b[Krouter        0:00 ▕░░░░░░░░░░░░░░░░░░░░▏ isn't created yet\n"
 		if diff := cmp.Diff(first, out.String()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

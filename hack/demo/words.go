@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/run/runner"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // sentence is where a trial stands, from its status alone: what kubectl shows, too.
@@ -30,16 +31,17 @@ func sentence(t *trial) string {
 
 // progress is what the runner does, and the figures of the load at the moment.
 func progress(p *v1alpha1.Progress) string {
-	if p == nil || p.Step == "" {
+	if p == nil || p.Phase == "" {
 		return "the runner starts"
 	}
-	step := strings.ToLower(p.Step)
+	step := strings.ToLower(p.Phase)
 	// the figures are of a load that is no more
-	ended := p.Step == string(runner.Draining) || p.Step == string(runner.Ended)
-	if ended || p.Intended == "" || strings.HasPrefix(p.Intended, "0.00 ") {
+	ended := p.Phase == string(runner.Draining) || p.Phase == string(runner.Ended)
+	if ended || p.IntendedPacketsPerSecond == 0 {
 		return step
 	}
-	return fmt.Sprintf("%s: %s asked in each direction, %s received in all", step, p.Intended, p.Received)
+	return fmt.Sprintf("%s: %s asked, %s received", step, wording.PacketRate(p.IntendedPacketsPerSecond),
+		wording.PacketRate(p.ReceivedPacketsPerSecond))
 }
 
 func percent(t *trial) int {

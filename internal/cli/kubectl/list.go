@@ -108,7 +108,7 @@ func (l listing) write(stdout io.Writer, format string, width int, instant time.
 func (l listing) text(stdout io.Writer, width int, instant time.Time) {
 	p := pages{stdout: stdout, width: width, namespaces: l.namespaces}
 	if len(l.Suites) > 0 {
-		p.begin("SUITE", "STATE", "%", "MEASURED", "NOT", "PASSED", "AGE", "WHAT")
+		p.begin("SUITE", "STATE", "PROGRESS", "MEASURED", "FAILED", "PASSED", "AGE", "WHAT")
 		for _, r := range l.Suites {
 			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), fmt.Sprintf("%d of %d", r.Measured, r.Tests),
 				fmt.Sprint(r.NotMeasured),
@@ -118,7 +118,7 @@ func (l listing) text(stdout io.Writer, width int, instant time.Time) {
 	}
 	tests, hidden := l.shown()
 	if len(tests) > 0 {
-		p.begin("NAME", "STATE", "%", "PASSED", "AGE", "WHAT")
+		p.begin("NAME", "STATE", "PROGRESS", "PASSED", "AGE", "WHAT")
 		for _, r := range tests {
 			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), passedCell(r.Passed, r.rank()),
 				age(instant, r.CreationTime), r.words)

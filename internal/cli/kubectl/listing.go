@@ -138,7 +138,7 @@ func rowOf(test *v1alpha1.LoadTest) testRow {
 		r.WaitsFor = waitReason(test)
 	}
 	if p := st.Progress; p != nil && r.State == v1alpha1.ReasonRunning {
-		r.Step, r.Percent = p.Step, p.Percent
+		r.Step, r.Percent = p.Phase, p.Percent
 	}
 	r.words = rowWords(test, r)
 	return r

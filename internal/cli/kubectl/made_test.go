@@ -51,7 +51,7 @@ func running(step string, percent int32) part {
 		condition(v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonRunning,
 			"the runner measures")(test)
 		test.Status.Attempt = 1
-		test.Status.Progress = &v1alpha1.Progress{Step: step, Run: 1, Percent: &percent,
+		test.Status.Progress = &v1alpha1.Progress{Phase: step, Run: 1, Percent: &percent,
 			IntendedPacketsPerSecond: 8_400_000, OfferedPacketsPerSecond: 8_400_000,
 			ReceivedPacketsPerSecond: 8_400_000, LossRatio: "0"}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // moment is the present state of a test or a suite.
@@ -72,7 +73,7 @@ func (m testMoment) phase() string {
 	case m.test == nil || !m.running():
 		return m.sentence()
 	case m.test.Status.Progress != nil:
-		return fmt.Sprint("run ", m.test.Status.Progress.Run, m.test.Status.Progress.Step)
+		return fmt.Sprint("run ", m.test.Status.Progress.Run, m.test.Status.Progress.Phase)
 	}
 	return ""
 }
@@ -143,8 +144,12 @@ func rerunRemark(run int) string {
 // runnerProgress converts a status' progress to the runner's form.
 func runnerProgress(p *v1alpha1.Progress) runner.Progress {
 	loss, _ := units.ParseRatio(p.LossRatio) // a window's loss may be negative, which counts as none
+	direction := ""
+	if d := p.VariedDirection; d != nil {
+		direction = wording.Direction(d.From, d.To)
+	}
 	return runner.Progress{
-		Phase: report.Phase(p.Step), Step: int(p.Number), Steps: int(p.Of), Varied: p.Varied,
+		Phase: report.Phase(p.Phase), Step: int(p.Step), Steps: int(p.Steps), Varied: direction,
 		Remaining:                time.Duration(p.RemainingSeconds) * time.Second,
 		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
 		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, LossRatio: loss, Message: p.Message,

@@ -16,10 +16,10 @@ func withProgress(p v1alpha1.Progress) func(*v1alpha1.LoadTest) {
 }
 
 func ramping(run int32) func(*v1alpha1.LoadTest) {
-	return withProgress(v1alpha1.Progress{Run: run, Step: "Ramping", Number: 3, Of: 20, Percent: new(int32(17)),
+	return withProgress(v1alpha1.Progress{Run: run, Phase: "Ramping", Step: 3, Steps: 20, Percent: new(int32(17)),
 		RemainingSeconds:         90,
 		IntendedPacketsPerSecond: 20_000, OfferedPacketsPerSecond: 19_990, ReceivedPacketsPerSecond: 19_980,
-		LossRatio: "0.0005"})
+		LossRatio: "0.05%"})
 }
 
 func TestSentence(t *testing.T) {
@@ -33,11 +33,11 @@ func TestSentence(t *testing.T) {
 			"network lab/west doesn't exist")), "waiting (NetworkMissing): network lab/west doesn't exist"},
 		"running, in the runner's words": {newLoadTest("t", 0, running("Ramping", 10), ramping(1)),
 			"ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 1m30s left"},
-		"sessions": {newLoadTest("t", 0, running("Holding", 10), withProgress(v1alpha1.Progress{Run: 1, Step: "Holding",
+		"sessions": {newLoadTest("t", 0, running("Holding", 10), withProgress(v1alpha1.Progress{Run: 1, Phase: "Holding",
 			RemainingSeconds: 12, GoodputBitsPerSecond: new(int64(92_900_000))})),
 			"holding: 92.90 Mbps goodput, about 12s left"},
 		"sessions at a standstill": {newLoadTest("t", 0, running("Holding", 10),
-			withProgress(v1alpha1.Progress{Run: 1, Step: "Holding", GoodputBitsPerSecond: new(int64)})),
+			withProgress(v1alpha1.Progress{Run: 1, Phase: "Holding", GoodputBitsPerSecond: new(int64)})),
 			"holding: 0.00 bps goodput"},
 		"a second run": {newLoadTest("t", 0, running("Ramping", 10), ramping(2)),
 			"(run 2, the one before was lost) ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, " +

@@ -8,6 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
+var westEast = v1alpha1.FlowDirection{From: "west", To: "east"}
+
 // TestAStatusHasLatencyByLoad finds it in a line, and as figures of each direction.
 func TestAStatusHasLatencyByLoad(t *testing.T) {
 	got := resultOf(reporttest.WithLatency(20_000))
@@ -22,11 +24,11 @@ func TestAStatusHasLatencyByLoad(t *testing.T) {
 		}
 		return figures
 	}
-	if figures := figuresOf("LatencyP50", "0.5"); len(figures) != 2 || figures[0].Direction != "west→east" ||
+	if figures := figuresOf("LatencyP50", "50%"); len(figures) != 2 || *figures[0].Direction != westEast ||
 		!strings.HasPrefix(figures[0].High, "20") {
 		t.Errorf("%+v, want the median of both directions at half of the load", figures)
 	}
-	if figures := figuresOf("LatencyP99.9", "0"); len(figures) != 2 {
+	if figures := figuresOf("LatencyP99.9", "0%"); len(figures) != 2 {
 		t.Errorf("%+v, want p99.9 of single frames", figures)
 	}
 	if got := resultOf(reporttest.Measured()); got.Latency != "" {

@@ -1,12 +1,13 @@
 package lifecycle
 
 import (
-	"cmp"
 	"math"
+	"math/big"
+	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/document/delivery"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -20,7 +21,7 @@ func (w *statusWriter) progress(s *step) *v1alpha1.Progress {
 	if s.activity == "" {
 		return w.lastProgress.DeepCopy()
 	}
-	p := &v1alpha1.Progress{Step: wording.Limited(s.activity, 32)} // what is waited for is Complete's message already
+	p := &v1alpha1.Progress{Phase: wording.Limited(s.activity, 32)} // what is waited for is Complete's message already
 	if previous := w.lastProgress; s.ending != nil && previous != nil {
 		p.Run, p.Percent = previous.Run, previous.Percent
 	}
@@ -30,37 +31,43 @@ func (w *statusWriter) progress(s *step) *v1alpha1.Progress {
 	return p
 }
 
-// runnersProgress is the progress that the runner reports.
+// runnersProgress is the progress that the runner reports, as the schema takes it.
 func (w *statusWriter) runnersProgress(p *delivery.Progress) *v1alpha1.Progress {
-	directions, message := w.directions(), p.Message
-	if p.Varied != "" { // one direction's load, with what the others are held at
-		directions, message = 1, cmp.Or(p.Message, "varying "+p.Varied)
-	}
-	intended, received := packetRate(p.IntendedPacketsPerSecond, directions), packetRate(p.ReceivedPacketsPerSecond, 1)
-	// no frames are counted, and no rate was asked for
-	if compile.ThroughputOf(string(w.test.Spec.Traffic.Type)) != v1alpha1.MetricPacketsPerSecond {
-		intended, received = "", ""
-	}
-	if p.GoodputBitsPerSecond != nil {
-		received = wording.Limited(wording.BitRate(*p.GoodputBitsPerSecond)+" goodput", 32)
-	}
-	return &v1alpha1.Progress{
-		Step:      wording.Limited(p.Phase, 32),
-		Run:       int32(max(p.Run, 0)),
-		Percent:   new(int32(min(max(p.Percent, 0), 100))),
-		Intended:  intended,
-		Received:  received,
-		LossRatio: wording.Limited(p.LossRatio, 11),
-		Message:   wording.Limited(message, 1024),
-
-		Number: clampedCount(p.Step), Of: clampedCount(p.Steps), Varied: wording.Limited(p.Varied,
-			64), RemainingSeconds: max(p.RemainingSeconds, 0),
+	progress := &v1alpha1.Progress{
+		Phase: wording.Limited(p.Phase, 32), Step: clampedCount(p.Step), Steps: clampedCount(p.Steps),
+		Percent: new(int32(min(max(p.Percent, 0), 100))), RemainingSeconds: max(p.RemainingSeconds, 0),
+		Run: int32(max(p.Run, 0)), Message: wording.Limited(p.Message, 1024),
 		IntendedPacketsPerSecond: max(p.IntendedPacketsPerSecond, 0),
-		OfferedPacketsPerSecond: max(p.OfferedPacketsPerSecond,
-			0),
+		OfferedPacketsPerSecond:  max(p.OfferedPacketsPerSecond, 0),
 		ReceivedPacketsPerSecond: max(p.ReceivedPacketsPerSecond, 0),
+		LossRatio:                percentOf(report.Number(p.LossRatio)),
 		GoodputBitsPerSecond:     clampedRate(p.GoodputBitsPerSecond),
 	}
+	if p.Varied != "" {
+		progress.VariedDirection = directionOf(p.Varied)
+	}
+	return progress
+}
+
+// directionOf is a direction such as west→east, as the status has it. Nil stands for all directions together.
+func directionOf(name string) *v1alpha1.FlowDirection {
+	source, target, isOne := strings.Cut(name, wording.Direction("", ""))
+	if !isOne {
+		return nil
+	}
+	return &v1alpha1.FlowDirection{From: wording.Limited(source, maxEnd), To: wording.Limited(target, maxEnd)}
+}
+
+// maxEnd is the most bytes that an end of a direction may have.
+const maxEnd = 13
+
+// percentOf is a share as the status has it, such as 0.03%. It is empty for none.
+func percentOf(share report.Number) string {
+	v := share.Rat()
+	if v == nil {
+		return ""
+	}
+	return wording.Limited(string(report.NumberOf(v.Mul(v, big.NewRat(100, 1))))+"%", 24)
 }
 
 // clampedCount is a count as the schema takes it.
@@ -97,17 +104,4 @@ func (w *conditionWriter) newlyLost() int32 {
 		counted = previous.Run
 	}
 	return max(0, int32(p.Run)-counted)
-}
-
-// directions is how many directions the test has.
-func (w *statusWriter) directions() int64 {
-	if n := len(w.test.Spec.Traffic.Directions); n > 0 {
-		return int64(n)
-	}
-	return 2 // both ways between two links, or a link and the device
-}
-
-// packetRate is a rate for people, of one of so many.
-func packetRate(packetsPerSecond, parts int64) string {
-	return wording.Limited(wording.PacketRate(packetsPerSecond/parts), 32)
 }

@@ -9,65 +9,114 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// resultOf is a Report's result in the form of the status, with whole numbers whose names have the unit, and ratios as
-// text. It keeps the schema's bounds, since the API server would refuse a larger status.
+// resultOf is a Report's result in the form of the status. It keeps the schema's bounds, since the API server would
+// refuse a larger status.
 func resultOf(r *report.Report) *v1alpha1.Result {
 	result := &v1alpha1.Result{
-		Saturated:   r.Result.Saturated,
-		Confirmed:   r.Result.Confirmed,
-		Reason:      wording.Limited(string(r.Result.Reason), 64),
-		Message:     wording.Limited(r.Result.Message, 1024),
-		Total:       totalOf(r.Result.Total, r.Result.Directions),
-		MaxReceived: totalOf(r.Result.MaxReceived, r.Result.Directions),
+		Reason:  wording.Limited(string(r.Result.Reason), 64),
+		Message: wording.Limited(r.Result.Message, 1024),
+		Claim:   claimOf(&r.Result),
+		Latency: wording.Limited(figures.LatencySummary(r), 128),
 	}
-	if r.Result.Resolution > 0 {
-		result.Resolution = r.Result.Resolution.String()
+	for _, name := range r.Result.SetBy {
+		if d := directionOf(name); d != nil && len(result.LimitedBy) < maxDirections {
+			result.LimitedBy = append(result.LimitedBy, *d)
+		}
 	}
-	for _, s := range r.Result.SharedPorts[:min(len(r.Result.SharedPorts), maxSharedPorts)] {
-		result.SharedPorts = append(result.SharedPorts, wording.Limited(s, 1024))
-	}
-	for _, d := range r.Result.Directions {
-		result.Directions = append(result.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To,
-			Limit: directionLimit(d.Limit), Figures: directionFigures(&d)})
-	}
-	for _, direction := range r.Result.SetBy[:min(len(r.Result.SetBy), maxDirections)] {
-		result.SetBy = append(result.SetBy, wording.Limited(direction, 40))
-	}
-	result.Latency = wording.Limited(figures.LatencySummary(r), 128)
-	result.Figures = slices.Concat(curveOf(r.Result.Curve), goalsOf(r), burstsOf(r))
-	result.Figures = append(result.Figures, latencyOf(r, maxFigures-len(result.Figures))...)
-	for _, g := range r.Result.Generators {
-		result.Generators = append(result.Generators, v1alpha1.GeneratorResult{
-			Name:                     wording.Limited(g.Name, 63),
-			OfferedPacketsPerSecond:  g.OfferedPacketsPerSecond,
-			ReceivedPacketsPerSecond: g.ReceivedPacketsPerSecond,
-			StartSkewMicroseconds:    g.StartSkew.Std().Microseconds(),
-		})
+	for _, f := range slices.Concat(answerOf(r), curveOf(r.Result.Curve), goalsOf(r), latencyOf(r)) {
+		if len(result.Figures) < maxFigures {
+			result.Figures = append(result.Figures, figureOf(f))
+		}
 	}
 	return result
 }
 
-// maxFigures is how many figures the status has, figuresOfALoad how many there are of one load of a curve.
+// claimOf is how far a result's figures go.
+func claimOf(r *report.Result) v1alpha1.Claim {
+	claim := v1alpha1.Claim{Saturated: r.Saturated, Confirmed: r.Confirmed, LowerBound: r.Measured && r.LowerBound()}
+	if r.Resolution > 0 {
+		claim.Resolution = wording.Ratio(r.Resolution)
+	}
+	if r.ShownFor > 0 {
+		claim.ShownFor = r.ShownFor.Std().String()
+	}
+	return claim
+}
+
+// maxFigures and maxDirections are how many the status has, figuresOfALoad how many there are of one load of a curve.
 const (
 	maxFigures     = 64
+	maxDirections  = 8
 	figuresOfALoad = 3
 )
 
+// unitRatio and unitPercent are the units of shares in package figures.
+const (
+	unitRatio   = "ratio"
+	unitPercent = "%"
+)
+
+// figureOf is a figure as the status has it, with shares as percentages.
+func figureOf(f report.Figure) v1alpha1.Figure {
+	figure := v1alpha1.Figure{Metric: wording.Limited(string(f.Metric), 40), Direction: directionOf(f.Direction),
+		Goal: wording.Limited(f.Goal, 20), Low: wording.Limited(string(f.Low), 40),
+		High: wording.Limited(string(f.High), 40), Unit: wording.Limited(f.Unit, 20), Confirmed: f.Confirmed}
+	switch {
+	case f.At != nil:
+		figure.Load = wording.Ratio(*f.At)
+	case f.Load > 0:
+		figure.Load = wording.Ratio(f.Load)
+	}
+	switch f.Unit {
+	case unitRatio:
+		figure.Low, figure.High, figure.Unit = percentOf(f.Low), percentOf(f.High), ""
+	case unitPercent:
+		figure.Low, figure.High, figure.Unit = withPercentSign(f.Low), withPercentSign(f.High), ""
+	}
+	return figure
+}
+
+func withPercentSign(percent report.Number) string {
+	if percent == "" {
+		return ""
+	}
+	return wording.Limited(string(percent)+"%", 40)
+}
+
+// metricsOfTotal are the metrics of frames that the status has of all directions together alone.
+var metricsOfTotal = []report.Metric{figures.Layer1BitsPerSecond, figures.LineRatePercent,
+	figures.OfferedPacketsPerSecond}
+
+// answerOf are the answer's figures, those of all directions together first. A search for several goals has them by
+// goal. The schema allows few enough directions for all of them to fit.
+func answerOf(r *report.Report) []report.Figure {
+	if len(r.Result.Goals) > 0 {
+		return nil
+	}
+	var together, each []report.Figure
+	for _, f := range figures.Of(r) {
+		switch {
+		case f.Missing != "" || f.Load != 0 || f.At != nil || f.Metric == figures.Layer2BitsPerSecond:
+		case f.Direction == report.AllDirections:
+			together = append(together, f)
+		case !slices.Contains(metricsOfTotal, f.Metric):
+			each = append(each, f)
+		}
+	}
+	return append(together, each...)
+}
+
 // curveOf is what all directions together were offered, forwarded and lost at each load. If there are more loads than
 // fit, it takes some at even distances, the first and the last included. The Report has all loads, and each direction.
-func curveOf(curve []report.Figure) []v1alpha1.Figure {
+func curveOf(curve []report.Figure) (loads []report.Figure) {
 	points := figures.PointsByLoad(curve)
-	const limit = maxFigures / figuresOfALoad
-	var loads []v1alpha1.Figure
+	const limit = maxFigures / figuresOfALoad / 2
 	for i := range min(len(points), limit) {
 		index := i
 		if len(points) > limit {
 			index = i * (len(points) - 1) / (limit - 1)
 		}
-		for _, f := range points[index][:min(len(points[index]), figuresOfALoad)] {
-			loads = append(loads, v1alpha1.Figure{Metric: string(f.Metric), Load: f.Load.String(), Low: string(f.Low),
-				High: string(f.High)})
-		}
+		loads = append(loads, points[index][:min(len(points[index]), figuresOfALoad)]...)
 	}
 	return loads
 }
@@ -77,126 +126,25 @@ var goalMetrics = []report.Metric{figures.PacketsPerSecond, figures.Layer1BitsPe
 
 // goalsOf is what all directions together carried by each goal of a search. The schema allows few enough goals
 // for all of them to fit.
-func goalsOf(r *report.Report) (goals []v1alpha1.Figure) {
+func goalsOf(r *report.Report) (goals []report.Figure) {
 	if len(r.Result.Goals) == 0 {
 		return nil
 	}
 	for _, f := range figures.Of(r) {
-		if f.Direction == report.AllDirections && slices.Contains(goalMetrics, f.Metric) && f.Missing == "" &&
-			len(goals) < maxFigures {
-			goals = append(goals, v1alpha1.Figure{Metric: string(f.Metric), Goal: wording.Limited(f.Goal, 20),
-				Low:  string(f.Low),
-				High: string(f.High)})
+		if f.Direction == report.AllDirections && slices.Contains(goalMetrics, f.Metric) && f.Missing == "" {
+			goals = append(goals, f)
 		}
 	}
 	return goals
 }
 
-// burstsOf is what bursts show of each direction. The schema allows few enough directions for all of them to fit.
-func burstsOf(r *report.Report) (bursts []v1alpha1.Figure) {
-	for _, f := range figures.Of(r) {
-		if metric, _ := figures.MetricOf(f.Metric); metric.Own && f.Missing == "" &&
-			f.Direction != report.AllDirections {
-			bursts = append(bursts, v1alpha1.Figure{Metric: string(f.Metric),
-				Direction: wording.Limited(f.Direction, 40),
-				Low:       wording.Limited(string(f.Low), 40), High: wording.Limited(string(f.High), 40)})
-		}
-	}
-	return bursts
-}
-
 // latencyMetrics are the metrics of latency that the status has.
 var latencyMetrics = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
 
-// latencyOf is each direction's latency at each load, of the slowest frame size, as far as room allows.
-func latencyOf(r *report.Report, room int) (latencies []v1alpha1.Figure) {
+// latencyOf is each direction's latency at each load, of the slowest frame size.
+func latencyOf(r *report.Report) (latencies []report.Figure) {
 	for _, metric := range latencyMetrics {
-		for _, f := range figures.SlowestSizes(r, metric) {
-			if len(latencies) < room {
-				latencies = append(latencies, v1alpha1.Figure{Metric: string(metric),
-					Direction: wording.Limited(f.Direction, 40),
-					Load:      f.At.String(), Low: string(f.Low), High: string(f.High)})
-			}
-		}
+		latencies = append(latencies, figures.SlowestSizes(r, metric)...)
 	}
 	return latencies
-}
-
-// maxDirections is how many the status has.
-const maxDirections = 8
-
-func directionLimit(l *report.DirectionLimit) *v1alpha1.DirectionLimit {
-	if l == nil {
-		return nil
-	}
-	limit := &v1alpha1.DirectionLimit{Saturated: l.Saturated, Reason: wording.Limited(string(l.Reason), 64)}
-	if l.Lossy > 0 {
-		limit.Resolution = l.Resolution.String()
-	}
-	return limit
-}
-
-// maxSharedPorts is how many the status has.
-const maxSharedPorts = 64
-
-func directionFigures(m *report.Direction) v1alpha1.Figures {
-	if m.Sessions != nil {
-		return v1alpha1.Figures{Sessions: sessionsOf(m.Sessions, *m)}
-	}
-	return v1alpha1.Figures{
-		Intended:        flowOf(m.Intended),
-		Offered:         flowOf(m.Offered),
-		Received:        flowOf(m.Received),
-		LossRatio:       m.LossRatio.String(),
-		LineRatePercent: m.LineRatePercent.String(),
-	}
-}
-
-func totalOf(s *report.Sum, directions []report.Direction) *v1alpha1.TotalResult {
-	if s == nil {
-		return nil
-	}
-	if s.Sessions != nil {
-		return &v1alpha1.TotalResult{Figures: v1alpha1.Figures{Sessions: sessionsOf(s.Sessions, directions...)}}
-	}
-	return &v1alpha1.TotalResult{Figures: v1alpha1.Figures{
-		Intended:        flowOf(s.Intended),
-		Offered:         flowOf(s.Offered),
-		Received:        flowOf(s.Received),
-		LossRatio:       s.LossRatio.String(),
-		LineRatePercent: s.LineRatePercent.String(),
-	}}
-}
-
-// sessionsOf is what the sessions of these directions did, with a ratio and a round trip only where they are figures,
-// since readers of a status take both for the device's.
-func sessionsOf(s *report.Sessions, directions ...report.Direction) *v1alpha1.SessionsResult {
-	result := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond,
-		RetransmittedSegments: s.RetransmittedSegments}
-	if d := s.Datagrams; d != nil {
-		result.Datagrams = &v1alpha1.DatagramsResult{Sent: d.Sent, Received: d.Received, Lost: d.Lost}
-		if figures.PathDoubt(directions...) == "" {
-			result.Datagrams.LossRatio = d.MostLossRatio().String()
-		}
-		if figures.JitterDoubt(directions...) == "" {
-			result.Datagrams.JitterMicroseconds = new(d.JitterMicroseconds)
-		}
-		return result
-	}
-	if figures.PathDoubt(directions...) != "" {
-		return result
-	}
-	result.RetransmitRatio = s.RetransmitRatio.String()
-	if s.RoundTrip != nil {
-		result.RoundTripMicroseconds = s.RoundTrip.MeanMicroseconds
-	}
-	return result
-}
-
-func flowOf(f report.Flow) v1alpha1.FlowRate {
-	return v1alpha1.FlowRate{
-		PacketsPerSecond:    f.PacketsPerSecond,
-		Layer1BitsPerSecond: f.Layer1BitsPerSecond,
-		Layer2BitsPerSecond: f.Layer2BitsPerSecond,
-	}
 }

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
@@ -19,33 +18,28 @@ func TestResultAsMeasured(t *testing.T) {
 	r := w.toRun()
 	w.finish(r, report.Completed)
 	w.Report.Result.Resolution = 5000
-	w.Report.Result.Generators = []report.GeneratorShare{
-		{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000,
-			StartSkew: plan.Duration(1500 * time.Microsecond)},
-	}
 	w.Report.Result.SetBy = []string{"west→east"}
 	w.Report.Result.Directions[0].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true,
 		Confirmed: true, Window: 7, Lossy: 9, Resolution: 5_000_000}
 	w.Report.Result.Directions[1].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true,
 		Window: 7}
 	w.settle()
-	rate := v1alpha1.FlowRate{PacketsPerSecond: 10000, Layer1BitsPerSecond: 30e6, Layer2BitsPerSecond: 28e6}
-	total := v1alpha1.FlowRate{PacketsPerSecond: 20000, Layer1BitsPerSecond: 60e6, Layer2BitsPerSecond: 56e6}
-	figures := func(f v1alpha1.FlowRate) v1alpha1.Figures {
-		return v1alpha1.Figures{Intended: f, Offered: f, Received: f, LossRatio: "0", LineRatePercent: "0"}
-	}
+	west, east := &v1alpha1.FlowDirection{From: "west", To: "east"}, &v1alpha1.FlowDirection{From: "east", To: "west"}
 	want := &v1alpha1.Result{
-		Saturated: true, Confirmed: true, Reason: "LossAboveLimit", Message: "above 10.00 Kpps frames are lost",
-		Resolution: w.Report.Result.Resolution.String(), SetBy: []string{"west→east"},
-		Directions: []v1alpha1.DirectionResult{
-			{From: "west", To: "east", Limit: &v1alpha1.DirectionLimit{Saturated: true, Reason: "LossAboveLimit",
-				Resolution: "0.005"}, Figures: figures(rate)},
-			{From: "east", To: "west", Limit: &v1alpha1.DirectionLimit{Reason: "OtherDirection"},
-				Figures: figures(rate)}},
-		Total: &v1alpha1.TotalResult{Figures: figures(total)},
-		Generators: []v1alpha1.GeneratorResult{
-			{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000,
-				StartSkewMicroseconds: 1500},
+		Reason: "LossAboveLimit", Message: "above 10.00 Kpps frames are lost",
+		Claim:     v1alpha1.Claim{Saturated: true, Confirmed: true, Resolution: "0.0005%"},
+		LimitedBy: []v1alpha1.FlowDirection{*west},
+		Figures: []v1alpha1.Figure{
+			{Metric: "PacketsPerSecond", Low: "20000", Unit: "packets/s", Confirmed: true},
+			{Metric: "Layer1BitsPerSecond", Low: "60000000", Unit: "bit/s", Confirmed: true},
+			{Metric: "LineRatePercent", Low: "0%", Confirmed: true},
+			{Metric: "LossRatio", Low: "0%", High: "0%", Confirmed: true},
+			{Metric: "OfferedPacketsPerSecond", Low: "20000", High: "20000", Unit: "packets/s", Confirmed: true},
+			{Metric: "PacketsPerSecond", Direction: west, Low: "10000", High: "10050.251256281407", Unit: "packets/s",
+				Confirmed: true},
+			{Metric: "LossRatio", Direction: west, Low: "0%", High: "0%", Confirmed: true},
+			{Metric: "PacketsPerSecond", Direction: east, Low: "10000", Unit: "packets/s", Confirmed: true},
+			{Metric: "LossRatio", Direction: east, Low: "0%", High: "0%", Confirmed: true},
 		},
 	}
 	st := w.test.Status
@@ -124,7 +118,7 @@ func TestProgressIsCopiedAtMostEachFifteenSeconds(t *testing.T) {
 	}
 	w.progress(r, "Confirming", 90)
 	w.pass(15 * time.Second)
-	if got := w.test.Status.Progress.Step; got != "Confirming" {
+	if got := w.test.Status.Progress.Phase; got != "Confirming" {
 		t.Errorf("fifteen seconds later the step is %s", got)
 	}
 }
@@ -165,11 +159,11 @@ func TestTheEndOfTheTrafficIsLeftToTheReport(t *testing.T) {
 		w.progress(r, step, 99)
 		w.settle()
 	}
-	if got := w.writes - writes; got != 0 || w.test.Status.Progress.Step != "Confirming" {
-		t.Errorf("%d writes, and the step is %s", got, w.test.Status.Progress.Step)
+	if got := w.writes - writes; got != 0 || w.test.Status.Progress.Phase != "Confirming" {
+		t.Errorf("%d writes, and the step is %s", got, w.test.Status.Progress.Phase)
 	}
 	w.pass(31 * time.Second)
-	if got := w.test.Status.Progress.Step; got != "Ended" {
+	if got := w.test.Status.Progress.Phase; got != "Ended" {
 		t.Errorf("the Report doesn't come, and the step is still %s", got)
 	}
 }
@@ -179,8 +173,8 @@ func TestProgressForPeople(t *testing.T) {
 	w.progress(w.toRun(), "Ramping", 42)
 	w.settle()
 	p := w.test.Status.Progress
-	if p.Intended != "10.00 Kpps" || p.Received != "20.00 Kpps" || *p.Percent != 42 || p.Run != 1 ||
-		p.LossRatio != "0" {
+	if p.IntendedPacketsPerSecond != 20_000 || p.ReceivedPacketsPerSecond != 20_000 || *p.Percent != 42 ||
+		p.Run != 1 || p.LossRatio != "0%" {
 		t.Errorf("progress is %+v", p)
 	}
 }
@@ -190,7 +184,8 @@ func TestProgressOfOneDirectionAfterAnother(t *testing.T) {
 	w.progress(w.toRun(), "Ramping", 42)
 	w.Progress.Varied, w.Progress.Message = "west→east", ""
 	w.pass(16 * time.Second)
-	if p := w.test.Status.Progress; p.Intended != "20.00 Kpps" || p.Message != "varying west→east" {
+	if p := w.test.Status.Progress; p.VariedDirection == nil ||
+		*p.VariedDirection != (v1alpha1.FlowDirection{From: "west", To: "east"}) {
 		t.Errorf("progress is %+v", p)
 	}
 }
@@ -212,14 +207,14 @@ spec:
 func TestProgressOfSessionsIsGoodput(t *testing.T) {
 	w := newWorld(t, tcp)
 	r := w.toRun()
-	for goodput, received := range map[*int64]string{nil: "", new(int64): "0.00 bps goodput",
-		new(int64(92_900_000)): "92.90 Mbps goodput"} {
+	for _, goodput := range []*int64{nil, new(int64), new(int64(92_900_000))} {
 		w.progress(r, "Holding", 42)
 		w.Progress.IntendedPacketsPerSecond, w.Progress.ReceivedPacketsPerSecond, w.Progress.LossRatio,
 			w.Progress.GoodputBitsPerSecond = 0, 0, "", goodput
 		w.pass(11 * time.Second)
-		if p := w.test.Status.Progress; p.Intended != "" || p.Received != received || p.LossRatio != "" {
-			t.Errorf("of a goodput of %v progress is %+v, want received %q", goodput, p, received)
+		p := w.test.Status.Progress
+		if diff := cmp.Diff(goodput, p.GoodputBitsPerSecond); diff != "" || p.LossRatio != "" {
+			t.Errorf("of a goodput of %v progress is %+v", goodput, p)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func throttleStatus(previous *v1alpha1.LoadTestStatus, next v1alpha1.LoadTestSta
 func minWriteInterval(previous, next *v1alpha1.LoadTestStatus) time.Duration {
 	a, b := significantFields(previous), significantFields(next)
 	if equality.Semantic.DeepEqual(a, b) {
-		if next.Progress != nil && report.Phase(next.Progress.Step).AfterTraffic() {
+		if next.Progress != nil && report.Phase(next.Progress.Phase).AfterTraffic() {
 			return endedEvery
 		}
 		return progressEvery
@@ -59,8 +59,8 @@ func minWriteInterval(previous, next *v1alpha1.LoadTestStatus) time.Duration {
 // withoutReadiness removes from two statuses the news that pods were placed or became ready, which every test
 // has a moment before its run begins.
 func withoutReadiness(previous, next *v1alpha1.LoadTestStatus) {
-	if previous.Progress != nil && next.Progress != nil && next.Progress.Step == activityStarting {
-		previous.Progress.Step = activityStarting
+	if previous.Progress != nil && next.Progress != nil && next.Progress.Phase == activityStarting {
+		previous.Progress.Phase = activityStarting
 	}
 	for _, kind := range []string{
 		v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionDUTReady} {
@@ -77,6 +77,7 @@ func withoutReadiness(previous, next *v1alpha1.LoadTestStatus) {
 // significantFields is a status without its details.
 func significantFields(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 	significant := *st.DeepCopy()
+	significant.Phase, significant.Reason = "", "" // they follow from the others
 	for i := range significant.Conditions {
 		significant.Conditions[i].Message = ""
 	}
@@ -92,11 +93,11 @@ func significantFields(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 	}
 	significant.Progress = nil
 	if st.Progress != nil {
-		significant.Progress = &v1alpha1.Progress{Step: st.Progress.Step, Run: st.Progress.Run}
+		significant.Progress = &v1alpha1.Progress{Phase: st.Progress.Phase, Run: st.Progress.Run}
 	}
 	if st.StartTime != nil && Ongoing(st) { // how far the run is, and that its runner's pod comes up
 		if significant.Progress != nil {
-			significant.Progress.Step = ""
+			significant.Progress.Phase = ""
 		}
 		significant.Pods = slices.DeleteFunc(significant.Pods,
 			func(p v1alpha1.PodStatus) bool { return p.Role == v1alpha1.RoleRunner && p.State == "" })

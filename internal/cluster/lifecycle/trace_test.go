@@ -22,7 +22,7 @@ import (
 func (w *world) record(previous *v1alpha1.LoadTestStatus, d lifecycle.Decision) {
 	parts := []string{fmt.Sprintf("%s %s – %s: %s", w.elapsed(w.clock), d.Rule, d.Reason, d.Message)}
 	if p := d.Status.Progress; p != nil && p.Percent != nil && !sameJSON(previous.Progress, p) {
-		parts = append(parts, fmt.Sprintf("%s %d%%", p.Step, *p.Percent))
+		parts = append(parts, fmt.Sprintf("%s %d%%", p.Phase, *p.Percent))
 	}
 	parts = appendSome(parts, strings.Join(append(actions(d), portActions(d)...), " "))
 	parts = appendSome(parts, strings.Join(changes(previous.Conditions, d.Status.Conditions), " "))

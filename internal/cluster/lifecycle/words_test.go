@@ -59,7 +59,7 @@ func TestWhatIsToldOnce(t *testing.T) {
 	t.Run("what a test waits for, by its conditions and not by its progress, too", func(t *testing.T) {
 		w := newWorld(t, reference)
 		w.settle()
-		if p := w.test.Status.Progress; p.Message != "" || p.Step == "" || w.message(v1alpha1.ConditionComplete) == "" {
+		if p := w.test.Status.Progress; p.Message != "" || p.Phase == "" || w.message(v1alpha1.ConditionComplete) == "" {
 			t.Errorf("%+v, Complete says %q", p, w.message(v1alpha1.ConditionComplete))
 		}
 	})

@@ -49,7 +49,38 @@ func statusOf(v *situation, s *step, document *StoredReport) v1alpha1.LoadTestSu
 		st.Begun = nil
 	}
 	setConditions(&st, v, s)
+	st.Phase = PhaseOf(&st)
 	return st
+}
+
+// PhaseOf is a suite's state in a word, by its conditions.
+func PhaseOf(st *v1alpha1.LoadTestSuiteStatus) v1alpha1.Phase {
+	c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionComplete)
+	if c == nil {
+		return v1alpha1.PhaseWaiting
+	}
+	ended := c.Status == metav1.ConditionTrue
+	switch c.Reason {
+	case v1alpha1.ReasonRunning:
+		return v1alpha1.PhaseRunning
+	case v1alpha1.ReasonSuspended:
+		return v1alpha1.PhaseSuspended
+	case v1alpha1.ReasonWaiting, v1alpha1.ReasonNameTaken:
+		return v1alpha1.PhaseWaiting
+	case v1alpha1.ReasonMeasured, v1alpha1.ReasonPartlyMeasured:
+		if ended {
+			return v1alpha1.PhaseMeasured
+		}
+	case v1alpha1.ReasonStopped:
+		if ended {
+			return v1alpha1.PhaseStopped
+		}
+	default:
+		if ended {
+			return v1alpha1.PhaseFailed
+		}
+	}
+	return v1alpha1.PhaseEnding
 }
 
 // progress writes how far the suite is.

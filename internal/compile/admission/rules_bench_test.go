@@ -51,7 +51,7 @@ func running(content map[string]any, percent int64) map[string]any {
 	object["status"] = map[string]any{
 		"observedGeneration": int64(1),
 		"startTime":          "2026-01-01T00:00:00Z",
-		"progress":           map[string]any{"step": "Ramping", "percent": percent},
+		"progress":           map[string]any{"phase": "Ramping", "percent": percent},
 	}
 	return object
 }

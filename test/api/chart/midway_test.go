@@ -192,7 +192,7 @@ func (m *midway) reportProgress(phase string, percent int) {
 	m.asRunner(manifests.ProgressName(m.test(), 1), func(c *corev1.ConfigMap) { c.Data = data })
 	m.await("progress", func() bool {
 		p := m.test().Status.Progress
-		return p != nil && p.Step == phase
+		return p != nil && p.Phase == phase
 	})
 }
 

@@ -81,7 +81,7 @@ func (p *person) saysRunning(name string, percent int32, pods ...v1alpha1.PodSta
 	p.says(name, func(st *v1alpha1.LoadTestStatus) {
 		set(st, v1alpha1.ConditionScheduled, metav1.ConditionTrue, v1alpha1.ReasonAllScheduled, "all pods have nodes")
 		set(st, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonRunning, "the runner measures")
-		st.Progress = &v1alpha1.Progress{Step: "Ramping", Run: 1, Percent: &percent,
+		st.Progress = &v1alpha1.Progress{Phase: "Ramping", Run: 1, Percent: &percent,
 			IntendedPacketsPerSecond: 8_400_000, OfferedPacketsPerSecond: 8_400_000, ReceivedPacketsPerSecond: 8_400_000, LossRatio: "0"}
 		st.Pods = pods
 	})
@@ -93,7 +93,7 @@ func (p *person) saysProgress(name string, percent int) {
 	p.says(name, func(st *v1alpha1.LoadTestStatus) {
 		set(st, v1alpha1.ConditionScheduled, metav1.ConditionTrue, v1alpha1.ReasonAllScheduled, "all pods have nodes")
 		set(st, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonRunning, "the runner measures")
-		st.Progress = &v1alpha1.Progress{Step: "Ramping", Run: 1, Number: int32(percent / 5), Of: 20, Percent: new(int32(percent)), RemainingSeconds: 42,
+		st.Progress = &v1alpha1.Progress{Phase: "Ramping", Run: 1, Step: int32(percent / 5), Steps: 20, Percent: new(int32(percent)), RemainingSeconds: 42,
 			IntendedPacketsPerSecond: 20_000, OfferedPacketsPerSecond: 19_990, ReceivedPacketsPerSecond: 19_980, LossRatio: "0.0005"}
 	})
 }

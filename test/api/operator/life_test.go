@@ -18,6 +18,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/test/rigs/statustest"
 )
 
 // lives are the samples, by their names, with the pods that each has.
@@ -135,7 +136,7 @@ func (l *lab) measure(name string, attempt int32) {
 	r := l.runner(name, attempt)
 	r.tell("Ramping", 42)
 	l.settle(name)
-	if p := l.get(name).Status.Progress; p == nil || p.Step != "Ramping" || p.Percent == nil || *p.Percent != 42 {
+	if p := l.get(name).Status.Progress; p == nil || p.Phase != "Ramping" || p.Percent == nil || *p.Percent != 42 {
 		l.t.Errorf("the runner is at 42 %% of the ramp; status:\n%s", l.describe(name))
 	}
 	l.ownsAll(name)
@@ -208,8 +209,8 @@ func (l *lab) placesAll(name string) {
 func (l *lab) figures(name string, r *runner) {
 	l.t.Helper()
 	status := l.get(name).Status
-	if status.Result == nil || !status.Result.Saturated || status.Result.Total == nil || status.Result.Total.Received.PacketsPerSecond != 654_400 ||
-		len(status.Result.Directions) != len(r.plan.Directions) || !strings.Contains(status.Summary, "654.40 Kpps") {
+	if status.Result == nil || !status.Result.Claim.Saturated || statustest.Low(statustest.Total(status.Result, v1alpha1.MetricPacketsPerSecond)) != 654_400 ||
+		len(statustest.Received(status.Result)) != len(r.plan.Directions) || !strings.Contains(status.Summary, "654.40 Kpps") {
 		l.t.Errorf("the Report said 654 400 packets/s; status:\n%s", l.describe(name))
 	}
 	if status.Report == nil || status.Report.ConfigMap != manifests.ReportName(name) || !strings.HasPrefix(status.Report.Digest, "sha256:") {

@@ -8,6 +8,7 @@ import (
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/test/cluster/e2e/rig"
+	"github.com/linerate-dev/linerate/test/rigs/statustest"
 )
 
 const (
@@ -52,7 +53,7 @@ func (s *scene) answers(t *lineratev1alpha1.LoadTest, packetsPerSecond int64) {
 	s.Helper()
 	s.want(t, "Accepted=True Valid", "Complete=True Measured", "Passed=Unknown NoCriteria", "Reconciling=", "Stalled=")
 	r := t.Status.Result
-	if r == nil || !r.Confirmed || (!r.Saturated || r.Reason != "LossAboveLimit") && !slices.Contains([]string{"OtherDirection", "Inconclusive"}, r.Reason) {
+	if r == nil || !r.Claim.Confirmed || (!r.Claim.Saturated || r.Reason != "LossAboveLimit") && !slices.Contains([]string{"OtherDirection", "Inconclusive"}, r.Reason) {
 		s.Fatalf("%s: want a confirmed limit or bound, got %+v", t.Name, r)
 	}
 	s.directions(t, packetsPerSecond)
@@ -61,11 +62,12 @@ func (s *scene) answers(t *lineratev1alpha1.LoadTest, packetsPerSecond int64) {
 // directions: so many packets/s came back in each, within 1 %.
 func (s *scene) directions(t *lineratev1alpha1.LoadTest, packetsPerSecond int64) {
 	s.Helper()
-	if len(t.Status.Result.Directions) == 0 {
+	each := statustest.Each(t.Status.Result, lineratev1alpha1.MetricPacketsPerSecond)
+	if len(each) == 0 {
 		s.Errorf("%s: the result has no direction", t.Name)
 	}
-	for _, d := range t.Status.Result.Directions {
-		s.near(fmt.Sprintf("%s %s→%s", t.Name, d.From, d.To), d.Received.PacketsPerSecond, packetsPerSecond)
+	for _, f := range each {
+		s.near(fmt.Sprintf("%s %s→%s", t.Name, f.Direction.From, f.Direction.To), statustest.Low(&f), packetsPerSecond)
 	}
 }
 

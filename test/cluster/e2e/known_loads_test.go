@@ -5,12 +5,16 @@ package e2e
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+	"github.com/linerate-dev/linerate/test/rigs/statustest"
 )
 
 // Loads that are given, to a router of 6 000 to 15 000 packets/s: they don't depend on it.
@@ -68,7 +72,7 @@ func (s *scene) ofGivenLoad(t *lineratev1alpha1.LoadTest, limit int64, reason, p
 	s.Helper()
 	s.truth(t, limit)
 	s.want(t, passed)
-	if r := t.Status.Result; r == nil || r.Saturated || !r.Confirmed || r.Reason != reason || r.Total == nil {
+	if r := t.Status.Result; r == nil || r.Claim.Saturated || !r.Claim.Confirmed || r.Reason != reason || statustest.Total(r, lineratev1alpha1.MetricPacketsPerSecond) == nil {
 		s.Fatalf("%s: want figures for the reason %s, and no limit, got %+v", t.Name, reason, r)
 	}
 	verdict := s.report(t).Verdict
@@ -81,11 +85,27 @@ func (s *scene) ofGivenLoad(t *lineratev1alpha1.LoadTest, limit int64, reason, p
 	}
 }
 
+// percent is a share as a status has it, and share the number behind.
+func percent(share report.Number) string {
+	v := share.Rat()
+	if v == nil {
+		return ""
+	}
+	return string(report.NumberOf(v.Mul(v, big.NewRat(100, 1)))) + "%"
+}
+
+func share(percent string) float64 {
+	return report.Number(strings.TrimSuffix(percent, "%")).Float() / 100
+}
+
 // losses: the status has the curve, as the Report has it, and at each load the share is lost that the limit takes of what was offered, within a point.
 func (s *scene) losses(t *lineratev1alpha1.LoadTest, limit int64) {
 	s.Helper()
 	var told, measured []string
 	for _, f := range t.Status.Result.Figures {
+		if f.Load == "" {
+			continue
+		}
 		told = append(told, fmt.Sprint(f.Metric, " at ", f.Load, " from ", f.Low, " to ", f.High))
 	}
 	offered := map[string]float64{}
@@ -95,9 +115,13 @@ func (s *scene) losses(t *lineratev1alpha1.LoadTest, limit int64) {
 			continue
 		}
 		if f.Metric == figures.OfferedPacketsPerSecond {
-			offered[f.Load.String()] = f.Low.Float()
+			offered[wording.Ratio(f.Load)] = f.Low.Float()
 		}
-		measured = append(measured, fmt.Sprint(f.Metric, " at ", f.Load, " from ", f.Low, " to ", f.High))
+		low, high := string(f.Low), string(f.High)
+		if f.Metric == figures.LossRatio {
+			low, high = percent(f.Low), percent(f.High)
+		}
+		measured = append(measured, fmt.Sprint(f.Metric, " at ", wording.Ratio(f.Load), " from ", low, " to ", high))
 	}
 	if len(told) != 9 || !slices.Equal(told, measured) {
 		s.Errorf("%s: the status' curve is %q, the Report's %q; want three figures of each of three loads", t.Name, told, measured)
@@ -106,11 +130,11 @@ func (s *scene) losses(t *lineratev1alpha1.LoadTest, limit int64) {
 		if f.Metric != string(figures.LossRatio) {
 			continue
 		}
-		known, got := max(0, 1-float64(len(t.Status.Result.Directions))*float64(limit)/offered[f.Load]), report.Number(f.High).Float()
+		known, got := max(0, 1-float64(len(r.Result.Directions))*float64(limit)/offered[f.Load]), share(f.High)
 		said := fmt.Sprintf("%s: of %.0f packets/s, load %s, %.2f %% are lost, %+.2f points off %.2f %%", t.Name, offered[f.Load], f.Load, 100*got, 100*(got-known), 100*known)
 		s.Log(said)
 		// Below the limit none is lost for it, but a node that others keep busy for a moment lets a queue overflow: no more than the limit of a clean window.
-		if math.Abs(got-known) > 0.01 || known == 0 && report.Number(f.Low).Float() > r.Plan.Procedure.MaxLossRatio.Float() {
+		if math.Abs(got-known) > 0.01 || known == 0 && share(f.Low) > r.Plan.Procedure.MaxLossRatio.Float() {
 			s.Errorf("%s; the router forwards %d each way", said, limit)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/test/cluster/e2e/rig"
 	"github.com/linerate-dev/linerate/test/rigs/fabric"
+	"github.com/linerate-dev/linerate/test/rigs/statustest"
 )
 
 // TestKueue: a lab that is shared by Kueue, a real one, with quota for one test at a time.
@@ -56,9 +57,9 @@ func TestKueue(t *testing.T) {
 		s.want(urgent, "Complete=True Measured")
 		test := s.complete("nightly", patience)
 		s.want(test, "Complete=True Measured")
-		for _, d := range test.Status.Result.Directions {
-			if d.Received.PacketsPerSecond > 10_100 {
-				t.Errorf("%s→%s: %d packets/s came through a limit of 10 000", d.From, d.To, d.Received.PacketsPerSecond)
+		for _, packetsPerSecond := range statustest.Received(test.Status.Result) {
+			if packetsPerSecond > 10_100 {
+				t.Errorf("%d packets/s came through a limit of 10 000", packetsPerSecond)
 			}
 		}
 		if test.Status.Attempt != 2 || test.Status.LostRuns != 1 || test.Status.StartTime.Before(urgent.Status.CompletionTime) {

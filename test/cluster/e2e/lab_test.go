@@ -12,6 +12,7 @@ import (
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/test/cluster/e2e/rig"
+	"github.com/linerate-dev/linerate/test/rigs/statustest"
 	"github.com/linerate-dev/linerate/test/rigs/truth"
 )
 
@@ -84,12 +85,7 @@ func (s *scene) truth(t *lineratev1alpha1.LoadTest, limit int64) {
 	for _, fault := range device.Faults(r) {
 		s.Error(fault)
 	}
-	var told, measured []int64
-	if t.Status.Result != nil {
-		for _, d := range t.Status.Result.Directions {
-			told = append(told, d.Received.PacketsPerSecond)
-		}
-	}
+	told, measured := statustest.Received(t.Status.Result), []int64(nil)
 	for _, m := range r.Result.Directions {
 		measured = append(measured, m.Received.PacketsPerSecond)
 	}

@@ -116,7 +116,7 @@ func (s *scene) complete(name string, bound time.Duration) *lineratev1alpha1.Loa
 func (s *scene) step(name, step string) *lineratev1alpha1.LoadTest {
 	s.Helper()
 	return s.await(name, step, 90*time.Second, func(t *lineratev1alpha1.LoadTest) bool {
-		return t.Status.Progress != nil && t.Status.Progress.Step == step
+		return t.Status.Progress != nil && t.Status.Progress.Phase == step
 	})
 }
 

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/test/rigs/statustest"
 )
 
 const tcp = `
@@ -25,7 +27,7 @@ func TestSessions(t *testing.T) {
 	test := s.complete("tcp", patience)
 	s.want(test, "Complete=True Measured", "Passed=True CriteriaMet")
 	r := test.Status.Result
-	if r == nil || r.Saturated || r.Total == nil || r.Total.Sessions == nil || r.Total.Received.PacketsPerSecond != 0 {
+	if r == nil || r.Claim.Saturated || statustest.Total(r, lineratev1alpha1.MetricGoodputBitsPerSecond) == nil || statustest.Total(r, lineratev1alpha1.MetricPacketsPerSecond) != nil {
 		t.Fatalf("want goodput, and no frames, got %+v", r)
 	}
 	whole := s.report(test)
@@ -33,9 +35,9 @@ func TestSessions(t *testing.T) {
 	if !path && !strings.Contains(whole.Result.Message, "waited for processors") && !strings.Contains(whole.Result.Message, "had nothing to send") {
 		t.Errorf("neither the path limited them, nor is it said that the ends lacked processors: %s: %s", r.Reason, whole.Result.Message)
 	}
-	for _, d := range r.Directions {
-		t.Logf("%s→%s: %+v", d.From, d.To, *d.Sessions)
-		if got := float64(d.Sessions.GoodputBitsPerSecond); path && got < 44.68e6 || got > 47.55e6 {
+	for _, f := range statustest.Each(r, lineratev1alpha1.MetricGoodputBitsPerSecond) {
+		d := f.Direction
+		if got := float64(statustest.Low(&f)); path && got < 44.68e6 || got > 47.55e6 {
 			t.Errorf("%s→%s: %s, %.2f Mb/s", d.From, d.To, r.Reason, got/1e6)
 		}
 	}

@@ -54,7 +54,7 @@ func (s *scene) onDifferentNodes(t *lineratev1alpha1.LoadTest) {
 // shares: two generators offered the same, each got back what it sent, together they are the result, and it stands how much later one began.
 func (s *scene) shares(t *lineratev1alpha1.LoadTest) {
 	s.Helper()
-	r := t.Status.Result
+	r := s.report(t).Result
 	if len(r.Generators) != 2 {
 		s.Fatalf("shares of two generators are wanted, there are %+v", r.Generators)
 	}
@@ -63,13 +63,13 @@ func (s *scene) shares(t *lineratev1alpha1.LoadTest) {
 		offered, received = offered+g.OfferedPacketsPerSecond, received+g.ReceivedPacketsPerSecond
 		s.near(g.Name+" offered", g.OfferedPacketsPerSecond, r.Total.Offered.PacketsPerSecond/2)
 		s.near(g.Name+" got back", g.ReceivedPacketsPerSecond, g.OfferedPacketsPerSecond)
-		if skew := time.Duration(g.StartSkewMicroseconds) * time.Microsecond; skew < 0 || skew > time.Second {
+		if skew := g.StartSkew.Std(); skew < 0 || skew > time.Second {
 			s.Errorf("%s began %v after the first", g.Name, skew)
 		}
 	}
 	s.near("offered by both", offered, r.Total.Offered.PacketsPerSecond)
 	s.near("got back by both", received, r.Total.Received.PacketsPerSecond)
-	skews := []int64{r.Generators[0].StartSkewMicroseconds, r.Generators[1].StartSkewMicroseconds}
+	skews := []int64{r.Generators[0].StartSkew.Std().Microseconds(), r.Generators[1].StartSkew.Std().Microseconds()}
 	if slices.Min(skews) != 0 || slices.Max(skews) == 0 {
 		s.Errorf("skews of %v µs: one generator began first, the other later", skews)
 	}

@@ -41,7 +41,7 @@ func state(t *lineratev1alpha1.LoadTest) string {
 		out = append(out, fmt.Sprintf("%s=%s %s (%s)", c.Type, c.Status, c.Reason, c.Message))
 	}
 	if p := t.Status.Progress; p != nil {
-		out = append(out, "step "+p.Step)
+		out = append(out, "step "+p.Phase)
 	}
 	return strings.Join(out, "; ")
 }

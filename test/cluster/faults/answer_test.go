@@ -9,6 +9,7 @@ import (
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/test/rigs/calm"
+	"github.com/linerate-dev/linerate/test/rigs/statustest"
 )
 
 const (
@@ -65,14 +66,8 @@ func falseVerdict(t *lineratev1alpha1.LoadTest) string {
 }
 
 // figures are what a status says of each direction, in packets/s.
-func figures(t *lineratev1alpha1.LoadTest) (out []int64) {
-	if t.Status.Result == nil {
-		return nil
-	}
-	for _, d := range t.Status.Result.Directions {
-		out = append(out, d.Received.PacketsPerSecond)
-	}
-	return out
+func figures(t *lineratev1alpha1.LoadTest) []int64 {
+	return statustest.Received(t.Status.Result)
 }
 
 // within says whether a status has two figures that are no further than that from the known answer.

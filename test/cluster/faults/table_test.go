@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,8 +41,9 @@ func tested(passed metav1.ConditionStatus, reason string, figures []int64) *line
 		test.Status.Result = &lineratev1alpha1.Result{}
 	}
 	for _, f := range figures {
-		one := lineratev1alpha1.DirectionResult{Figures: lineratev1alpha1.Figures{Received: lineratev1alpha1.FlowRate{PacketsPerSecond: f}}}
-		test.Status.Result.Directions = append(test.Status.Result.Directions, one)
+		one := lineratev1alpha1.Figure{Metric: string(lineratev1alpha1.MetricPacketsPerSecond), Low: strconv.FormatInt(f, 10),
+			Direction: &lineratev1alpha1.FlowDirection{From: "west", To: "east"}}
+		test.Status.Result.Figures = append(test.Status.Result.Figures, one)
 	}
 	return test
 }
