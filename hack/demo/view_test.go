@@ -45,9 +45,9 @@ func TestSentence(t *testing.T) {
 		"waits: pods aren't ready yet: x-1-dut": with("x", waiting("pods aren't ready yet: x-1-dut"), nil, ""),
 		"the runner starts":                     with("x", running(), nil, ""),
 		"preparing":                             with("x", running(), &v1alpha1.Progress{Phase: "Preparing"}, ""),
-		"ramping: 16.66 Kpps asked, 16.61 Kpps received": with("x", running(), ramping(), ""),
+		"ramping: 16.66 kpps asked, 16.61 kpps received": with("x", running(), ramping(), ""),
 		"ended":                            with("x", running(), &v1alpha1.Progress{Phase: "Ended", IntendedPacketsPerSecond: 16_660, ReceivedPacketsPerSecond: 1}, ""),
-		"Measured: 19.97 Kpps  60.98 Mbps": with("x", over("Measured", "window 10 was clean"), ramping(), "19.97 Kpps  60.98 Mbps"),
+		"Measured: 19.97 kpps  60.98 Mb/s": with("x", over("Measured", "window 10 was clean"), ramping(), "19.97 kpps  60.98 Mb/s"),
 		"DUTFailed: pod x-1-dut failed":    with("x", over("DUTFailed", "pod x-1-dut failed"), ramping(), ""),
 	} {
 		t.Run(want, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestView(t *testing.T) {
 		v.show(trials, later.Add(time.Second))
 		v.show([]*trial{trials[0], with("router", waiting("pods are made"), nil, "")}, later)
 		v.close()
-		want := "known-answer: ramping: 16.66 Kpps asked, 16.61 Kpps received\n" +
+		want := "known-answer: ramping: 16.66 kpps asked, 16.61 kpps received\n" +
 			"router: isn't created yet\nrouter: waits: pods are made\n"
 		if diff := cmp.Diff(want, out.String()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -70,7 +70,7 @@ func TestByTheOperatorASuiteIsCreatedFollowedAndRead(t *testing.T) {
 	if err != nil || s == nil {
 		t.Fatalf("%v, %v", s, err)
 	}
-	if got := kernel(&s.Cells[0]); got != "410.00 Kpps (400.00 Kpps to 420.00 Kpps)" {
+	if got := kernel(&s.Cells[0]); got != "410.00 kpps (400.00 kpps to 420.00 kpps)" {
 		t.Errorf("of the Reports it has %s", got)
 	}
 	if len(s.Cells[0].Runs[0].Evidence.Samples) > 0 {

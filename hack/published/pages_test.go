@@ -128,7 +128,7 @@ func TestWhatIsMeasuredOfOneSuiteFillsItsCells(t *testing.T) {
 		if err := write(pages, save); err != nil {
 			t.Fatal(err)
 		}
-		const figure = "| router | 410.00 Kpps (400.00 Kpps to 420.00 Kpps) | ≥410.00 Kpps ±2.50% | no figure: GeneratorLost |"
+		const figure = "| router | 410.00 kpps (400.00 kpps to 420.00 kpps) | ≥410.00 kpps ±2.50% | no figure: GeneratorLost |"
 		machine, operator, parted := strings.Cut(read(t, filepath.Join(pages, "flood.md")), head)
 		if n, m := strings.Count(machine, figure), strings.Count(operator, figure); !parted || n != step.machine || m != step.operator {
 			t.Errorf("after %q the page has the figure %d and %d times:\n%s\n%s", step.way, n, m, machine, operator)
@@ -200,9 +200,9 @@ func TestMeasuredFiguresAreBesideThePublishedOnes(t *testing.T) {
 	}
 	text := all[1].text(m)
 	for _, want := range []string{
-		"| FreeBSD | 154 kpps | 10s: 410.00 Kpps (400.00 Kpps to 420.00 Kpps); 30s: no figure: GeneratorLost; 60s: not measured yet | not measured yet | Linux' router stands beside it |",
+		"| FreeBSD | 154 kpps | 10s: 410.00 kpps (400.00 kpps to 420.00 kpps); 30s: no figure: GeneratorLost; 60s: not measured yet | not measured yet | Linux' router stands beside it |",
 		"| generator by itself | 320 kpps | not measured yet | not measured yet |",
-		"- flood: measured on 2 March 2026 with linerate v1.2.3, 3 tests in 0.7 minutes, on 2 processors (AMD EPYC), Linux 6.1; the generators by themselves (10s): ≥800.00 Kpps.\n",
+		"- flood: measured on 2 March 2026 with linerate v1.2.3, 3 tests in 0.7 minutes, on 2 processors (AMD EPYC), Linux 6.1; the generators by themselves (10s): ≥800.00 kpps.\n",
 		"| filter | not measured yet |", "PLAY='-operator -suite flood'", // a suite of which cells are measured is over all the same
 		"Against expectation:\n\n- nothing.\n",
 	} {
@@ -229,7 +229,7 @@ func TestBothWaysHaveEachInParentheses(t *testing.T) {
 		r.Result.Directions = append(r.Result.Directions, report.Direction{Sessions: &report.Sessions{GoodputBitsPerSecond: each}})
 	}
 	c.Runs = []report.SuiteRun{{Test: "r1", Figures: c.Figures, Evidence: r}}
-	if got := goodput(c); got != "930.00 Mbps (470.00 Mbps + 460.00 Mbps)" {
+	if got := goodput(c); got != "930.00 Mb/s (470.00 Mb/s + 460.00 Mb/s)" {
 		t.Error(got)
 	}
 }

@@ -170,7 +170,7 @@ func TestASuiteIsMeasuredTestByTest(t *testing.T) {
 		"night: 5 of 8, cell apu6-imix run 2", "night: 6 of 8, cell apu6-64b run 2",
 		"night: 7 of 8, cell vpp-imix run 2", "night: 8 of 8, cell vpp-64b run 2")
 	st.wantSaid("spec.parallelism is 4; here tests run one at a time",
-		"night: 3 of 8, cell vpp-imix run 1: measured 18.18 Kpps")
+		"night: 3 of 8, cell vpp-imix run 1: measured 18.18 kpps")
 	for _, c := range s.Cells {
 		if c.Figures == nil || c.Figures.Runs != 2 || c.Figures.Spread == nil {
 			t.Errorf("cell %s has no figures with a spread: %+v", c.Name, c.Figures)
@@ -349,7 +349,7 @@ func TestDisturbedTestsAreRepeated(t *testing.T) {
 		"night: 5 of 8, cell apu6-imix run 2", "night: 5 of 8, cell apu6-imix run 2, try 2",
 		"night: 6 of 8, cell apu6-64b run 2", "night: 7 of 8, cell vpp-imix run 2", "night: 8 of 8, cell vpp-64b run 2")
 	st.wantSaid("night: 5 of 8, cell apu6-imix run 2, try 2: measured again: the generator was the limit at 200.00 " +
-		"pps, but other runs measured 2.02 Kpps: this run was disturbed")
+		"pps, but other runs measured 2.02 kpps: this run was disturbed")
 	if c := s.Cells[0]; c.Figures.Runs != 2 || c.Figures.LowerBound || len(c.Runs) != 3 || c.Runs[1].Repeated == "" {
 		t.Errorf("the cell is %+v", c)
 	}

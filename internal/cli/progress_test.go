@@ -28,9 +28,9 @@ func TestProgress(t *testing.T) {
 		v.show(runner.Progress{Phase: runner.Ended, Elapsed: 22 * time.Second})
 		v.close()
 		want := "t: preparing: taking the ports\n" +
-			"t: ramping 1/10: asked 1.00 Kpps, about 20s left\n" +
-			"t: ramping 1/10: asked 1.00 Kpps, sent 999.00 pps, received 999.00 pps, lost 0.00 %, about 20s left\n" +
-			"t: ramping 1/10: asked 1.00 Kpps, sent 999.00 pps, received 999.00 pps, lost 0.00 %, about 20s left\n" +
+			"t: ramping 1/10: asked 1.00 kpps, about 20s left\n" +
+			"t: ramping 1/10: asked 1.00 kpps, sent 999.00 pps, received 999.00 pps, lost 0.00 %, about 20s left\n" +
+			"t: ramping 1/10: asked 1.00 kpps, sent 999.00 pps, received 999.00 pps, lost 0.00 %, about 20s left\n" +
 			"t: done\n"
 		if stderr.String() != want {
 			t.Errorf("got\n%s\nwant\n%s", stderr.String(), want)
@@ -44,7 +44,7 @@ func TestProgress(t *testing.T) {
 		v.show(ramping(2*time.Second, 1, 1000, 999))
 		stderr.Reset()
 		v.show(ramping(3*time.Second, 2, 2000, 999))
-		const want = "asked 2.00 Kpps, about 20s left; before: asked 1.00 Kpps, sent 999.00 pps"
+		const want = "asked 2.00 kpps, about 20s left; before: asked 1.00 kpps, sent 999.00 pps"
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("%q does not say %q", stderr.String(), want)
 		}
@@ -77,8 +77,8 @@ func TestProgress(t *testing.T) {
 				GoodputBitsPerSecond: goodput, Message: "connections send"})
 		}
 		want := []string{"t ▕████████░░░░░░░░░░░░▏  40 %  holding: connections send",
-			"t ▕████████░░░░░░░░░░░░▏  40 %  holding: 92.90 Mbps goodput, about 12s left",
-			"t ▕████████░░░░░░░░░░░░▏  40 %  holding: 0.00 bps goodput, about 12s left"}
+			"t ▕████████░░░░░░░░░░░░▏  40 %  holding: 92.90 Mb/s goodput, about 12s left",
+			"t ▕████████░░░░░░░░░░░░▏  40 %  holding: 0.00 b/s goodput, about 12s left"}
 		if got := strings.Split(stderr.String(), "\r\x1b[K")[1:]; !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}

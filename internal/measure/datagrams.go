@@ -243,7 +243,7 @@ func lostText(d report.Datagrams) string {
 		wording.Verb(int(d.Lost), "was", "were"))
 }
 
-// datagramsSentence is SessionsSentence for UDP, such as "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3
+// datagramsSentence is SessionsSentence for UDP, such as "48.20 Mb/s goodput, 12 of 4000 datagrams were lost (0.3
 // %), jitter 12 µs". The share and the jitter appear only where the path caused them.
 func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	d := *s.Datagrams

@@ -38,13 +38,13 @@ func TestWhatBecameOfDatagrams(t *testing.T) {
 		reason report.Reason
 		says   string
 	}{
-		"all came":                               {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{1000, 1000}}), 0, report.ReachedTarget, "all that was asked for came"},
-		"the last ones are under way":            {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{950, 950}}), 0, report.ReachedTarget, "0 of 950 datagrams were lost (0 %)"},
-		"gaps":                                   {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{1000, 990}}), 10, report.PathLimited, "10 of 1000 datagrams were lost (1 %), jitter 1.5 ms; 8.00 Mbps was sent"},
+		"all came":                               {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{1000, 1000}}), 0, report.TargetReached, "all that was asked for came"},
+		"the last ones are under way":            {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{950, 950}}), 0, report.TargetReached, "0 of 950 datagrams were lost (0 %)"},
+		"gaps":                                   {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{1000, 990}}), 10, report.PathLimited, "10 of 1000 datagrams were lost (1 %), jitter 1.5 ms; 8.00 Mb/s was sent"},
 		"nothing came any more":                  {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{100, 100}}), 400, report.PathLimited, "400 of 500 datagrams were lost (80 %)"},
 		"nothing came at all":                    {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{}}), 500, report.PathLimited, "500 of 500 datagrams were lost (100 %)"},
 		"one of two streams is blocked":          {datagramSpan(asked, []int64{500, 500}, []int64{250, 250}, []Arrivals{{500, 500}, {}}), 250, report.PathLimited, "250 of 750 datagrams were lost"},
-		"the sender was too weak":                {datagramSpan(asked, []int64{800}, []int64{400}, []Arrivals{{800, 790}}), 10, report.GeneratorLimited, "the sender sent only 6.40 Mbps of 8.00 Mbps asked for"},
+		"the sender was too weak":                {datagramSpan(asked, []int64{800}, []int64{400}, []Arrivals{{800, 790}}), 10, report.GeneratorLimited, "the sender sent only 6.40 Mb/s of 8.00 Mb/s asked for"},
 		"the driver has no older reading so far": {datagramSpan(asked, []int64{1000}, nil, []Arrivals{{1000, 990}}), 10, report.PathLimited, "10 of 1000"},
 	} {
 		m := Sessions(c.span)
@@ -130,7 +130,7 @@ func TestDatagramsOfAReceiverThatDoesNotTellAll(t *testing.T) {
 		path, bound bool
 		says        string
 	}{
-		"all came":                      {Arrivals{1000, 1000}, time.Second, report.ReachedTarget, "0", asked, true, false, "0 of 1000 datagrams were lost (0 %)"},
+		"all came":                      {Arrivals{1000, 1000}, time.Second, report.TargetReached, "0", asked, true, false, "0 of 1000 datagrams were lost (0 %)"},
 		"the last ones aren't told of":  {Arrivals{995, 985}, time.Second, report.PathLimited, "0.015", 7_880_000, true, true, "10 of 995 datagrams were lost (1.005 % to 1.5 %)"},
 		"the last tenth isn't told of":  {Arrivals{900, 900}, time.Second, report.Inconclusive, "0.1", 7_200_000, false, false, "1000 datagrams were sent, and the receiver knows of 900 only"},
 		"it stopped telling in between": {Arrivals{500, 500}, time.Second / 2, report.Inconclusive, "0.5", 4_000_000, false, false, "the receiving program reported only 500ms of the 1s in which data was sent: a lower bound"},

@@ -26,7 +26,7 @@ func TestLossThatAKnownLimitDoesNotCauseIsTheMachines(t *testing.T) {
 		"a device whose limit nobody knows":                   {counted: lossy, want: report.Lossy},
 		"a load above the limit":                              {counted: lossy, limit: packets(9_500), want: report.Lossy},
 		"a load above the limit by a little":                  {counted: counted{sent: 15000, returned: 14970}, limit: packets(9_980), want: report.Lossy},
-		"a load below the limit":                              {counted: lossy, limit: packets(10_500), want: report.Invalid, lost: 498, says: "limit of 10.50 Kpps takes nothing of 10.00 Kpps: the machine that forwards"},
+		"a load below the limit":                              {counted: lossy, limit: packets(10_500), want: report.Invalid, lost: 498, says: "limit of 10.50 kpps takes nothing of 10.00 kpps: the machine that forwards"},
 		"a load at the limit":                                 {counted: lossy, limit: packets(10_000), want: report.Lossy},
 		"a load so close to the limit that jitter reaches it": {counted: counted{sent: 15000, returned: 14970}, limit: packets(10_020), want: report.Lossy},
 		"a load close to a limit in bits":                     {counted: lossy, limit: bits(5_130_000), want: report.Lossy},
@@ -35,7 +35,7 @@ func TestLossThatAKnownLimitDoesNotCauseIsTheMachines(t *testing.T) {
 		"a load below the limit, which took none":             {counted: lossy, limit: packets(10_500), took: &report.Limiter{Passed: 14500}, want: report.Invalid, lost: 498, says: "(the limit took none)"},
 		"a load below the limit that lost nothing":            {counted: counted{sent: 15000, returned: 15000}, limit: packets(10_500), want: report.Good},
 		"a load above a limit in bits":                        {counted: lossy, limit: bits(5_000_000), want: report.Lossy},
-		"a load below a limit in bits":                        {counted: lossy, limit: bits(5_200_000), want: report.Invalid, lost: 498, says: "limit of 5.20 Mbps takes nothing of 5.12 Mbps"},
+		"a load below a limit in bits":                        {counted: lossy, limit: bits(5_200_000), want: report.Invalid, lost: 498, says: "limit of 5.20 Mb/s takes nothing of 5.12 Mb/s"},
 		"a bucket that even sending may overflow":             {counted: lossy, limit: &plan.Limit{PacketsPerSecond: 10_500, Burst: plan.Duration(time.Millisecond)}, want: report.Lossy},
 		"a bucket of few frames":                              {counted: lossy, limit: &plan.Limit{Layer2BitsPerSecond: 5_200_000, Burst: burst / 2}, want: report.Lossy},
 	} {

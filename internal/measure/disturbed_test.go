@@ -102,7 +102,7 @@ func TestALateSenderIsNamed(t *testing.T) {
 		says    string // nobody: no sender is named
 	}{
 		"short, and it waited": {short, []report.Wait{carries, sends(310*ms, 1)}, "", report.Short,
-			"the generator offered 7.50 Kpps of 10.00 Kpps asked for; meanwhile thread linerate (31), which sends, waited 310ms of 1.6s for processor 1, which sh (process 4711) had for 48 %; give the generator processors that nothing else uses"},
+			"the generator offered 7.50 kpps of 10.00 kpps asked for; meanwhile thread linerate (31), which sends, waited 310ms of 1.6s for processor 1, which sh (process 4711) had for 48 %; give the generator processors that nothing else uses"},
 		"short, and it waited where nobody ran long": {short, []report.Wait{sends(310*ms, 2)}, "", report.Short, "for processor 2; beside it ran make (process 1) for 62 %; give"},
 		"short, and the longest wait is told":        {short, []report.Wait{sends(20*ms, 0), sends(310*ms, 1)}, "", report.Short, "waited 310ms"},
 		"short, and it waited for a moment":          {short, []report.Wait{sends(2*ms, 1)}, "", report.Short, nobody},

@@ -58,10 +58,10 @@ func TestDatagramsOfADeviceThatIsAnEnd(t *testing.T) {
 		by      Limiting
 		words   string
 	}{
-		"its sockets have no room":             {report.Receiver, 1000, 5, 50 * time.Millisecond, ByPath, "8.00 Kbps was sent, as asked for, and the device (whose own sockets had no room for 5), or what is before it, lost the rest"},
+		"its sockets have no room":             {report.Receiver, 1000, 5, 50 * time.Millisecond, ByPath, "8.00 kb/s was sent, as asked for, and the device (whose own sockets had no room for 5), or what is before it, lost the rest"},
 		"the generator's sockets have no room": {report.Sender, 1000, 5, 0, ByEnds, "the receiver's own sockets had no room for 5 of the datagrams that came"},
-		"it sends too little":                  {report.Sender, 500, 0, 0, ByPath, "the device sent only 4.00 Kbps of 8.00 Kbps asked for"},
-		"the generator sends too little":       {report.Receiver, 500, 0, 0, ByEnds, "the sender sent only 4.00 Kbps of 8.00 Kbps asked for"},
+		"it sends too little":                  {report.Sender, 500, 0, 0, ByPath, "the device sent only 4.00 kb/s of 8.00 kb/s asked for"},
+		"the generator sends too little":       {report.Receiver, 500, 0, 0, ByEnds, "the sender sent only 4.00 kb/s of 8.00 kb/s asked for"},
 		"its sockets have no room for bursts":  {report.Receiver, 1000, 5, 60 * time.Millisecond, ByEnds, "the ends' programs waited for processors for 6 % of the connections' time: a lower bound"},
 		"it may wait for the generator":        {report.Sender, 500, 0, 60 * time.Millisecond, ByEnds, "the ends' programs waited for processors for 6 % of the connections' time: a lower bound"},
 	} {

@@ -63,11 +63,11 @@ func TestWhatWasLostInBurstsIsNotTheDevices(t *testing.T) {
 	}{
 		"lost in a burst": {stretches{{30, 20 * ms, 200, 0}, {5, 20 * ms, 0, 0}, {1, 20 * ms, 1200, 500}, {30, 20 * ms, 200, 0}}, report.Invalid,
 			"500 of 13200 frames did not come back: 3.7879 % lost, limit 0.1 %; but generator generator-0 sent in bursts, once in this window: " +
-				"60.00 Kpps for 20ms on west after a pause of 100ms, where 10.00 Kpps was asked for; a device may lose those at any load: give the generator processors", 1, 0},
+				"60.00 kpps for 20ms on west after a pause of 100ms, where 10.00 kpps was asked for; a device may lose those at any load: give the generator processors", 1, 0},
 		"taken, though it came in bursts":              {stretches{{30, 20 * ms, 200, 0}, {5, 20 * ms, 0, 0}, {1, 20 * ms, 1200, 0}, {30, 20 * ms, 200, 0}}, report.Good, "all 13200", 1, 0},
 		"lost all the time, also in a burst":           {stretches{{30, 20 * ms, 200, 40}, {5, 20 * ms, 0, 0}, {1, 20 * ms, 1200, 900}, {30, 20 * ms, 200, 40}}, report.Lossy, "3300 of 13200", 1, 0},
 		"lost now and then, and bursts were seen":      {stretches{{30, 20 * ms, 200, 0}, {1, 20 * ms, 1200, 0}, {20, 20 * ms, 200, 40}}, report.Invalid, "sent in bursts", 1, 0},
-		"lost all the time, but nearly all are bursts": {stretches{{4, 20 * ms, 200, 50}, {20, 20 * ms, 400, 200}}, report.Invalid, "once in this window: 20.00 Kpps for 400ms", 1, 0},
+		"lost all the time, but nearly all are bursts": {stretches{{4, 20 * ms, 200, 50}, {20, 20 * ms, 400, 200}}, report.Invalid, "once in this window: 20.00 kpps for 400ms", 1, 0},
 		"lost for a moment, and sent evenly":           {stretches{{30, 20 * ms, 200, 0}, {1, 20 * ms, 200, 100}, {30, 20 * ms, 200, 0}}, report.Lossy, "100 of 12200", 0, 0},
 		"lost while nobody looked": {stretches{{30, 20 * ms, 200, 0}, {1, 300 * ms, 3000, 700}, {30, 20 * ms, 200, 0}}, report.Invalid,
 			"700 of 15000 frames did not come back: 4.6667 % lost, limit 0.1 %; but nothing could be read for 300ms: generator or runner was held up", 0, 300 * ms},

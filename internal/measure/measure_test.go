@@ -119,10 +119,10 @@ func TestQuality(t *testing.T) {
 			edit(r[2:], 1, func(p *engine.PortCounters) { p.PauseFramesSent = 4 })
 		}}, report.Invalid, "east: the generator's port sent 4 pause frames, as it had no room for what came, and held the device up"},
 		"offered one percent less is still enough":           {counted{sent: 14850, returned: 14850}, report.Good, ""},
-		"offered less than that is short":                    {counted{sent: 14800, returned: 14800}, report.Short, "the generator offered 9.87 Kpps of 10.00 Kpps asked for"},
+		"offered less than that is short":                    {counted{sent: 14800, returned: 14800}, report.Short, "the generator offered 9.87 kpps of 10.00 kpps asked for"},
 		"short by less than the readings' times are sure of": {counted{sent: 14800, returned: 14800, uncertainty: 5 * time.Millisecond}, report.Good, ""},
-		"short and lossy is the device's loss":               {counted{sent: 13000, returned: 12000}, report.Lossy, "the generator offered 8.67 Kpps"},
-		"nothing sent":                                       {counted{}, report.Invalid, "sent nothing of the 10.00 Kpps"},
+		"short and lossy is the device's loss":               {counted{sent: 13000, returned: 12000}, report.Lossy, "the generator offered 8.67 kpps"},
+		"nothing sent":                                       {counted{}, report.Invalid, "sent nothing of the 10.00 kpps"},
 		"no loss is allowed and there is none":               {counted{sent: 15000, returned: 15000, limit: 1}, report.Good, ""},
 		"background traffic that may hide loss":              {counted{sent: 15000, returned: 15000, background: 100 * units.PacketPerSecond}, report.Invalid, "background traffic of 100.00 pps on east"},
 		"background traffic that hides next to nothing":      {counted{sent: 15000, returned: 15000, background: units.PacketPerSecond}, report.Good, ""},

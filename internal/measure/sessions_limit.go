@@ -74,7 +74,7 @@ func (l SessionLimit) Reason() report.Reason {
 	case ByPath:
 		return report.PathLimited
 	case ByLoad:
-		return report.ReachedTarget
+		return report.TargetReached
 	default:
 		return report.Inconclusive
 	}
@@ -229,7 +229,7 @@ func waitedSentence(s report.Sessions) string {
 	return fmt.Sprintf("the ends' programs waited for processors for %s of the connections' time: a lower bound (give the ends processors that nothing else uses)", Percent(waitedShare(s)))
 }
 
-// SessionsSentence says what the sessions did, such as "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". It prints
+// SessionsSentence says what the sessions did, such as "48.20 Mb/s goodput, 12 retransmits, rtt 1.9 ms". It prints
 // retransmits as counted, wherever the segments were lost. It prints a round trip time only where that is the
 // path's, by limit.
 func SessionsSentence(s report.Sessions, limit SessionLimit) string {

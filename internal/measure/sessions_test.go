@@ -40,7 +40,7 @@ func TestSessionsAreCountedBetweenTheEdges(t *testing.T) {
 	if *m.Sessions != want || rtt != (report.RoundTrip{MinMicroseconds: 90, MeanMicroseconds: 1900, MaxMicroseconds: 4000}) {
 		t.Errorf("%+v, %+v\nwant %+v", *m.Sessions, rtt, want)
 	}
-	if m.Quality != report.Good || m.Reason != "48.00 Mbps goodput, 12 retransmits, rtt 1.9 ms; held back by what is between the ends" {
+	if m.Quality != report.Good || m.Reason != "48.00 Mb/s goodput, 12 retransmits, rtt 1.9 ms; held back by what is between the ends" {
 		t.Errorf("%s: %s", m.Quality, m.Reason)
 	}
 	if m.Sent != (units.Traffic{}) || m.Offered != (report.Flow{}) || m.Received != (report.Flow{}) {

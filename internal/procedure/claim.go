@@ -22,7 +22,7 @@ func ClaimAsked(answer []report.Direction, limit units.Ratio, lossy report.Reaso
 	case LostAbove(answer, limit):
 		return lossy
 	}
-	return report.ReachedTarget
+	return report.TargetReached
 }
 
 // ClaimOffered is the reason where the load is whatever the generators reach. They are the limit only where nothing was

@@ -21,9 +21,9 @@ func TestWhatMayBeClaimedOfALoad(t *testing.T) {
 		asked, offered report.Reason
 	}{
 		"all came back": {[]report.Direction{direction(1000, 0), direction(995, 0)},
-			report.ReachedTarget, report.ReachedTarget},
-		"as much was lost as may be": {[]report.Direction{direction(1000, 1)}, report.ReachedTarget,
-			report.ReachedTarget},
+			report.TargetReached, report.TargetReached},
+		"as much was lost as may be": {[]report.Direction{direction(1000, 1)}, report.TargetReached,
+			report.TargetReached},
 		"more was lost": {[]report.Direction{direction(1000, 2)}, report.LoadHeld, report.LoadHeld},
 		"more was lost in one direction": {[]report.Direction{direction(1000, 0), direction(1000, 500)},
 			report.LoadHeld, report.LoadHeld},

@@ -49,7 +49,7 @@ func TestASampleIsSaidToBeOne(t *testing.T) {
 		t.Errorf("of every frame: %q", got)
 	}
 	r.Result.Latency[0].Directions[0].Sizes[0].Sample = &report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}
-	if got := atLoadWordsOf(r); !strings.Contains(got, "a latency stream of each frame size beside the load, 1.00 Kpps of one flow in each direction, and not of every frame") || !strings.Contains(got, "in steps of 1 µs") {
+	if got := atLoadWordsOf(r); !strings.Contains(got, "a latency stream of each frame size beside the load, 1.00 kpps of one flow in each direction, and not of every frame") || !strings.Contains(got, "in steps of 1 µs") {
 		t.Errorf("%q", got)
 	}
 }

@@ -84,7 +84,7 @@ func prefix(top float64) (name string, factor float64) {
 	for _, p := range []struct {
 		name   string
 		factor float64
-	}{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"K", 1e3}} {
+	}{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
 		if top >= p.factor {
 			return p.name, p.factor
 		}

@@ -18,9 +18,9 @@ func TestSeveralGeneratorsAreShownEach(t *testing.T) {
 		{Name: "generator-2-east", ReceivedPacketsPerSecond: 2_000},
 	}
 	for format, want := range map[string][]string{
-		"text":     {"generator-1       151.00 Kpps", "1.23ms", "sends nothing"},
-		"markdown": {"| generator | offered | received | started after |", "| generator-1 | 151.00 Kpps | 148.00 Kpps | 1.23ms |"},
-		"html":     {`<th scope="row">generator-1</th><td class="n">151.00 Kpps</td><td class="n">148.00 Kpps</td><td class="n">1.23ms</td>`},
+		"text":     {"generator-1       151.00 kpps", "1.23ms", "sends nothing"},
+		"markdown": {"| generator | offered | received | started after |", "| generator-1 | 151.00 kpps | 148.00 kpps | 1.23ms |"},
+		"html":     {`<th scope="row">generator-1</th><td class="n">151.00 kpps</td><td class="n">148.00 kpps</td><td class="n">1.23ms</td>`},
 	} {
 		t.Run("as "+format, func(t *testing.T) {
 			got := string(rendered(t, format, r))

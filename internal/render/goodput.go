@@ -14,7 +14,7 @@ import (
 // The timeline of sessions has panels of its own, for goodput and for what senders sent again. Nothing in it is a
 // count of frames.
 //
-//	┌ Mbps of goodput ────────────────┐
+//	┌ Mb/s of goodput ────────────────┐
 //	│  ▁▟█▙●▟██●███●██   ● a window   │
 //	├ retransmits per second ─────────┤
 //	├ what observers saw ─────────────┤
@@ -166,7 +166,7 @@ func (tl *timeline) goodput() {
 		tl.line("grid", tl.x.from, y.position(v*factor), tl.x.end, y.position(v*factor))
 		tl.label("end", tl.x.from-7, y.position(v*factor)+4, short(v))
 	}
-	tl.label("head", 2, goodputTop-30, "goodput, "+name+"bps")
+	tl.label("head", 2, goodputTop-30, "goodput, "+name+"b/s")
 	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.goodput }, tl.x, y),
 		Class: "received"})
 	if v, ok := tl.t.goodputResult(tl.r); ok {

@@ -119,7 +119,7 @@ func TestAnotherAxisMakesTheRows(t *testing.T) {
 	if err := Write(&out, "markdown", OfHeatmap(history.Heatmap(report.Documents{Suites: []*report.Suite{s}}, "load")), TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| load ╲ device, program | nat-iperf3 | bridge-iperf3 |", "| tcp | 940.00 Mbps ±0.50% | 681.00 Mbps ±0.50% |", "| udp | 957.00 Mbps ±0.50% | 460.00 Mbps ±0.50% |"} {
+	for _, want := range []string{"| load ╲ device, program | nat-iperf3 | bridge-iperf3 |", "| tcp | 940.00 Mb/s ±0.50% | 681.00 Mb/s ±0.50% |", "| udp | 957.00 Mb/s ±0.50% | 460.00 Mb/s ±0.50% |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it lacks %s:\n%s", want, out.String())
 		}
@@ -135,7 +135,7 @@ func TestASuitesTableTellsSurprises(t *testing.T) {
 		if err := Write(&out, format, OfTests(report.Documents{Suites: []*report.Suite{s}}), TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, "router 64b carried 500.00 Kpps, though its generators did 400.00 Kpps by themselves (generator-64b)") {
+		if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, "router 64b carried 500.00 kpps, though its generators did 400.00 kpps by themselves (generator-64b)") {
 			t.Errorf("%s:\n%s", format, text)
 		}
 	}

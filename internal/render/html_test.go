@@ -86,7 +86,7 @@ func TestThePageGivesTheReportsNumbers(t *testing.T) {
 // A direction's own drawing says whether that direction is at a limit, whatever holds for all of them together.
 func TestADirectionsDrawingHasItsOwnStanding(t *testing.T) {
 	page := string(rendered(t, "html", reporttest.OtherDirection()))
-	for _, says := range []string{"saturated: 149.87 Kpps received of", "lower bound: ≥149.87 Kpps received of", "lower bound: ≥299.75 Kpps received of", "The result is ≥149.87 Kpps.", "The result is 149.87 Kpps."} {
+	for _, says := range []string{"saturated: 149.87 kpps received of", "lower bound: ≥149.87 kpps received of", "lower bound: ≥299.75 kpps received of", "The result is ≥149.87 kpps.", "The result is 149.87 kpps."} {
 		if !strings.Contains(page, says) {
 			t.Errorf("the page doesn't say %q", says)
 		}

@@ -231,7 +231,7 @@ func trialsViews(r *report.Report, id string) (views []trialsView) {
 	return views
 }
 
-// split takes a figure and its unit apart, so "299.75 Kpps" is 299.75 and Kpps.
+// split takes a figure and its unit apart, so "299.75 kpps" is 299.75 and kpps.
 func split(h report.Headline, text, exact string) figure {
 	number, unit, _ := strings.Cut(text, " ")
 	return figure{Number: number, Unit: unit, Exact: exact, Sign: h.Sign()}

@@ -16,7 +16,7 @@ import (
 
 // rfc2544Words say what the figures are.
 const rfc2544Words = "Theoretical, offered, throughput and input are frames per second. Theoretical is how many frames of that size the slower of the direction's two links carries, preamble and inter-frame gap included. Throughput is what came back of the highest load of which no more " +
-	"was lost than is allowed (RFC 2544 allows none); Mbps are layer 1. Input is what was offered."
+	"was lost than is allowed (RFC 2544 allows none); Mb/s are layer 1. Input is what was offered."
 
 // ethernetSizes are the frame sizes that RFC 2544, section 9.1, asks for on Ethernet.
 func ethernetSizes() []float64 { return []float64{64, 128, 256, 512, 1024, 1280, 1518} }
@@ -87,7 +87,7 @@ func theoryText(s report.Stream) string {
 // throughputTable is section 26.1's of a product. It is nil where the product has no throughput. Text has no room
 // for the media's rate and how long trials are, which the conditions have.
 func throughputTable(b *report.RFC2544, product string) *table {
-	t := newTable(1, "direction", "bytes", "media", "theoretical", "offered", "throughput", "Mbps", "% line rate",
+	t := newTable(1, "direction", "bytes", "media", "theoretical", "offered", "throughput", "Mb/s", "% line rate",
 		"lost at most", "trials")
 	t.columns[2].shownIn, t.columns[9].shownIn = combined, combined
 	for _, p := range b.Throughput {

@@ -116,7 +116,7 @@ func leaky(t *testing.T, reversed bool) *report.Report {
 	r := searched(t)
 	goals := r.Result.Goals
 	goals[0].Irregular, goals[0].Lower, goals[0].ConditionalThroughput = "MinimumLossy", nil, 0
-	goals[0].Result = report.Result{Reason: report.NoCleanWindow, Message: "even 1 Kpps lost frames"}
+	goals[0].Result = report.Result{Reason: report.NoCleanLoad, Message: "even 1 kpps lost frames"}
 	if reversed {
 		slices.Reverse(goals)
 	}
@@ -129,7 +129,7 @@ func leaky(t *testing.T, reversed bool) *report.Report {
 func TestAGoalWithoutFigureIsMissing(t *testing.T) {
 	for _, reversed := range []bool{false, true} {
 		b := history.RFC2544([]*report.Report{leaky(t, reversed)})
-		if len(b.Without) != 1 || b.Without[0] != (report.Missing{Test: "scene, NDR", Reason: "NoCleanWindow", Message: "even 1 Kpps lost frames"}) {
+		if len(b.Without) != 1 || b.Without[0] != (report.Missing{Test: "scene, NDR", Reason: "NoCleanLoad", Message: "even 1 kpps lost frames"}) {
 			t.Errorf("reversed: %t: %+v", reversed, b.Without)
 		}
 		if len(b.Throughput) != 2 || b.Throughput[0].Goal != "PDR" {
@@ -137,7 +137,7 @@ func TestAGoalWithoutFigureIsMissing(t *testing.T) {
 		}
 		for _, format := range []string{"text", "markdown", "html"} {
 			said := strings.Join(strings.Fields(writtenRFC2544(t, format, b)), " ")
-			for _, want := range []string{"scene, NDR", "even 1 Kpps lost frames", "with up to 0.5% lost"} {
+			for _, want := range []string{"scene, NDR", "even 1 kpps lost frames", "with up to 0.5% lost"} {
 				if !strings.Contains(said, want) {
 					t.Errorf("%s doesn't say %q", format, want)
 				}

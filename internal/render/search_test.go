@@ -96,12 +96,12 @@ func TestTheOtherGoalsAnswerStands(t *testing.T) {
 	r := searched(t)
 	first := &r.Result.Goals[0]
 	first.Irregular, first.Lower, first.ConditionalThroughput = "MinimumLossy", nil, 0
-	first.Result = report.Result{Reason: report.NoCleanWindow, Message: "no load met it"}
+	first.Result = report.Result{Reason: report.NoCleanLoad, Message: "no load met it"}
 	goals := r.Result.Goals
 	r.Result = first.Result
 	r.Result.Goals = goals
 	for _, format := range []string{"text", "markdown", "html"} {
-		if said := string(rendered(t, format, r)); !strings.Contains(said, "PDR") || !strings.Contains(said, "15.86 Kpps") || !strings.Contains(said, "(MinimumLossy)") {
+		if said := string(rendered(t, format, r)); !strings.Contains(said, "PDR") || !strings.Contains(said, "15.86 kpps") || !strings.Contains(said, "(MinimumLossy)") {
 			t.Errorf("%s doesn't tell of both:\n%s", format, said)
 		}
 	}

@@ -23,8 +23,8 @@ func estimatedReport() *report.Report {
 
 func TestAnEstimateIsToldByDirection(t *testing.T) {
 	r := estimatedReport()
-	r.Result.Message = "with 95 % between 9.65 and 9.77 Kpps"
-	if said, want := explanation(r), "in west→east the device loses 0.001% of its frames on average at this load, as far as trials of finite length show; in east→west no load that was offered is known to be too much, and the figure is a lower bound."; !strings.HasPrefix(said, want) || !strings.Contains(said, "9.77 Kpps") {
+	r.Result.Message = "with 95 % between 9.65 and 9.77 kpps"
+	if said, want := explanation(r), "in west→east the device loses 0.001% of its frames on average at this load, as far as trials of finite length show; in east→west no load that was offered is known to be too much, and the figure is a lower bound."; !strings.HasPrefix(said, want) || !strings.Contains(said, "9.77 kpps") {
 		t.Errorf("%s", said)
 	}
 	for i, want := range []string{"estimated", "lower bound"} {
@@ -37,7 +37,7 @@ func TestAnEstimateIsToldByDirection(t *testing.T) {
 		t.Errorf("%q", rows)
 	}
 	r.Result.NearGenerators = []string{r.Result.Directions[0].Name()}
-	if said := explanation(r); !strings.Contains(said, "at this rate or above") || strings.Contains(said, "9.77 Kpps") {
+	if said := explanation(r); !strings.Contains(said, "at this rate or above") || strings.Contains(said, "9.77 kpps") {
 		t.Errorf("near the generators' limit: %s", said)
 	}
 }
@@ -51,8 +51,8 @@ func sectionsReport() *report.Report {
 	r.Result.Sections = []report.Section{
 		{Title: "Loads", Legend: []string{"Loads are <b>made up</b>."}, Table: &report.SectionTable{
 			Columns: []string{"direction", "from", "to"},
-			Rows: [][]report.SectionCell{{{Text: "west→east"}, {Text: "1.00 Kpps", Number: "1000", Unit: "packets/s",
-				NearGenerators: "≥1.00 Kpps"}, {Text: "2.00 Kpps", NearGenerators: "–"}}, {{Text: "a short row"}}}}},
+			Rows: [][]report.SectionCell{{{Text: "west→east"}, {Text: "1.00 kpps", Number: "1000", Unit: "packets/s",
+				NearGenerators: "≥1.00 kpps"}, {Text: "2.00 kpps", NearGenerators: "–"}}, {{Text: "a short row"}}}}},
 		{Title: "Loss over load", Plot: &report.Plot{X: report.PlotAxis{Title: "offered", Unit: "packets/s", Low: "9000",
 			High: "10000"}, Y: report.PlotAxis{Title: "loss per trial", Unit: "ratio"},
 			Points: []report.PlotPoint{point(1, "20000", "0.5", report.Lossy), point(2, "9900", "0.008", report.Lossy),
@@ -69,12 +69,12 @@ func TestASectionsTableIsShownAsFarAsItMayBeClaimed(t *testing.T) {
 	r := sectionsReport()
 	var s section
 	s.addSections(r)
-	want := [][]string{{"west→east", "1.00 Kpps", "2.00 Kpps"}, {"a short row", "", ""}}
+	want := [][]string{{"west→east", "1.00 kpps", "2.00 kpps"}, {"a short row", "", ""}}
 	if len(s.tables) != 1 || !reflect.DeepEqual(s.tables[0].rows, want) || len(s.caveats) != 1 {
 		t.Fatalf("%+v", s)
 	}
 	r.Result.NearGenerators = []string{"west→east"}
-	want[0] = []string{"west→east", "≥1.00 Kpps", "–"}
+	want[0] = []string{"west→east", "≥1.00 kpps", "–"}
 	if got := sectionTable(r, r.Result.Sections[0]).rows; !reflect.DeepEqual(got, want) {
 		t.Errorf("near the generators' limit %q", got)
 	}

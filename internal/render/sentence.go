@@ -119,7 +119,7 @@ func limitWords(r *report.Report) string {
 		subject = "above this rate the machine that forwards lost frames that the Reference's limit lets through, so that limit lies at this rate or above."
 	case r.Result.Reason == report.Inconclusive:
 		subject = inconclusiveWords(r)
-	case r.Result.Reason == report.ReachedTarget:
+	case r.Result.Reason == report.TargetReached:
 		subject = "all that was asked for came back, so the device's limit lies at this rate or above."
 	}
 	if lasted := r.Result.ShownFor.Std(); lasted > 0 {
@@ -181,7 +181,7 @@ func sentInBursts(w report.Window) bool { return len(w.Bursts) > 0 && w.LostToBu
 
 // whyNoFigure is why there is no figure, for a report without a message.
 func whyNoFigure(r *report.Report) string {
-	if r.Result.Reason == report.NoCleanWindow {
+	if r.Result.Reason == report.NoCleanLoad {
 		return "even the lowest step lost frames, or could not be judged"
 	}
 	return "the run ended before anything was measured"

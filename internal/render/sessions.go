@@ -18,7 +18,7 @@ import (
 const noFrames = "-"
 
 // goodputHead is the head of a column of goodput whose cells have no unit.
-const goodputHead = "goodput bps"
+const goodputHead = "goodput b/s"
 
 const goodputWords = "Goodput is the payload that receiving programs read, without headers and what was sent again, summed over all directions of one moment."
 
@@ -51,7 +51,7 @@ func throughputColumns(t traffic) []column {
 	if t == ofSessions {
 		return []column{{head: goodputHead}}
 	}
-	return []column{{head: "throughput pps"}, {head: "throughput bps"}, {head: sumHead, shownIn: summed},
+	return []column{{head: "throughput pps"}, {head: "throughput b/s"}, {head: sumHead, shownIn: summed},
 		{head: togetherHead, shownIn: combined}}
 }
 
@@ -60,7 +60,7 @@ func throughputCells(t traffic, h report.Headline) []string {
 	case !h.Measured:
 		return slices.Repeat([]string{wording.NotMeasured}, len(throughputColumns(t)))
 	case t == ofSessions:
-		return []string{h.Signed(wording.Bare(wording.BitRate(h.GoodputBitsPerSecond), "bps"))}
+		return []string{h.Signed(wording.Bare(wording.BitRate(h.GoodputBitsPerSecond), "b/s"))}
 	}
 	return []string{packetsText(h), bitsText(h), shareText(h, h.PercentSum), shareText(h, h.Percent)}
 }
@@ -101,9 +101,9 @@ func packetsText(h report.Headline) string {
 // bitsText is a line's bits at layer 1 without their unit, or its goodput.
 func bitsText(h report.Headline) string {
 	if h.OfSessions {
-		return h.Signed(wording.Bare(wording.BitRate(h.GoodputBitsPerSecond), "bps")) + " goodput"
+		return h.Signed(wording.Bare(wording.BitRate(h.GoodputBitsPerSecond), "b/s")) + " goodput"
 	}
-	return h.Signed(wording.Bare(wording.BitRate(h.Layer1BitsPerSecond), "bps"))
+	return h.Signed(wording.Bare(wording.BitRate(h.Layer1BitsPerSecond), "b/s"))
 }
 
 // shareText is a line's share of line rates.
@@ -258,7 +258,7 @@ func goodputLimitWords(r *report.Report) string {
 			path.isTheDevice
 	case reason == report.PathLimited:
 		return "this is what came " + path.device + ": " + path.path + " held the connections back" + path.isTheDevice
-	case reason == report.ReachedTarget:
+	case reason == report.TargetReached:
 		return "all that was asked for came, so as much comes " + path.device + ", or more."
 	case reason == report.GeneratorLimited:
 		return "an end of the connections could not send or receive more, so as much comes " + path.device +

@@ -44,8 +44,8 @@ func TestWhatIsNotThePathsStandsInNoCell(t *testing.T) {
 	r.Result.Directions[0].Sessions.Ends = &report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: "TCPRcvQDrop", Packets: 3}}}
 	const why = "Retransmits and round trips west→east may not be the path's: an end itself dropped segments that may have been of these connections."
 	for format, wants := range map[string][]string{
-		"text":     {why, "west→east 4 ≥46.50 Mbps 40 - - - -", "east→west 4 46.50 Mbps 40 0.0996% 800 µs 41 ms 52 ms", "all 8 ≥93.00 Mbps 80 - - - -"},
-		"markdown": {why, "| west→east | 4 | ≥46.50 Mbps | 40 | - | - | - | - |", "| east→west | 4 | 46.50 Mbps | 40 | 0.0996% | 800 µs | 41 ms | 52 ms |", "| all | 8 | ≥93.00 Mbps | 80 | - | - | - | - |"},
+		"text":     {why, "west→east 4 ≥46.50 Mb/s 40 - - - -", "east→west 4 46.50 Mb/s 40 0.0996% 800 µs 41 ms 52 ms", "all 8 ≥93.00 Mb/s 80 - - - -"},
+		"markdown": {why, "| west→east | 4 | ≥46.50 Mb/s | 40 | - | - | - | - |", "| east→west | 4 | 46.50 Mb/s | 40 | 0.0996% | 800 µs | 41 ms | 52 ms |", "| all | 8 | ≥93.00 Mb/s | 80 | - | - | - | - |"},
 		"html":     {html.EscapeString(why)},
 		"junit":    {`"west-east.retransmittedSegments" value="40"`, `"east-west.roundTripMicroseconds" value="41000"`},
 	} {
@@ -213,7 +213,7 @@ func TestTheWindowsOfTheResultAreMarked(t *testing.T) {
 	for _, m := range drawn.Marks {
 		marks = append(marks, m.Class)
 	}
-	if len(bands) != 3 || !strings.HasPrefix(bands[0], "the result comes from 3 windows, of which this is one: window 2, hold: 93.00 Mbps goodput, ") {
+	if len(bands) != 3 || !strings.HasPrefix(bands[0], "the result comes from 3 windows, of which this is one: window 2, hold: 93.00 Mb/s goodput, ") {
 		t.Errorf("bands are %q", bands)
 	}
 	if want := []string{"good", "good", "good", "invalid", "good"}; !slices.Equal(marks, want) {

@@ -71,7 +71,7 @@ func TestARunThatWasDisturbedIsListedAsSuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = &s.Cells[0]
-	const why = "GeneratorLimited: the generator was the limit at 900.00 Kpps, but other runs measured 1.78 Mpps: this run was disturbed"
+	const why = "GeneratorLimited: the generator was the limit at 900.00 kpps, but other runs measured 1.78 Mpps: this run was disturbed"
 	missing, repeated := c.Gaps()
 	if len(missing) != 0 || len(repeated) != 1 || repeated[0].LowerBound != 900_000 || repeated[0].Test != "night-vpp-64b-r1" || missingWords(repeated[0]) != why {
 		t.Errorf("missing are %+v, repeated %+v", missing, repeated)

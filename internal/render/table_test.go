@@ -103,8 +103,8 @@ func TestThePublishedTableComesOutAsItWasPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []string{
-		"Linux imix 150.21 K 452.81 M 45.28", "OpenBSD imix 145.52 K 444.51 M 44.45", "VPP imix 654.40 K 2.00 G 199.90", "Danos imix 655.53 K 2.00 G 200.24",
-		"Linux 64b 96.93 K 65.14 M 6.51", "OpenBSD 64b 152.09 K 102.20 M 10.22", "VPP 64b 1.78 M 1.19 G 119.49", "Danos 64b 2.30 M 1.55 G 154.62",
+		"Linux imix 150.21 k 452.81 M 45.28", "OpenBSD imix 145.52 k 444.51 M 44.45", "VPP imix 654.40 k 2.00 G 199.90", "Danos imix 655.53 k 2.00 G 200.24",
+		"Linux 64b 96.93 k 65.14 M 6.51", "OpenBSD 64b 152.09 k 102.20 M 10.22", "VPP 64b 1.78 M 1.19 G 119.49", "Danos 64b 2.30 M 1.55 G 154.62",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), row) {
 			t.Errorf("no row %q in\n%s", row, out.String())

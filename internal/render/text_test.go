@@ -18,7 +18,7 @@ func TestTheTableSumsItsDirections(t *testing.T) {
 	r := reporttest.Measured()
 	r.Result.Saturated = true
 	table, _, _ := strings.Cut(string(rendered(t, "text", r)), "\n\n")
-	if !strings.HasSuffix(table, "        654.74 K          2.00 G            200.00") || !strings.Contains(table, "  % line rate, sum\n") {
+	if !strings.HasSuffix(table, "        654.74 k          2.00 G            200.00") || !strings.Contains(table, "  % line rate, sum\n") {
 		t.Errorf("full duplex reads\n%s", table)
 	}
 	if other := string(rendered(t, "markdown", r)); !strings.Contains(other, "| % of line rate |") || !strings.Contains(other, " | 2.00 G | 100.00 |") {

@@ -11,7 +11,7 @@ import (
 // timeline draws what happened against time, with the three rates, the loss of each window, and the generator's
 // CPU, one above the other. goodput.go has the panels of sessions.
 //
-//	┌ Kpps ───────────────────────────┐ % of line rate
+//	┌ kpps ───────────────────────────┐ % of line rate
 //	│        intended ╌╌╌             │
 //	│    ▄▄▟██ offered, received      │
 //	├ loss per window ────────────────┤

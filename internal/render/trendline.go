@@ -83,8 +83,8 @@ func (d *trendDrawing) axes() {
 		d.line("grid", d.x.from-14, y, d.x.end, y)
 		d.label("end", d.x.from-20, y+4, short(v))
 	}
-	head := name + map[traffic]string{ofFrames: "pps received", ofSessions: "bps goodput",
-		ofBoth: "pps received, or bps goodput"}[d.kind]
+	head := name + map[traffic]string{ofFrames: "pps received", ofSessions: "b/s goodput",
+		ofBoth: "pps received, or b/s goodput"}[d.kind]
 	if d.low > 0 {
 		head += " (the axis doesn't begin at 0)"
 	}

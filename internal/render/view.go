@@ -200,8 +200,8 @@ func (g grid) Rows() [][]string { return g.rows }
 // The lines that say what figures are.
 const (
 	sumWords = "Throughput is what was received, summed over all directions of one moment, and so is its % of line rate: 200 is full duplex between two ports. " +
-		"bps are layer 1, with preamble and inter-frame gap."
-	togetherWords = "Throughput is what was received, summed over all directions of one moment; bps are layer 1; 100 % is every direction at its line rate."
+		"b/s are layer 1, with preamble and inter-frame gap."
+	togetherWords = "Throughput is what was received, summed over all directions of one moment; b/s are layer 1; 100 % is every direction at its line rate."
 	medianWords   = "Of several runs, the median; ± is how far they are apart, in percent of it."
 	boundWords    = "≥ is a lower bound: the device's limit lies there or above."
 	looseWords    = "~ is not confirmed: the rate was not held as long as was asked for."

@@ -60,7 +60,7 @@ func (r Rate) fraction(mix Traffic, line BitRate) (n, d *big.Int) {
 }
 
 // LinePacketRate is how many packets of this composition a line of this layer-1 bit rate carries, to the nearest
-// thousandth per second. It is 0 without a line rate or packets. A 10 Gbps line carries 14 880 952.381 frames of 64
+// thousandth per second. It is 0 without a line rate or packets. A 10 Gb/s line carries 14 880 952.381 frames of 64
 // bytes.
 func LinePacketRate(mix Traffic, line BitRate) PacketRate {
 	return PacketRate(nearest(product(int64(line), mix.Packets, int64(PacketPerSecond)), big.NewInt(mix.Layer1Bits())))

@@ -35,12 +35,12 @@ func TestPacketRateOf(t *testing.T) {
 		{"layer 2 of a mix", "138944bps", imix, 0, 48 * PacketPerSecond},
 		{"layer 1 adds 20 bytes a frame", "672bpsl1", frames(64), 0, PacketPerSecond},
 		{"layer 1 of a mix", "146624bpsl1", imix, 0, 48 * PacketPerSecond},
-		{"all of a 10 Gbps line in 64-byte frames", "100%", frames(64), 10 * Gbps, 14_880_952_381},
-		{"all of a 10 Gbps line in 1518-byte frames", "100%", frames(1518), 10 * Gbps, 812_743_823},
+		{"all of a 10 Gb/s line in 64-byte frames", "100%", frames(64), 10 * Gbps, 14_880_952_381},
+		{"all of a 10 Gb/s line in 1518-byte frames", "100%", frames(1518), 10 * Gbps, 812_743_823},
 		{"half a line", "50%", frames(64), 10 * Gbps, 7_440_476_190},
-		{"a mix on 10 Gbps", "100%", imix, 10 * Gbps, 3_273_679_616},
+		{"a mix on 10 Gb/s", "100%", imix, 10 * Gbps, 3_273_679_616},
 		{"a percentage over 100 is arithmetic like any other", "200%", frames(64), 10 * Gbps, 29_761_904_762},
-		{"800 Gbps don't overflow", "100%", frames(64), 800 * Gbps, 1_190_476_190_476},
+		{"800 Gb/s don't overflow", "100%", frames(64), 800 * Gbps, 1_190_476_190_476},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := mustRate(t, tt.rate).PacketRateOf(tt.mix, tt.line)

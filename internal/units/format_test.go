@@ -7,16 +7,16 @@ import (
 
 func TestFormatSI(t *testing.T) {
 	for rate, want := range map[PacketRate]string{
-		0: "0.00 pps", 1: "0.00 pps", 5: "0.01 pps", 12_345: "12.35 pps", 999_994: "999.99 pps", 999_995: "1.00 Kpps",
-		654_400_000: "654.40 Kpps", 999_999_999: "1.00 Mpps", 14_880_952_381: "14.88 Mpps", -654_400_000: "-654.40 Kpps", math.MaxInt64: "9.22 Ppps",
+		0: "0.00 pps", 1: "0.00 pps", 5: "0.01 pps", 12_345: "12.35 pps", 999_994: "999.99 pps", 999_995: "1.00 kpps",
+		654_400_000: "654.40 kpps", 999_999_999: "1.00 Mpps", 14_880_952_381: "14.88 Mpps", -654_400_000: "-654.40 kpps", math.MaxInt64: "9.22 Ppps",
 	} {
 		if got := rate.FormatSI(); got != want {
 			t.Errorf("%d: %q, want %q", int64(rate), got, want)
 		}
 	}
 	for rate, want := range map[BitRate]string{
-		0: "0.00 bps", 999: "999.00 bps", 2 * Gbps: "2.00 Gbps", 1_998_973_333: "2.00 Gbps", 25_500 * Mbps: "25.50 Gbps", 1_200 * Gbps: "1.20 Tbps",
-		math.MaxInt64: "9223.37 Pbps", math.MinInt64: "-9223.37 Pbps",
+		0: "0.00 b/s", 999: "999.00 b/s", 2 * Gbps: "2.00 Gb/s", 1_998_973_333: "2.00 Gb/s", 25_500 * Mbps: "25.50 Gb/s", 1_200 * Gbps: "1.20 Tb/s",
+		math.MaxInt64: "9223.37 Pb/s", math.MinInt64: "-9223.37 Pb/s",
 	} {
 		if got := rate.FormatSI(); got != want {
 			t.Errorf("%d: %q, want %q", int64(rate), got, want)

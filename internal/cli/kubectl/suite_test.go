@@ -158,7 +158,7 @@ func TestASuiteOnTheBoard(t *testing.T) {
 		b := newBoard(Options{Stderr: &stderr}, false, []string{"night"})
 		b.live = true
 		b.show(0, m)
-		b.print("night-z-r1: measured: 654.40 Kpps")
+		b.print("night-z-r1: measured: 654.40 kpps")
 		golden(t, "board-suite-live.txt", strings.ReplaceAll(stderr.String(), "\x1b", "ESC"))
 	})
 	t.Run("piped, when tests end, and each minute", func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestASuiteOnTheBoard(t *testing.T) {
 			b.show(0, m)
 			instant = instant.Add(time.Second)
 		}
-		b.print("night-z-r1: measured: 654.40 Kpps")
+		b.print("night-z-r1: measured: 654.40 kpps")
 		counting(40, 8, 13, 0)(&suite)
 		b.show(0, m)
 		golden(t, "board-suite-piped.txt", stderr.String())

@@ -122,8 +122,8 @@ func TestAGateOfSessionsComparesTheirGoodput(t *testing.T) {
 		code      int
 		message   string
 	}{
-		{50_000_000, 0, "50.03 Mbps goodput in 5 runs, 50.03 Mbps goodput in 5 runs of the baseline"},
-		{40_000_000, 1, "40.02 Mbps goodput in 5 runs, 50.03 Mbps goodput in 5 runs of the baseline: 20.00 % less"},
+		{50_000_000, 0, "50.03 Mb/s goodput in 5 runs, 50.03 Mb/s goodput in 5 runs of the baseline"},
+		{40_000_000, 1, "40.02 Mb/s goodput in 5 runs, 50.03 Mb/s goodput in 5 runs of the baseline: 20.00 % less"},
 	} {
 		s := onlySubject(t, tcp, Options{MaxRegression: "2%", Runs: 5,
 			BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
@@ -142,7 +142,7 @@ func TestAGateOfSessionsComparesTheirGoodput(t *testing.T) {
 		if err := render.Write(&text, "text", render.OfGate(g), render.TextOptions{Width: 160}); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"Mbps goodput", "Goodput is the payload"} {
+		for _, want := range []string{"Mb/s goodput", "Goodput is the payload"} {
 			if !strings.Contains(text.String(), want) || strings.Contains(text.String(), "pps") {
 				t.Errorf("it doesn't say %q, or tells of packets:\n%s", want, text.String())
 			}
@@ -314,7 +314,7 @@ func TestJudge(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got,
-				"repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, but other runs measured "+
+				"repeated: GeneratorLimited: the generator was the limit at 50.00 kpps, but other runs measured "+
 					"100.0") {
 				t.Errorf("%s:\n%s", format, text.String())
 			}

@@ -371,7 +371,7 @@ func aReport(ending report.Ending, attempt int, finished time.Time) *report.Repo
 			Attempt: attempt}}, Started: finished, Finished: finished, Ending: ending,
 		Result: report.Result{
 			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-			Message: "above 10.00 Kpps frames are lost",
+			Message: "above 10.00 kpps frames are lost",
 			Directions: []report.Direction{{From: "west", To: "east", Intended: flow, Offered: flow, Received: flow},
 				{From: "east", To: "west", Intended: flow, Offered: flow, Received: flow}},
 			Total: &report.Sum{Intended: total, Offered: total, Received: total},

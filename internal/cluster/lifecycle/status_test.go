@@ -26,7 +26,7 @@ func TestResultAsMeasured(t *testing.T) {
 	w.settle()
 	west, east := &v1alpha1.FlowDirection{From: "west", To: "east"}, &v1alpha1.FlowDirection{From: "east", To: "west"}
 	want := &v1alpha1.Result{
-		Reason: "LossAboveLimit", Message: "above 10.00 Kpps frames are lost",
+		Reason: "LossAboveLimit", Message: "above 10.00 kpps frames are lost",
 		Claim:     v1alpha1.Claim{Saturated: true, Confirmed: true, Resolution: "0.0005%"},
 		LimitedBy: []v1alpha1.FlowDirection{*west},
 		Figures: []v1alpha1.Figure{
@@ -46,7 +46,7 @@ func TestResultAsMeasured(t *testing.T) {
 	if diff := cmp.Diff(want, st.Result); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
-	if want := "20.00 Kpps  60.00 Mbps  0.00% of line rate"; st.Summary != want {
+	if want := "20.00 kpps  60.00 Mb/s  0.00% of line rate"; st.Summary != want {
 		t.Errorf("summary is %q, not %q", st.Summary, want)
 	}
 	if st.Report == nil || st.Report.ConfigMap != "first-report" || st.Report.Digest != w.Envelope.Digest {

@@ -218,7 +218,7 @@ func TestACriterionIsOpenInTheDirectionThatTheGeneratorsLimit(t *testing.T) {
 	}
 	s := measured(950, 600, 0)
 	if c := s.Cells[1]; !c.Figures.LowerBound || !c.Capacity.Near ||
-		!strings.Contains(c.Message, "west→east is within 10.00% of the 1.00 Kpps that the generators reach there by "+
+		!strings.Contains(c.Message, "west→east is within 10.00% of the 1.00 kpps that the generators reach there by "+
 			"themselves (generator): the limit may be theirs") {
 		t.Errorf("%+v %+v %q", c.Figures, c.Capacity, c.Message)
 	}
@@ -250,7 +250,7 @@ criteria:
 		t.Errorf("%q, want %q", got, want)
 	}
 	if c.Figures.LowerBound || c.Capacity.Near || !c.Goals[1].Figures.LowerBound || c.Goals[0].Figures.LowerBound ||
-		!strings.Contains(c.Message, "PDR: it is within 10.00% of the 2.00 Kpps") {
+		!strings.Contains(c.Message, "PDR: it is within 10.00% of the 2.00 kpps") {
 		t.Errorf("%+v, goals %+v: %s", c.Capacity, c.Goals, c.Message)
 	}
 }

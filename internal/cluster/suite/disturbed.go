@@ -15,8 +15,8 @@ import (
 // place. No other run is repeated, however low its figure is, since a limit that was found may be the device's,
 // whether it was confirmed or not.
 //
-//	r1 21.01 K  r2  21.00 K  r3 ≥10.42 K  r4  21.02 K  r5  20.99 K   r3t2 will replace r3
-//	r1 ≥10.41 K  r2 ≥10.42 K  r3 ≥10.00 K  r4 ≥10.44 K  r5 ≥10.42 K   the generator is too weak
+//	r1 21.01 k  r2  21.00 k  r3 ≥10.42 k  r4  21.02 k  r5  20.99 k   r3t2 will replace r3
+//	r1 ≥10.41 k  r2 ≥10.42 k  r3 ≥10.00 k  r4 ≥10.44 k  r5 ≥10.42 k   the generator is too weak
 
 // A lower bound counts as disturbed if it is below what the other runs measured by more than alike percent of
 // itself. Undisturbed runs differ by up to as much. They differ by up to alikeLimited percent if the generator

@@ -34,7 +34,7 @@ func runsOf(t *testing.T, figures string) (reports []*report.Report) {
 		case "^":
 			r.Result.Saturated, r.Result.Reason = false, report.MachineLimited
 		case ">":
-			r.Result.Saturated, r.Result.Reason = false, report.ReachedTarget
+			r.Result.Saturated, r.Result.Reason = false, report.TargetReached
 		case "~":
 			r.Result.Confirmed = false
 		case "-":
@@ -93,7 +93,7 @@ func TestWhichRunWasDisturbed(t *testing.T) {
 		}
 	})
 	_, reason := Disturbed(runsOf(t, "21010 21000 ≥10420 21020 20990"))
-	if want := "the generator was the limit at 10.42 Kpps, but other runs measured 21.01 Kpps: this run " +
+	if want := "the generator was the limit at 10.42 kpps, but other runs measured 21.01 kpps: this run " +
 		"was disturbed"; reason != want {
 		t.Errorf("it says %q, want %q", reason, want)
 	}
@@ -147,11 +147,11 @@ func TestDisturbedRunsAreRepeated(t *testing.T) {
 		"one is, and no more part of median and verdict": {spec: five, bounds: map[string]int64{"r3": 500_000},
 			repeated: "r3t2", verdict: v1alpha1.VerdictPassed,
 			messages: []string{"all 5 runs meet it",
-				"night-test-r3 was repeated: GeneratorLimited: the generator was the limit at 500.00 Kpps, but other " +
+				"night-test-r3 was repeated: GeneratorLimited: the generator was the limit at 500.00 kpps, but other " +
 					"runs measured 1.00 Mpps: this run was disturbed"}, runs: 5},
 		"what comes of it counts, whatever it is": {spec: five, bounds: map[string]int64{"r3": 500_000,
 			"r3t2": 400_000}, repeated: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true,
-			messages: []string{"1 of 5 runs leave it open (west→east: 400.00 Kpps"}},
+			messages: []string{"1 of 5 runs leave it open (west→east: 400.00 kpps"}},
 		"as often as it may be": {spec: five + "invalidRetries: 3\n", bounds: map[string]int64{"r3": 500_000,
 			"r3t2": 400_000, "r5": 300_000}, repeated: "r5t2 r3t2 r3t3", verdict: v1alpha1.VerdictPassed, runs: 5,
 			messages: []string{"night-test-r3t2 was repeated: GeneratorLimited"}},

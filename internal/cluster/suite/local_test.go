@@ -111,10 +111,10 @@ func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 		want      map[string]string
 	}{
 		"its file": {nightly, slower, fromFile, map[string]string{
-			"main-imix": "Passed", "main-64b": "Failed west→east: 19.06 Kpps in 5 runs, 20.06 Kpps",
+			"main-imix": "Passed", "main-64b": "Failed west→east: 19.06 kpps in 5 runs, 20.06 kpps",
 			"other-64b": "Passed"}},
 		"as the cluster stored it": {nightly, slower, ReferenceOf(m, runs), map[string]string{
-			"main-imix": "Passed", "main-64b": "Failed west→east: 19.06 Kpps in 5 runs, 20.06 Kpps"}},
+			"main-imix": "Passed", "main-64b": "Failed west→east: 19.06 kpps in 5 runs, 20.06 kpps"}},
 		"its axes in another order, and a value more": {turned, map[string]int64{"imix-main": 9_000, "64b-main": 20_000,
 			"imix-third": 1, "64b-third": 1}, fromFile, map[string]string{
 			"imix-main": "Failed", "64b-main": "Passed",

@@ -157,5 +157,5 @@ func (r *Run) repeatable() bool {
 // any load. A later try doesn't change that.
 func (r *Run) lostAtAnyLoad() bool {
 	return r.Evidence != nil && r.Evidence.Ending == report.Completed &&
-		r.Evidence.Result.Reason == report.NoCleanWindow && len(r.Evidence.Windows) > 0
+		r.Evidence.Result.Reason == report.NoCleanLoad && len(r.Evidence.Windows) > 0
 }

@@ -12,7 +12,7 @@ import (
 func TestADisturbedRunOfSessionsIsToldByItsGoodput(t *testing.T) {
 	index, reason := Disturbed([]*report.Report{reporttest.Sessions(46_500_000), reporttest.SessionsBound(20_000_000),
 		reporttest.Sessions(46_600_000), reporttest.Sessions(46_400_000)})
-	if want := "the generator was the limit at 40.00 Mbps goodput, but other runs measured 93.00 Mbps goodput: this " +
+	if want := "the generator was the limit at 40.00 Mb/s goodput, but other runs measured 93.00 Mb/s goodput: this " +
 		"run was disturbed"; index != 1 || reason != want {
 		t.Errorf("run %d: %q, want %q", index, reason, want)
 	}

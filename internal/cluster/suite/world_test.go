@@ -345,7 +345,7 @@ func reportOf(t *v1alpha1.LoadTest) *report.Report {
 func lossyAtAnyLoad() *report.Report {
 	return &report.Report{
 		Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed,
-		Result: report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"},
+		Result: report.Result{Reason: report.NoCleanLoad, Message: "no window was clean"},
 		Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100,
 			Directions: []report.Direction{
 				{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}},

@@ -13,7 +13,7 @@ type Reason string
 // The reasons. Each is documented in docs/measurement.md.
 const (
 	LossAboveLimit Reason = "LossAboveLimit" // saturated: above this, frames are lost
-	ReachedTarget  Reason = "ReachedTarget"  // not saturated: all that was asked for came back
+	TargetReached  Reason = "TargetReached"  // not saturated: all that was asked for came back
 	// not saturated: the generator could not send or receive more; a lower bound
 	GeneratorLimited Reason = "GeneratorLimited"
 	// not saturated: the machine lost frames, as others had its processors, or at a load below the limit of a
@@ -48,7 +48,7 @@ const (
 	NotHeld Reason = "NotHeld"
 	// nothing came back for a while of a load that the device carried at another time; a figure has no claim
 	DeviceLost    Reason = "DeviceLost"
-	NoCleanWindow Reason = "NoCleanWindow" // even the lowest step lost frames, or was invalid
+	NoCleanLoad Reason = "NoCleanLoad" // even the lowest step lost frames, or was invalid
 	NotMeasured   Reason = "NotMeasured"   // the run ended before any window could be judged
 )
 

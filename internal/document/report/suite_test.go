@@ -104,15 +104,15 @@ func TestASuiteThatContradictsItselfIsRefused(t *testing.T) {
 
 func TestWhyARunWasDisturbed(t *testing.T) {
 	for others, want := range map[int64]string{
-		21_006: "the generator was the limit at 10.42 Kpps, but other runs measured 21.01 Kpps: this run was disturbed",
-		9_000:  "the generator was the limit at 10.42 Kpps, but other runs had measured more: this run was disturbed",
-		0:      "the generator was the limit at 10.42 Kpps, but other runs had measured more: this run was disturbed",
+		21_006: "the generator was the limit at 10.42 kpps, but other runs measured 21.01 kpps: this run was disturbed",
+		9_000:  "the generator was the limit at 10.42 kpps, but other runs had measured more: this run was disturbed",
+		0:      "the generator was the limit at 10.42 kpps, but other runs had measured more: this run was disturbed",
 	} {
 		if got := report.DisturbedWords(&report.Figures{PacketsPerSecond: 10_422}, others); got != want {
 			t.Errorf("%d: %s", others, got)
 		}
 	}
-	const want = "the generator was the limit at 40.00 Mbps goodput, but other runs measured 90.00 Mbps goodput: this run was disturbed"
+	const want = "the generator was the limit at 40.00 Mb/s goodput, but other runs measured 90.00 Mb/s goodput: this run was disturbed"
 	if got := report.DisturbedWords(&report.Figures{GoodputBitsPerSecond: new(int64(40_000_000))}, 90_000_000); got != want {
 		t.Errorf("of sessions: %s", got)
 	}

@@ -193,16 +193,16 @@ func TestWhatIsClaimed(t *testing.T) {
 		shown             [2]bool
 	}{
 		"a generator that is slower than the device": {bursts(), weak, weak, nil, report.GeneratorLimited,
-			"west→east: no answer: the generators send 8.00 Kpps of 20.00 Kpps asked for", [2]bool{}},
-		"a device that carries all": {bursts(), fast, fast, nil, report.ReachedTarget,
-			"east→west: at 20.00 Kpps the device lost none of 200,000 frames in a trial of 10s", [2]bool{}},
+			"west→east: no answer: the generators send 8.00 kpps of 20.00 kpps asked for", [2]bool{}},
+		"a device that carries all": {bursts(), fast, fast, nil, report.TargetReached,
+			"east→west: at 20.00 kpps the device lost none of 200,000 frames in a trial of 10s", [2]bool{}},
 		"one direction that carries all": {bursts(), limited, fast, nil, report.BurstsMeasured,
-			"east→west: at 20.00 Kpps the device lost none of 200,000 frames in a trial of 10s, so that no burst up " +
+			"east→west: at 20.00 kpps the device lost none of 200,000 frames in a trial of 10s, so that no burst up " +
 				"to that long at this rate fills its buffer", [2]bool{true, false}},
 		"a limit and a buffer": {bursts(), limited, limited, nil, report.BurstsMeasured,
-			"sent at 20.00 Kpps, and forwarded at 10.00 Kpps meanwhile: the device held 49", [2]bool{true, true}},
+			"sent at 20.00 kpps, and forwarded at 10.00 kpps meanwhile: the device held 49", [2]bool{true, true}},
 		"bursts whose rate nobody tells": {bursts(), untold, untold, nil, report.BurstsMeasured,
-			"sent at 20.00 Kpps (the trial's rate, as the generators don't report that of a burst)",
+			"sent at 20.00 kpps (the trial's rate, as the generators don't report that of a burst)",
 			[2]bool{true, true}},
 		"a generator below what was asked for": {bursts(), queue{rate: 9000, fastest: 15_000, depth: 300}, limited, nil,
 			report.BurstsMeasured, "west→east: bursts of 74", [2]bool{true, true}},
@@ -215,7 +215,7 @@ func TestWhatIsClaimed(t *testing.T) {
 		"a throughput that was given": {bursts(func(b *plan.BackToBack) {
 			b.Throughput = units.Rate{Kind: units.Packets, Micros: 12_000 * 1_000_000}
 		}), limited, limited, nil, report.BurstsMeasured,
-			"forwarded at 12.00 Kpps meanwhile: the device held 39", [2]bool{true, true}},
+			"forwarded at 12.00 kpps meanwhile: the device held 39", [2]bool{true, true}},
 		"a throughput above the bursts' " +
 			"rate": {bursts(func(b *plan.BackToBack) {
 			b.Throughput = units.Rate{Kind: units.Packets, Micros: 20_000 * 1_000_000}
@@ -230,7 +230,7 @@ func TestWhatIsClaimed(t *testing.T) {
 			b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
 		}), queue{rate: 10_000, fastest: 1e9, depth: 20_000}, queue{rate: 10_000, fastest: 1e9, depth: 20_000}, nil,
 			report.BurstsMeasured, "nor did the longest burst allowed: a lower bound", [2]bool{true, true}},
-		"a buffer that no trial fills": {bursts(), deep, deep, nil, report.ReachedTarget, "", [2]bool{}},
+		"a buffer that no trial fills": {bursts(), deep, deep, nil, report.TargetReached, "", [2]bool{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			history := carryOut(t, c.procedure, c.outward, c.homeward, c.edits...)

@@ -25,7 +25,7 @@ func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
 	w := history[replayed.trial]
 	c.Window, c.Confirmed, c.Reason = replayed.trial, true, report.BurstsMeasured
 	if !slices.ContainsFunc(replayed.sides, func(s side) bool { return s.searched }) {
-		c.Reason = procedure.ClaimAsked(w.Directions, 0, report.ReachedTarget)
+		c.Reason = procedure.ClaimAsked(w.Directions, 0, report.TargetReached)
 	}
 	var clauses []string
 	var shown []*bursts

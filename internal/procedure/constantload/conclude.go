@@ -37,7 +37,7 @@ func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 		return conclusion
 	}
 	conclusion.Reason = procedure.ClaimAsked(whole.Directions, c.maxLossRatio, report.LoadHeld)
-	if conclusion.Reason == report.ReachedTarget && slices.ContainsFunc(whole.Directions, c.mayLoseMore) {
+	if conclusion.Reason == report.TargetReached && slices.ContainsFunc(whole.Directions, c.mayLoseMore) {
 		conclusion.Reason = report.Inconclusive
 	}
 	conclusion.Sentence = fmt.Sprintf("%s at %s per direction, in %s", whole.Duration.Std().Round(time.Millisecond),
@@ -108,15 +108,15 @@ func mostLost(w report.Window) report.Direction {
 }
 
 // claimSessions is the reason of an answer of sessions, which is what limited them. Where directions differ, it is the
-// reason that claims least. ReachedTarget holds only where it does in each direction.
+// reason that claims least. TargetReached holds only where it does in each direction.
 func claimSessions(directions []report.Direction) report.Reason {
-	claim := report.ReachedTarget
+	claim := report.TargetReached
 	for _, d := range directions {
 		reason := measure.LimitOfSessions(*d.Sessions).Reason()
 		if reason == report.GeneratorLimited {
 			return reason
 		}
-		if claim == report.ReachedTarget || claim == report.PathLimited && reason != report.ReachedTarget {
+		if claim == report.TargetReached || claim == report.PathLimited && reason != report.TargetReached {
 			claim = reason
 		}
 	}

@@ -106,7 +106,7 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 		loss    string
 		phrases []string
 	}{
-		"carries the load": {Limited(30_000), nil, report.ReachedTarget, 2, "0", []string{
+		"carries the load": {Limited(30_000), nil, report.TargetReached, 2, "0", []string{
 			"50s at 20kpps per direction, in 5 windows that count", "west→east: all 1000000 frames came back",
 			"the load was offered in full"}},
 		"carries three quarters of it": {Limited(15_000), nil, report.LoadHeld, 2, "0.25", []string{
@@ -116,11 +116,11 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 			return asked, asked * (1 - float64(n/4%2)/10)
 		}, nil, report.LoadHeld, 5, "0.04", []string{"the most in window 5: 10 % west→east"}},
 		"is offered less than asked": {Limited(30_000).Throttled(5000), nil, report.GeneratorLimited, 2, "0", []string{
-			"the generators offered only 5.00 Kpps of 20.00 Kpps asked for west→east: the figures are of that load"}},
+			"the generators offered only 5.00 kpps of 20.00 kpps asked for west→east: the figures are of that load"}},
 		"is offered a little less, within the noise of a reading": {Limited(30_000).Throttled(19_900), nil,
-			report.ReachedTarget, 2, "0", []string{"the load was offered in full"}},
+			report.TargetReached, 2, "0", []string{"the load was offered in full"}},
 		"is offered a little less than that": {Limited(30_000).Throttled(19_700), nil,
-			report.GeneratorLimited, 2, "0", []string{"offered only 19.70 Kpps"}},
+			report.GeneratorLimited, 2, "0", []string{"offered only 19.70 kpps"}},
 		"is behind a generator that drops": {Limited(15_000),
 			[]Edit{func(_ int, w *report.Window) { w.Directions[0].ReceiveErrors = 3 }}, report.LoadHeld, 2, "0.25",
 			[]string{

@@ -39,7 +39,7 @@ func TestSessionsThatSendAllTheyCan(t *testing.T) {
 	}{
 		"the path was the limit": {[]report.Window{warm, hold(100e6, 0, report.Good), hold(80e6, 0, report.Good),
 			hold(90e6, 0, report.Good)}, report.PathLimited, 90e6,
-			"90.00 Mbps goodput, 0 retransmits, held back by what is between the ends"},
+			"90.00 Mb/s goodput, 0 retransmits, held back by what is between the ends"},
 		"the receiver was": {[]report.Window{warm, hold(100e6, time.Second/2, report.Good),
 			hold(100e6, time.Second/2, report.Good), hold(100e6, time.Second/2, report.Good)}, report.GeneratorLimited,
 			100e6, "the receiver was too slow"},
@@ -94,13 +94,13 @@ func TestDatagramsAtARate(t *testing.T) {
 		phrase            string
 	}{
 		"all came both ways": {direction("west", "east", 1000, 0), direction("east", "west", 1000, 0),
-			report.ReachedTarget, "8mbps of payload per direction was to be sent for 1s in 1 window"},
+			report.TargetReached, "8mbps of payload per direction was to be sent for 1s in 1 window"},
 		"some were lost one way": {direction("west", "east", 1000, 0), direction("east", "west", 1000, 10),
-			report.PathLimited, "east→west: 7.92 Mbps goodput, 10 of 1000 datagrams were lost (1 %)"},
+			report.PathLimited, "east→west: 7.92 Mb/s goodput, 10 of 1000 datagrams were lost (1 %)"},
 		"a sender was too weak": {direction("west", "east", 900, 0), direction("east", "west", 1000, 10),
-			report.GeneratorLimited, "the sender sent only 7.20 Mbps of 8.00 Mbps asked for"},
+			report.GeneratorLimited, "the sender sent only 7.20 Mb/s of 8.00 Mb/s asked for"},
 		"the other direction's is": {direction("west", "east", 1000, 10), direction("east", "west", 1000, 0),
-			report.PathLimited, "west→east: 7.92 Mbps goodput"},
+			report.PathLimited, "west→east: 7.92 Mb/s goodput"},
 	} {
 		w := report.Window{Phase: report.Hold, Duration: plan.Duration(time.Second), Quality: report.Good,
 			Directions: []report.Direction{c.outward, c.homeward}}

@@ -120,13 +120,13 @@ func (e Procedure) someHeldAboveLimit(directions []procedure.DirectionConclusion
 }
 
 // sumOf is what may be claimed of loads that were held at once without loss. The sum is a limit where each load is one,
-// and no more certain than the least certain. ReachedTarget holds only where no direction is open for another reason.
+// and no more certain than the least certain. TargetReached holds only where no direction is open for another reason.
 func sumOf(
 	directions []procedure.DirectionConclusion,
 ) (reason report.Reason, saturated, confirmed bool, resolution units.Ratio) {
 	reason, saturated, confirmed = report.LossAboveLimit, true, true
 	for _, d := range directions {
-		if !d.Saturated && (saturated || reason == report.ReachedTarget) {
+		if !d.Saturated && (saturated || reason == report.TargetReached) {
 			reason, saturated = d.Reason, false
 		}
 		confirmed = confirmed && d.Confirmed
@@ -234,7 +234,7 @@ func directionSentence(d procedure.DirectionConclusion, name string, history []r
 	w := history[d.Window]
 	found := map[report.Reason]string{
 		report.LossAboveLimit: "a limit",
-		report.ReachedTarget:  "all that was asked for, a lower bound",
+		report.TargetReached:  "all that was asked for, a lower bound",
 	}[d.Reason]
 	if found == "" {
 		found = fmt.Sprintf("a lower bound (%s)", d.Reason)

@@ -269,8 +269,8 @@ func TestWhatIsClaimedOfAllTogether(t *testing.T) {
 			false, report.Inconclusive, 3},
 		"lost once, and then void": {separate(9000, 4000), []proceduretest.Edit{final(report.Invalid, 9),
 			final(report.Lossy, 1)}, false, report.Inconclusive, 4},
-		"one direction reached its target": {separate(1e9, 4000), nil, false, report.ReachedTarget, 1},
-		"both did":                         {separate(1e9, 1e9), nil, false, report.ReachedTarget, 1},
+		"one direction reached its target": {separate(1e9, 4000), nil, false, report.TargetReached, 1},
+		"both did":                         {separate(1e9, 1e9), nil, false, report.TargetReached, 1},
 		"a generator that is too weak for one": {throttled(separate(1e9, 4000), 9000), nil, false,
 			report.GeneratorLimited, 3},
 		"it offers less once where all is held": {separate(9000, 4000), []proceduretest.Edit{final(report.Short, 1)},
@@ -390,7 +390,7 @@ func TestAllThatWasAskedForIsOfEveryDirection(t *testing.T) {
 	p := eachdirection.New(procedureOf(), aRamp)
 	history, _ := proceduretest.CarryOutBoth(t, p, weakBack)
 	if c := p.Conclude(history); c.Reason != report.GeneratorLimited ||
-		c.Directions[0].Reason != report.ReachedTarget || c.Directions[1].Reason != report.GeneratorLimited {
+		c.Directions[0].Reason != report.TargetReached || c.Directions[1].Reason != report.GeneratorLimited {
 		t.Errorf("%s of %+v", c.Reason, c.Directions)
 	}
 }
@@ -423,12 +423,12 @@ func TestADirectionThatNothingIsCleanOf(t *testing.T) {
 	}
 	history, _ := proceduretest.CarryOutBoth(t, p, dead)
 	c := p.Conclude(history)
-	if c.Window != procedure.NoWindow || c.Reason != report.NoCleanWindow || c.AllAtOnce != nil ||
+	if c.Window != procedure.NoWindow || c.Reason != report.NoCleanLoad || c.AllAtOnce != nil ||
 		!c.Directions[0].Saturated || c.Directions[1].Window != procedure.NoWindow {
 		t.Errorf("%+v", c)
 	}
 	if !strings.Contains(c.Sentence, eastWest+": no load of it was clean") || !strings.Contains(c.Sentence, westEast+
-		": 9.00 Kpps") {
+		": 9.00 kpps") {
 		t.Errorf("the sentence is %q", c.Sentence)
 	}
 }

@@ -83,7 +83,7 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 		p := descent(stopAfter(rnd.IntN(3)))
 		history, trace := CarryOut(t, p, Limited(limit))
 		c := p.Conclude(history)
-		want := report.ReachedTarget // the highest load was carried, and a higher one may be
+		want := report.TargetReached // the highest load was carried, and a higher one may be
 		if limit < Full*0.99 {
 			want = report.CurveMeasured
 		}
@@ -141,7 +141,7 @@ func TestTheEndOfADescent(t *testing.T) {
 			"100 90 80", "the descent reached its end after 3 loads", []string{"0.05 % at 100 % of 100pps"}},
 		"a generator at its end: its load is what counts": {descent(), Limited(9000).Throttled(10_000), nil,
 			"100 90 80 70 60 50 40 30", "nothing was lost at 2 loads in succession, down to 30 % of 20kpps",
-			[]string{"10 % at 100 % of 20kpps (10.00 Kpps offered)", "10 % at 50 %, none"}},
+			[]string{"10 % at 100 % of 20kpps (10.00 kpps offered)", "10 % at 50 %, none"}},
 		"a trial that was disturbed is repeated": {descent(), Limited(1e9), []Edit{Void("link west was down", 1)},
 			"100 100 90", "nothing was lost at 2 loads in succession, down to 90 % of 20kpps", nil},
 		"one that stays so is told": {descent(), Limited(1e9), []Edit{Void("link west was down", 2, 3, 4)},

@@ -82,7 +82,7 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 		case limit > offered && fastest < Full*0.99:
 			want = report.GeneratorLimited
 		case limit > offered:
-			want = report.ReachedTarget
+			want = report.TargetReached
 		}
 		if !c.Finished || !c.Confirmed || c.Saturated || c.Reason != want || c.Lossy != procedure.NoWindow ||
 			c.Resolution != 0 {
@@ -129,29 +129,29 @@ func TestWhatIsSaid(t *testing.T) {
 		want      string
 	}{
 		"a weak generator": {trials(cold, times(1)), Limited(4000).Throttled(9000), nil, 1,
-			"of 40.00 Kpps asked for, the generators offered 18.00 Kpps, and 8.00 Kpps came back, all directions " +
+			"of 40.00 kpps asked for, the generators offered 18.00 kpps, and 8.00 kpps came back, all directions " +
 				"together: that is the forwarding rate at this offered load, " +
-				"and the generators' limit is no limit of the device; west→east: 4.00 Kpps of 9.00 Kpps offered; " +
-				"east→west: 4.00 Kpps of 9.00 Kpps offered"},
+				"and the generators' limit is no limit of the device; west→east: 4.00 kpps of 9.00 kpps offered; " +
+				"east→west: 4.00 kpps of 9.00 kpps offered"},
 		"one direction": {trials(cold, times(1)), Limited(4000).Throttled(9000),
 			[]Edit{func(_ int, w *report.Window) { w.Directions = w.Directions[:1] }}, 1,
-			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the " +
+			"of 20.00 kpps asked for, the generators offered 9.00 kpps, and 4.00 kpps came back: that is the " +
 				"forwarding rate at this offered load, " +
 				"and the generators' limit is no limit of the device"},
 		"several trials, of which the median is shown": {trials(cold), wobbling(0.4, 0.2, 0.3), nil, 3,
-			"of 40.00 Kpps asked for, the generators offered 40.00 Kpps, and 12.00 Kpps came back, all directions " +
+			"of 40.00 kpps asked for, the generators offered 40.00 kpps, and 12.00 kpps came back, all directions " +
 				"together: that is the forwarding rate at this offered load; " +
-				"west→east: 6.00 Kpps of 20.00 Kpps offered; east→west: 6.00 Kpps of 20.00 Kpps offered; in 3 trials " +
-				"from 8.00 Kpps to 16.00 Kpps came back"},
+				"west→east: 6.00 kpps of 20.00 kpps offered; east→west: 6.00 kpps of 20.00 kpps offered; in 3 trials " +
+				"from 8.00 kpps to 16.00 kpps came back"},
 		"one of two could not be judged": {trials(cold, times(2)), Limited(4000),
 			[]Edit{Void("link west was down", 0, 1, 2)}, 4,
-			"of 40.00 Kpps asked for, the generators offered 40.00 Kpps, and 8.00 Kpps came back, all directions " +
+			"of 40.00 kpps asked for, the generators offered 40.00 kpps, and 8.00 kpps came back, all directions " +
 				"together: that is the forwarding rate at this offered load; " +
-				"west→east: 4.00 Kpps of 20.00 Kpps offered; east→west: 4.00 Kpps of 20.00 Kpps offered; " +
+				"west→east: 4.00 kpps of 20.00 kpps offered; east→west: 4.00 kpps of 20.00 kpps offered; " +
 				"1 trial could not be judged, however often repeated (window 3: link west was down)"},
 		"who sends and who forwards waited": {trials(cold, times(1)), Limited(4000).Throttled(9000),
 			[]Edit{starved(time.Second, 20_000)}, 1,
-			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the " +
+			"of 20.00 kpps asked for, the generators offered 9.00 kpps, and 4.00 kpps came back: that is the " +
 				"forwarding rate at this offered load, " +
 				"and neither is a limit, as what sends and what forwards waited for processors; " +
 				"thread napi/east-12 (12), which carries frames, waited 2s of 10s for processor 1, and what sends " +
@@ -160,7 +160,7 @@ func TestWhatIsSaid(t *testing.T) {
 				"may have forwarded more"},
 		"who sends waited for a moment": {trials(cold, times(1)), Limited(4000).Throttled(9000),
 			[]Edit{starved(50*time.Millisecond, 90_000)}, 1,
-			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the " +
+			"of 20.00 kpps asked for, the generators offered 9.00 kpps, and 4.00 kpps came back: that is the " +
 				"forwarding rate at this offered load, " +
 				"and the generators' limit is no limit of the device; " +
 				"thread napi/east-12 (12), which carries frames, waited 2s of 10s for processor 1, and what sends " +
@@ -169,13 +169,13 @@ func TestWhatIsSaid(t *testing.T) {
 				"may have forwarded more"},
 		"who forwards waited, and nothing is known of who sends": {trials(cold, times(1)), Limited(4000).Throttled(9000),
 			[]Edit{starved(0, 20_000)}, 1,
-			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the " +
+			"of 20.00 kpps asked for, the generators offered 9.00 kpps, and 4.00 kpps came back: that is the " +
 				"forwarding rate at this offered load, " +
 				"and the generators' limit is no limit of the device"},
 		"a generator that drops": {trials(cold, times(1)), Limited(4000), []Edit{func(_ int, w *report.Window) {
 			w.Directions = w.Directions[:1]
 			w.Directions[0].ReceiveErrors = 7
-		}}, 1, "of 20.00 Kpps asked for, the generators offered 20.00 Kpps, and 4.00 Kpps came back: that is the " +
+		}}, 1, "of 20.00 kpps asked for, the generators offered 20.00 kpps, and 4.00 kpps came back: that is the " +
 			"forwarding rate at this offered load; " +
 			"the generators themselves dropped 7 frames that reached them, so that the device may have forwarded more"},
 	} {

@@ -164,7 +164,7 @@ func TestLossInBursts(t *testing.T) {
 	})
 	t.Run("at all loads is no figure at all", func(t *testing.T) {
 		history, _ := carryOut(t, p, limited(52_000, 0).restless(0), sentInBursts(always))
-		if c := ramp.New(p).Conclude(history); c.Reason != report.NoCleanWindow || c.Saturated {
+		if c := ramp.New(p).Conclude(history); c.Reason != report.NoCleanLoad || c.Saturated {
 			t.Errorf("%+v", c)
 		}
 	})

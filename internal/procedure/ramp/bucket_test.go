@@ -39,7 +39,7 @@ func byDefault(p *plan.Procedure) {
 func claimsCommittedRate(p plan.Procedure, history []report.Window, rate float64) string {
 	c := ramp.New(p).Conclude(history)
 	switch {
-	case c.Reason == report.ReachedTarget && history[c.Window].Load == units.One &&
+	case c.Reason == report.TargetReached && history[c.Window].Load == units.One &&
 		history[c.Window].Duration == p.Ramp.ConfirmDuration:
 		return "" // the bucket carried all that was asked for, and more is not claimed
 	case !c.Saturated:

@@ -62,7 +62,7 @@ func (c *conclusion) draw() procedure.Conclusion {
 		whole.Reason, whole.Unproven = report.Inconclusive, true
 		return whole
 	case answer == nil && len(c.bracket.points) > 0:
-		whole.Reason = report.NoCleanWindow
+		whole.Reason = report.NoCleanLoad
 	case answer == nil:
 	case upper == nil:
 		whole.Window, whole.Reason = answer.index, c.unsaturated(answer)
@@ -189,7 +189,7 @@ func (c *conclusion) cleanAboveSaturation() bool {
 // unsaturated is why there is only a lower bound, where no load is known to lose frames.
 func (c *conclusion) unsaturated(answer *point) report.Reason {
 	if answer.asked >= units.One && !answer.short {
-		return report.ReachedTarget
+		return report.TargetReached
 	}
 	if answer.short {
 		return answer.reasonOfShort()

@@ -110,8 +110,8 @@ func TestADirectionIsBoundedByItsOwnLossAlone(t *testing.T) {
 			report.OtherDirection, false, true},
 		"one direction is at its end above the target only": {limits(4000, 1e9), nil, report.LossAboveLimit,
 			report.OtherDirection, report.OtherDirection, false, false},
-		"none loses anything": {limits(1e9, 1e9), nil, report.ReachedTarget,
-			report.ReachedTarget, report.ReachedTarget, false, false},
+		"none loses anything": {limits(1e9, 1e9), nil, report.TargetReached,
+			report.TargetReached, report.TargetReached, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := ramp.New(rampOf(c.options...))

@@ -135,7 +135,7 @@ func TestTheStaircase(t *testing.T) {
 			got.Load, len(history))
 	}
 	c := ramp.New(p).Conclude(history)
-	if c.Reason != report.ReachedTarget || c.Saturated || !c.Confirmed || c.Window != 21 {
+	if c.Reason != report.TargetReached || c.Saturated || !c.Confirmed || c.Window != 21 {
 		t.Errorf("conclusion %+v", c)
 	}
 }
@@ -353,7 +353,7 @@ func TestPropertyAWeakGeneratorIsNoWeakDevice(t *testing.T) {
 		history, trace := carryOut(t, p, limited(limit, 0).throttled(fastest))
 		c := ramp.New(p).Conclude(history)
 		reached := fastest >= target*0.99
-		if c.Saturated || reached != (c.Reason == report.ReachedTarget) || !reached &&
+		if c.Saturated || reached != (c.Reason == report.TargetReached) || !reached &&
 			c.Reason != report.GeneratorLimited {
 			t.Fatalf("limit %.0f, generator %.0f: %+v\n%s", limit, fastest, c, strings.Join(trace, "\n"))
 		}

@@ -172,7 +172,7 @@ func TestTheHoldIsJudgedBestOfThree(t *testing.T) {
 	t.Run("once disturbed", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(1e9, 0).losing(0.05, inHold(1)))
 		c := ramp.New(p).Conclude(history)
-		if c.Reason != report.ReachedTarget || !c.Confirmed || history[c.Window].Load != units.One ||
+		if c.Reason != report.TargetReached || !c.Confirmed || history[c.Window].Load != units.One ||
 			len(c.Outvoted) != 1 || c.Outvoted[0].Of != 3 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
@@ -434,7 +434,7 @@ func TestTheConfirmationIsATrialWhereEdgesWouldDecide(t *testing.T) {
 			}
 			end := len(history) - 1
 			if got := ramp.New(p).Conclude(history); kinds[end] != c.want || long != c.windows || !got.Confirmed ||
-				got.Reason != report.ReachedTarget || got.Window != end {
+				got.Reason != report.TargetReached || got.Window != end {
 				t.Errorf("%d long windows, the last is %s; %+v\n%s", long, kinds[end], got, strings.Join(trace, "\n"))
 			}
 		})

@@ -72,7 +72,7 @@ func (v verdict) trialsConclusion() procedure.GoalConclusion {
 		g.Throughput = units.Ratio(math.Floor(v.found.ConditionalThroughput * float64(units.One)))
 		v.concludeDirections(&g.Conclusion)
 	case v.found.Upper != nil && v.bySureLossOf(-1).Upper != nil:
-		g.Reason = report.NoCleanWindow
+		g.Reason = report.NoCleanLoad
 	case v.found.Upper != nil:
 		g.Reason = v.reasonOfUpperBound()
 	}
@@ -214,7 +214,7 @@ func (v verdict) reasonOfLowerBound() report.Reason {
 	case v.found.Upper != nil:
 		return v.reasonOfUpperBound()
 	case v.found.Irregular == goals.MaximumClean:
-		return report.ReachedTarget
+		return report.TargetReached
 	}
 	return report.Inconclusive
 }
@@ -258,7 +258,7 @@ func (v verdict) sentence(g procedure.GoalConclusion) string {
 	switch {
 	case g.Lower != nil:
 		text += fmt.Sprintf("met at %s (%s)", intendedText(v.history[g.Lower.Windows[0]]), v.goodTrialsText(g.Lower))
-	case g.Reason == report.NoCleanWindow:
+	case g.Reason == report.NoCleanLoad:
 		text += "irregular, no load met it"
 	case g.Upper != nil:
 		text += "irregular, no load is known to meet it"

@@ -235,7 +235,7 @@ func TestADeviceThatLosesOfEveryLoad(t *testing.T) {
 		history, _ := CarryOut(t, p, leaky)
 		c := p.Conclude(history)
 		ndr, pdr := c.Goals[0], c.Goals[1]
-		if ndr.Irregular != goals.MinimumLossy || ndr.Reason != report.NoCleanWindow ||
+		if ndr.Irregular != goals.MinimumLossy || ndr.Reason != report.NoCleanLoad ||
 			ndr.Window != procedure.NoWindow || ndr.Lower != nil || rate(ndr.Upper.Load) != 1000 {
 			t.Errorf("NDR is %+v", ndr)
 		}
@@ -253,7 +253,7 @@ func TestADeviceThatLosesNothing(t *testing.T) {
 	p := search.New(planned())
 	history, _ := CarryOut(t, p, Limited(1e9))
 	for _, g := range p.Conclude(history).Goals {
-		if g.Irregular != goals.MaximumClean || g.Saturated || !g.Confirmed || g.Reason != report.ReachedTarget ||
+		if g.Irregular != goals.MaximumClean || g.Saturated || !g.Confirmed || g.Reason != report.TargetReached ||
 			g.Lower.Load != units.One || g.Upper != nil || history[g.Window].Load != units.One {
 			t.Errorf("%+v", g)
 		}

@@ -73,7 +73,7 @@ func wholeReason(loads []*report.Estimate, directions []procedure.DirectionConcl
 	case contains(report.LoadEstimated):
 		return report.LoadEstimated
 	}
-	return report.ReachedTarget
+	return report.TargetReached
 }
 
 // reason is why a direction's answer is what it is. It is an estimate, or a lower bound as the generators sent less
@@ -85,7 +85,7 @@ func (d direction) reason(l *criticalLoad) report.Reason {
 	case l.High == "" && d.atHighest.UnderOffered():
 		return report.GeneratorLimited
 	case l.Lost == 0:
-		return report.ReachedTarget
+		return report.TargetReached
 	}
 	return report.LoadEstimated
 }

@@ -36,9 +36,9 @@ func TestTheTableHasTheCriticalLoadOfEachDirection(t *testing.T) {
 		return rows
 	}
 	want := [][]string{
-		{"west→east", "0.00001", "9.70 Kpps", "30.00 pps", "9.65 Kpps", "9.77 Kpps", "9.69 Kpps", "9.71 Kpps", "40",
+		{"west→east", "0.00001", "9.70 kpps", "30.00 pps", "9.65 kpps", "9.77 kpps", "9.69 kpps", "9.71 kpps", "40",
 			"4,000,000", "120"},
-		{"east→west", "0.00001", "–", "–", "≥20.00 Kpps", "–", "–", "–", "40", "4,000,000", "0"},
+		{"east→west", "0.00001", "–", "–", "≥20.00 kpps", "–", "–", "–", "40", "4,000,000", "0"},
 	}
 	if got := texts(report.Result{}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
@@ -46,7 +46,7 @@ func TestTheTableHasTheCriticalLoadOfEachDirection(t *testing.T) {
 	if c := table.Rows[0][4]; c.Number != "9650" || c.Unit != "packets/s" {
 		t.Errorf("%+v", c)
 	}
-	want[0][2], want[0][3], want[0][4], want[0][5], want[0][6], want[0][7] = "–", "–", "≥9.65 Kpps", "–", "–", "–"
+	want[0][2], want[0][3], want[0][4], want[0][5], want[0][6], want[0][7] = "–", "–", "≥9.65 kpps", "–", "–", "–"
 	if got := texts(report.Result{NearGenerators: []string{"west→east"}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("near the generators' limit %q\nwant %q", got, want)
 	}

@@ -209,7 +209,7 @@ func TestADeviceThatLosesNothingHasALowerBound(t *testing.T) {
 	history := carryOut(t, 1, p, device{loses: func(float64) float64 { return 0 }})
 	c := p.Conclude(history)
 	l := soak.CriticalLoads(p, history)[0]
-	if c.Reason != report.ReachedTarget || !c.Confirmed || l.Low != "1000000" || l.High != "" ||
+	if c.Reason != report.TargetReached || !c.Confirmed || l.Low != "1000000" || l.High != "" ||
 		l.PacketsPerSecond != "" || l.Lost != 0 {
 		t.Errorf("%+v: %+v", c, l)
 	}
@@ -443,7 +443,7 @@ func TestOnlyTheHighestLoadIsCalledSo(t *testing.T) {
 	p := soaked(10, func(s *plan.Soak) { s.LossRatio = units.One / 4_000_000 })
 	c := p.Conclude(ofTrials(offered(units.One, highest, 0), offered(units.One/2, highest/2, 0)))
 	if l := c.Estimates[0]; l.Low != "500000" ||
-		!strings.Contains(c.Sentence, "500.00 Kpps, by the trials at that load and above") {
+		!strings.Contains(c.Sentence, "500.00 kpps, by the trials at that load and above") {
 		t.Errorf("%+v: %s", l, c.Sentence)
 	}
 }
@@ -493,7 +493,7 @@ func TestEachDirectionSaysWhetherItIsEstimatedOrOpen(t *testing.T) {
 		reason report.Reason
 		phrase string
 	}{
-		"it lost nothing": {device{loses: func(float64) float64 { return 0 }}, report.ReachedTarget,
+		"it lost nothing": {device{loses: func(float64) float64 { return 0 }}, report.TargetReached,
 			"east→west: lower bound: "},
 		"its generator sends no more": {device{loses: func(float64) float64 { return 0 }, sends: 500_000},
 			report.GeneratorLimited, "the generators send no more, of 1.00 Mpps asked for"},

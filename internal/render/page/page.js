@@ -2,7 +2,7 @@
 (function () {
   'use strict';
   function si(v, unit) {
-    var prefixes = ['', 'K', 'M', 'G', 'T'], i = 0;
+    var prefixes = ['', 'k', 'M', 'G', 'T'], i = 0;
     while (Math.abs(v) >= 999.995 && i < prefixes.length - 1) { v /= 1000; i++; }
     return v.toFixed(2) + ' ' + prefixes[i] + unit;
   }
@@ -33,7 +33,7 @@
         cursor.setAttribute('x1', x); cursor.setAttribute('x2', x); cursor.setAttribute('visibility', 'visible');
         readout.hidden = false;
         if (figure.dataset.traffic === 'sessions') {
-          readout.textContent = clock(p[0]) + '  ' + p[3] + (p[1] >= 0 ? '  goodput ' + si(p[1], 'bps') + '  ' + (figure.dataset.missing || 'retransmits') + ' ' + p[2] + ' per second' : '  not known');
+          readout.textContent = clock(p[0]) + '  ' + p[3] + (p[1] >= 0 ? '  goodput ' + si(p[1], 'b/s') + '  ' + (figure.dataset.missing || 'retransmits') + ' ' + p[2] + ' per second' : '  not known');
           return;
         }
         readout.textContent = clock(p[0]) + '  ' + p[5] + '  intended ' + si(p[1], 'pps') + '  offered ' + si(p[2], 'pps') +

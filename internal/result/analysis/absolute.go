@@ -205,7 +205,7 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 	if r.Result.NotHeld != "" {
 		return report.Undecided, "not held: " + r.Result.NotHeld
 	}
-	if r.Result.Reason != report.NoCleanWindow || c.Metric != string(figures.PacketsPerSecond) || c.Min == "" {
+	if r.Result.Reason != report.NoCleanLoad || c.Metric != string(figures.PacketsPerSecond) || c.Min == "" {
 		return report.Undecided, "not measured: " + r.Result.Message
 	}
 	minimum, err := decimal(c.Min)

@@ -17,7 +17,7 @@ func broken() *report.Report {
 		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Direction{
 			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}},
 			{From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}}}}}
-		r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
+		r.Result = report.Result{Reason: report.NoCleanLoad, Message: "no window was clean"}
 	})
 }
 
@@ -29,9 +29,9 @@ func TestRunsWithoutACleanWindowAreJudgedAmongOthers(t *testing.T) {
 		says      string
 	}{
 		"the first, by the total": {plan.Criterion{Metric: "PacketsPerSecond", Direction: "Total", Min: "10"}, append([]*report.Report{broken()}, runs(9974, 9966)...),
-			report.Undecided, "all directions: median 19.94 Kpps of 2 runs"},
+			report.Undecided, "all directions: median 19.94 kpps of 2 runs"},
 		"the first, by each direction": {plan.Criterion{Metric: "PacketsPerSecond", Min: "200"}, append([]*report.Report{broken()}, runs(9974, 9966)...),
-			report.Undecided, "west→east: median 9.97 Kpps of 2 runs"},
+			report.Undecided, "west→east: median 9.97 kpps of 2 runs"},
 		"all, by the total": {plan.Criterion{Metric: "LineRatePercent", Direction: "Total", Min: "10"}, []*report.Report{broken(), broken()},
 			report.Undecided, "not measured: no window was clean"},
 		"all, by each direction": {plan.Criterion{Metric: "PacketsPerSecond", Min: "200"}, []*report.Report{broken(), broken()},

@@ -22,18 +22,18 @@ func loaded(loads ...[2]int64) (all []report.Window) {
 
 // A device that loses one frame in 435 whatever the load is has no limit that a lower load would find.
 func TestLossThatIsTheSameAtEveryLoadIsNoOverload(t *testing.T) {
-	const same = "the device loses 0.23 % of the frames west→east at every load from 5.00 Kpps to "
+	const same = "the device loses 0.23 % of the frames west→east at every load from 5.00 kpps to "
 	for name, c := range map[string]struct {
 		windows []report.Window
 		says    string // how it begins; empty: nothing
 	}{
-		"at each load":                   {loaded([2]int64{80_000, 184}, [2]int64{40_000, 90}, [2]int64{20_000, 48}, [2]int64{5_000, 11}), same + "80.00 Kpps"},
-		"up to a limit":                  {loaded([2]int64{80_000, 40_000}, [2]int64{40_000, 91}, [2]int64{20_000, 47}, [2]int64{5_000, 12}), same + "40.00 Kpps"},
+		"at each load":                   {loaded([2]int64{80_000, 184}, [2]int64{40_000, 90}, [2]int64{20_000, 48}, [2]int64{5_000, 11}), same + "80.00 kpps"},
+		"up to a limit":                  {loaded([2]int64{80_000, 40_000}, [2]int64{40_000, 91}, [2]int64{20_000, 47}, [2]int64{5_000, 12}), same + "40.00 kpps"},
 		"at loads that are near another": {loaded([2]int64{40_000, 92}, [2]int64{30_000, 69}, [2]int64{20_000, 46}), ""},
 		"of an overload":                 {loaded([2]int64{80_000, 70_000}, [2]int64{40_000, 30_000}, [2]int64{20_000, 10_000}, [2]int64{5_000, 0}), ""},
 		"of an overload down to nothing": {loaded([2]int64{80_000, 800}, [2]int64{40_000, 80}, [2]int64{20_000, 8}, [2]int64{5_000, 0}), ""},
 		"of few frames each, judged together": {loaded([2]int64{40_000, 92}, [2]int64{20_000, 46}, [2]int64{2_000, 4}, [2]int64{1_900, 5}, [2]int64{2_100, 5}),
-			"the device loses 0.23 % of the frames west→east at every load from 1.90 Kpps to 40.00 Kpps"},
+			"the device loses 0.23 % of the frames west→east at every load from 1.90 kpps to 40.00 kpps"},
 		"of few frames each, that lost none": {loaded([2]int64{40_000, 92}, [2]int64{20_000, 46}, [2]int64{2_000, 0}, [2]int64{1_900, 0}, [2]int64{2_100, 0}), ""},
 		"of a few frames":                    {loaded([2]int64{8_000, 18}, [2]int64{4_000, 9}, [2]int64{1_000, 2}), ""},
 		"less than is allowed":               {loaded([2]int64{80_000, 40}, [2]int64{40_000, 20}, [2]int64{20_000, 10}, [2]int64{5_000, 2}), ""},
@@ -51,7 +51,7 @@ func TestLossThatIsTheSameAtEveryLoadIsNoOverload(t *testing.T) {
 			if !strings.Contains(got, "more than the 0.10 % allowed: it isn't overload. Look for the cause") {
 				t.Error(got)
 			}
-			said := whyNoFigure(r, procedure.Conclusion{Reason: report.NoCleanWindow, Lossy: 3})
+			said := whyNoFigure(r, procedure.Conclusion{Reason: report.NoCleanLoad, Lossy: 3})
 			unproven := whyNoFigure(r, procedure.Conclusion{Unproven: true, Lossy: 3})
 			if !strings.HasPrefix(unproven, got+"; no load is known to be clean") {
 				t.Errorf("it comes first, too, where windows looked clean: %q", unproven)

@@ -134,7 +134,7 @@ func roundly(d plan.Duration) string { return d.Std().Round(100 * time.Milliseco
 // explain as many beside them. It is empty where the totals bear the result out, or the result says that frames are
 // lost.
 func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
-	if c.Window == procedure.NoWindow || c.Reason != report.ReachedTarget ||
+	if c.Window == procedure.NoWindow || c.Reason != report.TargetReached ||
 		slices.ContainsFunc(r.Totals, func(t report.Total) bool { return !t.Drained }) {
 		return ""
 	}

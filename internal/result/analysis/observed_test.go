@@ -113,7 +113,7 @@ func TestWhatObserversSawBesideNoFigureIsNotJudged(t *testing.T) {
 		"the figure isn't confirmed": {func(r *report.Report) { r.Result.Confirmed = false }, "at most 0.9 demanded, and the figure beside which it was seen is not confirmed"},
 		"the run was cut short":      {func(r *report.Report) { r.Ending, r.Message = report.Interrupted, "somebody pulled the plug" }, "somebody pulled the plug"},
 		"nothing was measured": {func(r *report.Report) {
-			r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
+			r.Result = report.Result{Reason: report.NoCleanLoad, Message: "no window was clean"}
 		}, "no window was clean"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestWhatObserversSawAtLessLoadThanAskedFor(t *testing.T) {
 		"the generator was too weak":            {report.GeneratorLimited, "", "0.9", report.Undecided, "processor 0: 0.5 processors, at most 0.9 demanded, " + notReached},
 		"the machine was too busy":              {report.MachineLimited, "", "0.9", report.Undecided, notReached},
 		"nobody knows":                          {report.Inconclusive, "", "0.9", report.Undecided, notReached},
-		"all that was asked for was sent":       {report.ReachedTarget, "", "0.9", report.Passed, ""},
+		"all that was asked for was sent":       {report.TargetReached, "", "0.9", report.Passed, ""},
 		"the device was the limit":              {report.LossAboveLimit, "", "0.9", report.Passed, ""},
 		"it was so in one direction alone":      {report.OtherDirection, "", "0.9", report.Undecided, "and one direction set the load of all, so it may be more where another one carries all it can"},
 		"too much already":                      {report.GeneratorLimited, "", "0.4", report.DidFail, "at most 0.4 demanded"},

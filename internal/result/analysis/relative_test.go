@@ -38,7 +38,7 @@ func TestARelativeCriterion(t *testing.T) {
 	steady := []int64{9974, 9966, 9973, 9965, 9977}
 	lost := func(r *report.Report) { r.Ending, r.Message = report.GeneratorLost, "the generator went away" }
 	bound := func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited }
-	reached := func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.ReachedTarget }
+	reached := func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.TargetReached }
 	unconfirmed := func(r *report.Report) { r.Result.Confirmed = false }
 	faster := func(r *report.Report) {
 		r.LineRates = []report.LineRate{{Link: "west", BitsPerSecond: 25 * units.Gbps}, {Link: "east", BitsPerSecond: 25 * units.Gbps}}
@@ -48,7 +48,7 @@ func TestARelativeCriterion(t *testing.T) {
 		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Direction{
 			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}},
 			{From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}}}}}
-		r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
+		r.Result = report.Result{Reason: report.NoCleanLoad, Message: "no window was clean"}
 	}
 	all := func(r *report.Report) { // of what the links carry
 		for i, d := range r.Result.Directions {
@@ -70,11 +70,11 @@ func TestARelativeCriterion(t *testing.T) {
 		says      string
 	}{
 		"no change": {two, runs(9975, 9971, 9974, 9983, 9968), baselineOf(runs(steady...)...), report.Passed,
-			"west→east: 9.97 Kpps in 5 runs, 9.97 Kpps in 5 runs of the baseline: 0.01 % more (95.0 % interval: 0.49 % less to 0.52 % more), at most 2 % less allowed; east→west: "},
+			"west→east: 9.97 kpps in 5 runs, 9.97 kpps in 5 runs of the baseline: 0.01 % more (95.0 % interval: 0.49 % less to 0.52 % more), at most 2 % less allowed; east→west: "},
 		"it names the baseline": {two, runs(9975, 9971, 9974, 9983, 9968), baselineOf(runs(steady...)...), report.Passed, "; the baseline is LoadTestSuite nightly"},
-		"5 % less":              {two, runs(9476, 9472, 9475, 9484, 9470), baselineOf(runs(steady...)...), report.DidFail, "west→east: 9.48 Kpps in 5 runs, 9.97 Kpps in 5 runs of the baseline: 4.99 % less"},
+		"5 % less":              {two, runs(9476, 9472, 9475, 9484, 9470), baselineOf(runs(steady...)...), report.DidFail, "west→east: 9.48 kpps in 5 runs, 9.97 kpps in 5 runs of the baseline: 4.99 % less"},
 		"5 % less of all": {plan.Criterion{Metric: "Layer1BitsPerSecond", Direction: "Total", MaxRegression: ratio("2%")}, runs(9476, 9472, 9475, 9484, 9470), baselineOf(runs(steady...)...), report.DidFail,
-			"all directions: 18.95 Mbps in 5 runs, 19.95 Mbps in 5 runs of the baseline"},
+			"all directions: 18.95 Mb/s in 5 runs, 19.95 Mb/s in 5 runs of the baseline"},
 		"5 % less of line rate": {plan.Criterion{Metric: "LineRatePercent", MaxRegression: ratio("2%")}, runs(9476, 9472, 9475, 9484, 9470), baselineOf(runs(steady...)...), report.DidFail,
 			"47.38 % of line rate in 5 runs, 49.87 % of line rate in 5 runs of the baseline"},
 		"one run against one":                 {two, runs(9000), baselineOf(runs(10_000)...), report.Undecided, "too few runs to tell it from chance, about 5 runs of each would decide"},
@@ -273,10 +273,10 @@ func TestARunOfASoakCountsInTheDirectionsThatItConfirmed(t *testing.T) {
 	v := analysis.Judge([]plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}}, candidates, b)
 	said := v.Criteria[0].Message
 	there, back, both := strings.Cut(said, "; east→west: ")
-	if v.Outcome != report.Passed || !both || !strings.Contains(there, "in 6 runs, 9.97 Kpps in 5 runs of the baseline") || strings.Contains(there, "left out") {
+	if v.Outcome != report.Passed || !both || !strings.Contains(there, "in 6 runs, 9.97 kpps in 5 runs of the baseline") || strings.Contains(there, "left out") {
 		t.Errorf("%s: %s", v.Outcome, said)
 	}
-	if !strings.Contains(back, "in 5 runs, 9.97 Kpps in 5 runs of the baseline") || !strings.Contains(back, "; 1 of 6 runs left out here, as they did not confirm this figure") {
+	if !strings.Contains(back, "in 5 runs, 9.97 kpps in 5 runs of the baseline") || !strings.Contains(back, "; 1 of 6 runs left out here, as they did not confirm this figure") {
 		t.Errorf("%s", back)
 	}
 }

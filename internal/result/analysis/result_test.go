@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// mix is packets of which a link of 1 Gbps carries 10 000 a second.
+// mix is packets of which a link of 1 Gb/s carries 10 000 a second.
 var mix = units.Traffic{Packets: 1, Bytes: 12_480}
 
 // measured is a report whose result is 9 000 pps west→east and 8 000 pps back, 90 and 80 % of line rate, 0.05 %
@@ -38,7 +38,7 @@ func direction(from, to string, pps int64, percent units.Percent) report.Directi
 
 func TestCriteria(t *testing.T) {
 	lowerBound := func(r *report.Result) { r.Saturated, r.Reason = false, report.GeneratorLimited }
-	reached := func(r *report.Result) { r.Saturated, r.Reason = false, report.ReachedTarget }
+	reached := func(r *report.Result) { r.Saturated, r.Reason = false, report.TargetReached }
 	unconfirmed := func(r *report.Result) { r.Confirmed = false }
 	tests := map[string]struct {
 		change    func(*report.Result)
@@ -48,11 +48,11 @@ func TestCriteria(t *testing.T) {
 	}{
 		"both directions reach it":                {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80"}, report.Passed, "east→west: 80.00 % of line rate, at least 80 demanded"},
 		"one direction falls short":               {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80.5"}, report.DidFail, "east→west: 80.00 % of line rate, at least 80.5 demanded"},
-		"each is the default":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8001"}, report.DidFail, "east→west: 8.00 Kpps"},
-		"the total is enough":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Direction: "Total", Min: "17000"}, report.Passed, "all directions: 17.00 Kpps"},
+		"each is the default":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8001"}, report.DidFail, "east→west: 8.00 kpps"},
+		"the total is enough":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Direction: "Total", Min: "17000"}, report.Passed, "all directions: 17.00 kpps"},
 		"the total is not":                        {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Total", Min: "85.0000001"}, report.DidFail, "85.00 % of line rate"},
-		"bits of layer 1":                         {nil, plan.Criterion{Metric: "Layer1BitsPerSecond", Min: "80000"}, report.Passed, "80.00 Kbps"},
-		"bits of layer 2":                         {nil, plan.Criterion{Metric: "Layer2BitsPerSecond", Min: "80000"}, report.DidFail, "9.00 Kbps"},
+		"bits of layer 1":                         {nil, plan.Criterion{Metric: "Layer1BitsPerSecond", Min: "80000"}, report.Passed, "80.00 kb/s"},
+		"bits of layer 2":                         {nil, plan.Criterion{Metric: "Layer2BitsPerSecond", Min: "80000"}, report.DidFail, "9.00 kb/s"},
 		"no more than a maximum":                  {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "9000"}, report.Passed, "at most 9000 demanded"},
 		"more than a maximum":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "west→east"},
 		"between both":                            {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000", Max: "9000"}, report.Passed, "at least 8000 demanded, at most 9000 demanded"},
@@ -74,8 +74,8 @@ func TestCriteria(t *testing.T) {
 		"a bound that is no number":               {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "much"}, report.Undecided, `bound "much" is no decimal number`},
 		"an unknown metric":                       {nil, plan.Criterion{Metric: "Beauty", Min: "1"}, report.Undecided, `metric "Beauty"`},
 		"nothing measured":                        {func(r *report.Result) { *r = report.Result{Reason: report.NotMeasured, Message: "lost"} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured: lost"},
-		"no clean window says nothing of loss":    {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} }, plan.Criterion{Metric: "LossRatio", Max: "0.1"}, report.Undecided, "not measured"},
-		"no clean window without a lossy one":     {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured"},
+		"no clean window says nothing of loss":    {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanLoad} }, plan.Criterion{Metric: "LossRatio", Max: "0.1"}, report.Undecided, "not measured"},
+		"no clean window without a lossy one":     {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanLoad} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured"},
 		"the lower bound of the weaker decides":   {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8500"}, report.Undecided, "east→west"},
 	}
 	for name, test := range tests {
@@ -121,7 +121,7 @@ func TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt(t *testing.T) {
 	for maximum, want := range map[string]report.Outcome{"8999": report.DidFail, "9000": report.Undecided, "9045": report.Undecided, "9046": report.Passed} {
 		searched.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", Max: maximum}}
 		v := analysis.Verdict(searched)
-		if v.Outcome != want || want == report.Undecided && !strings.Contains(v.Criteria[0].Message, "west→east: 9.00 Kpps, at most "+maximum+" demanded, and the true value may be up to 9.05 Kpps") {
+		if v.Outcome != want || want == report.Undecided && !strings.Contains(v.Criteria[0].Message, "west→east: 9.00 kpps, at most "+maximum+" demanded, and the true value may be up to 9.05 kpps") {
 			t.Errorf("at most %s: %+v, want %s", maximum, v, want)
 		}
 	}
@@ -139,7 +139,7 @@ func TestAPercentageOfAnUnknownLineRateIsUndecided(t *testing.T) {
 }
 
 func TestLossAtTheLowestLoadFailsADemandForMore(t *testing.T) {
-	r := measured(func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} })
+	r := measured(func(r *report.Result) { *r = report.Result{Reason: report.NoCleanLoad} })
 	lossy := report.Direction{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
 	r.Windows = []report.Window{{Phase: report.WarmUp, Quality: report.Lossy, Directions: []report.Direction{{Offered: report.Flow{PacketsPerSecond: 1}, Quality: report.Lossy}}},
 		{Phase: report.Ramping, Quality: report.Lossy, Load: units.One, Directions: []report.Direction{lossy}}}
@@ -206,7 +206,7 @@ func TestTheResultIsOneWindowAndTheMostReceivedAnother(t *testing.T) {
 	if want := units.One / 3; got.Resolution < want || got.Resolution > want+1 {
 		t.Errorf("resolution %s", got.Resolution)
 	}
-	for _, says := range []string{"window 2 at 20.00 % of the target was clean", "2.00 Kpps offered", "the lowest load that lost frames is 3.00 Kpps offered (window 3, because)"} {
+	for _, says := range []string{"window 2 at 20.00 % of the target was clean", "2.00 kpps offered", "the lowest load that lost frames is 3.00 kpps offered (window 3, because)"} {
 		if !strings.Contains(got.Message, says) {
 			t.Errorf("%q is not said in %q", says, got.Message)
 		}

@@ -31,7 +31,7 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 		parts = append(parts, o.String())
 	}
 	switch c.Reason {
-	case report.ReachedTarget:
+	case report.TargetReached:
 		parts = append(parts, "that is all that was asked for")
 	case report.GeneratorLimited:
 		parts = append(parts, generatorLimitSentence(r, w))
@@ -39,7 +39,7 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 		parts = append(parts, machineLimitSentence(r, w))
 	case report.Inconclusive:
 		parts = append(parts, inconclusiveSentence(r, w, c))
-	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators,
+	case report.LossAboveLimit, report.OtherDirection, report.NoCleanLoad, report.NotMeasured, report.NearGenerators,
 		report.BurstsOnly:
 	case report.NotHeld, report.DeviceLost: // the whole run's, not the windows'
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured,
@@ -84,13 +84,13 @@ func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
 	switch {
 	case c.Unproven:
 		return unprovenSentence(r, c)
-	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.NoWindow:
+	case c.Reason == report.NoCleanLoad && c.Lossy != procedure.NoWindow:
 		w := r.Windows[c.Lossy]
 		return wording.JoinNonEmpty("; ", flatLossSentence(r),
 			fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s",
 				noCleanLoadSentence(r), w.Number,
 				percent(w.Load), offered(w), lossSentence(w)))
-	case c.Reason == report.NoCleanWindow:
+	case c.Reason == report.NoCleanLoad:
 		w := r.Windows[len(r.Windows)-1]
 		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
 	case c.Finished:

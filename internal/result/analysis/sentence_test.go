@@ -23,7 +23,7 @@ func TestWhyThereIsNoFigure(t *testing.T) {
 		"only one of latency was": {[]report.Window{warmUp, lossy, window(3, report.AtLoad, units.One/40, report.Good)}, "no window was clean; the lowest"},
 		"one was, by chance":      {[]report.Window{warmUp, lossy, clean}, "no load stayed clean, though window 3 was, at 2.50 % of the target; the lowest that lost frames is window 2"},
 	} {
-		if got := whyNoFigure(&report.Report{Windows: c.windows}, procedure.Conclusion{Reason: report.NoCleanWindow, Lossy: 1}); !strings.HasPrefix(got, c.says) {
+		if got := whyNoFigure(&report.Report{Windows: c.windows}, procedure.Conclusion{Reason: report.NoCleanLoad, Lossy: 1}); !strings.HasPrefix(got, c.says) {
 			t.Errorf("%s: %q, want %q…", name, got, c.says)
 		}
 	}

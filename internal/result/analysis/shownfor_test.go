@@ -15,7 +15,7 @@ import (
 // figure, its sentence and the criterion that passes say for how long it was shown.
 func TestALowerBoundSaysForHowLongItWasShown(t *testing.T) {
 	r := searched(t, 1e9, 1e9)
-	if r.Result.Reason != report.ReachedTarget || r.Result.ShownFor.Std() != 10*time.Second || !strings.HasSuffix(r.Result.Message, "; that is shown for 10s, and for no longer") {
+	if r.Result.Reason != report.TargetReached || r.Result.ShownFor.Std() != 10*time.Second || !strings.HasSuffix(r.Result.Message, "; that is shown for 10s, and for no longer") {
 		t.Errorf("%s, shown for %s: %s", r.Result.Reason, r.Result.ShownFor.Std(), r.Result.Message)
 	}
 	if f := figureIn(t, r, report.AllDirections); f.ShownFor != r.Result.ShownFor || !strings.HasSuffix(figures.Text(f), ", shown for 10s") {

@@ -39,12 +39,12 @@ func TestACriterionSpeaksOfTheMedianOfTheWorstRunOrOfTheSpread(t *testing.T) {
 		"the median of many, where 30 % are low":    {least(""), runs(slices.Concat(alike(35, 9960), alike(15, 8970))...), report.Undecided, "but 15 of 50 runs lie far from the rest and don't meet it"},
 		"the median alone of many":                  {least(plan.MedianOfRuns), runs(slices.Concat(alike(35, 9960), alike(15, 8970))...), report.Passed, "15 of 50 runs do not meet it"},
 		"the median, where one of twenty is low":    {least(""), oneOfTwenty, report.Passed, "1 of 20 runs do not meet it"},
-		"the worst, where one of twenty is low":     {least(plan.WorstOfRuns), oneOfTwenty, report.DidFail, "1 of 20 runs do not meet it (west→east: 8.97 Kpps"},
+		"the worst, where one of twenty is low":     {least(plan.WorstOfRuns), oneOfTwenty, report.DidFail, "1 of 20 runs do not meet it (west→east: 8.97 kpps"},
 		"the worst of five that meet it":            {least(plan.WorstOfRuns), runs(alike(5, 9960)...), report.Passed, "all 5 runs meet it, which shows with 95 % confidence that at most 45 % of all runs would not"},
 		"the worst, where a run was lost":           {least(plan.WorstOfRuns), append(runs(alike(5, 9960)...), at(9960, lost)), report.Undecided, "1 of 6 runs set aside (the run did not come to its own end"},
 		"the worst, low, where a run was lost":      {least(plan.WorstOfRuns), append(runs(9960, 8970), at(9960, lost)), report.DidFail, ""},
 		"the worst is a lower bound":                {least(plan.WorstOfRuns), append(runs(alike(5, 9960)...), at(8970, bound)), report.Undecided, "1 of 6 runs leave it open"},
-		"the worst of one run":                      {least(plan.WorstOfRuns), runs(9960), report.Passed, "west→east: 9.96 Kpps, at least 9900 demanded"},
+		"the worst of one run":                      {least(plan.WorstOfRuns), runs(9960), report.Passed, "west→east: 9.96 kpps, at least 9900 demanded"},
 		"the worst of none":                         {least(plan.WorstOfRuns), []*report.Report{at(9960, lost), at(9961, lost)}, report.Undecided, "no run gave a figure that can be judged"},
 		"the spread of steady runs":                 {most("1"), runs(alike(5, 9960)...), report.Passed, "all directions: 5 runs spread by 0.08 %, and all possible runs by 0.00 % to 0.48 % (95 % interval, if runs are normally distributed); at most 1 % demanded"},
 		"the spread of runs of which some are low":  {most("1"), sevenOfTen, report.DidFail, "10 runs spread by"},
@@ -83,11 +83,11 @@ func TestARelativeCriterionSpeaksOfMediansOrOfTheWorstRun(t *testing.T) {
 		want      report.Outcome
 		says      string
 	}{
-		"30 % of the runs are 10 % low":            {relative(""), thirtyPercentLow, steady, report.Undecided, "but 15 of 50 runs lie far below the rest (17.94 Kpps), and 0 of 20 of the baseline's do: look into those runs"},
+		"30 % of the runs are 10 % low":            {relative(""), thirtyPercentLow, steady, report.Undecided, "but 15 of 50 runs lie far below the rest (17.94 kpps), and 0 of 20 of the baseline's do: look into those runs"},
 		"medians alone":                            {relative(plan.MedianOfRuns), thirtyPercentLow, steady, report.Passed, ""},
 		"as many of the baseline's were low":       {relative(""), thirtyPercentLow, baselineOf(runs(slices.Concat(alike(35, 9961), alike(15, 8971))...)...), report.Passed, ""},
 		"one of twenty is low":                     {relative(""), runs(slices.Concat(alike(19, 9960), alike(1, 8970))...), steady, report.Passed, ""},
-		"the worst of twenty is low":               {relative(plan.WorstOfRuns), runs(slices.Concat(alike(19, 9960), alike(1, 8970))...), steady, report.DidFail, "the worst of 20 runs is 17.94 Kpps, the median of 20 runs of the baseline is 19.94 Kpps (19.93 Kpps to 19.95 Kpps), at most 2 % less allowed: 1 of 20 runs have less"},
+		"the worst of twenty is low":               {relative(plan.WorstOfRuns), runs(slices.Concat(alike(19, 9960), alike(1, 8970))...), steady, report.DidFail, "the worst of 20 runs is 17.94 kpps, the median of 20 runs of the baseline is 19.94 kpps (19.93 kpps to 19.95 kpps), at most 2 % less allowed: 1 of 20 runs have less"},
 		"the worst of five is as good as any":      {relative(plan.WorstOfRuns), runs(alike(5, 9960)...), steady, report.Passed, "no run has less, which shows with 95 % confidence that at most 45 % of all runs do"},
 		"the worst beside a baseline of four runs": {relative(plan.WorstOfRuns), runs(alike(5, 9960)...), baselineOf(runs(alike(4, 9960)...)...), report.Undecided, "too few runs of the baseline to show where its median is, 5 would do"},
 		"the worst is just at what is allowed":     {relative(plan.WorstOfRuns), runs(9800, 9960, 9960, 9960, 9960), steady, report.Undecided, "finer than the measurements resolve"},

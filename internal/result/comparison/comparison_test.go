@@ -203,8 +203,8 @@ func TestClaimsAndIntervalsAgreeWhateverTheRunsAre(t *testing.T) {
 func TestFiguresAreToldInTheirUnit(t *testing.T) {
 	two := allow(0.02, 0)
 	for metric, says := range map[report.Metric]string{
-		figures.PacketsPerSecond:    "1.00 Kpps in 1 run, 2.00 Kpps in 1 run of the baseline",
-		figures.Layer1BitsPerSecond: "1.00 Kbps in 1 run, 2.00 Kbps in 1 run of the baseline",
+		figures.PacketsPerSecond:    "1.00 kpps in 1 run, 2.00 kpps in 1 run of the baseline",
+		figures.Layer1BitsPerSecond: "1.00 kb/s in 1 run, 2.00 kb/s in 1 run of the baseline",
 		figures.LineRatePercent:     "1000.00 % of line rate in 1 run",
 	} {
 		a := comparison.Compare(comparison.Question{Figure: comparison.Figure{Metric: metric}, Candidate: exact(1000), Baseline: exact(2000), Allowance: &two})
@@ -223,7 +223,7 @@ func TestATargetThatWasReachedIsALowerBound(t *testing.T) {
 		}
 		return all
 	}
-	reached := five(comparison.Run{Low: 1_000_000, High: math.Inf(1), Bound: report.ReachedTarget})
+	reached := five(comparison.Run{Low: 1_000_000, High: math.Inf(1), Bound: report.TargetReached})
 	another := five(comparison.Run{Low: 1_000_000, High: math.Inf(1), Bound: report.OtherDirection})
 	longest := five(comparison.Run{Low: 1_000_000, High: math.Inf(1), Bound: report.BurstsMeasured})
 	for name, c := range map[string]struct {
@@ -254,13 +254,13 @@ func TestTheTargetReachedIsALowerBoundUnlessItIsLineRate(t *testing.T) {
 	reached := func(intended [2]int64, rates ...report.LineRate) *report.Report {
 		mix := units.Traffic{Packets: 1, Bytes: 1230} // 10 000 bits of layer 1
 		return &report.Report{Ending: report.Completed, LineRates: rates, Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east", Mix: mix}, {From: "east", To: "west", Mix: mix}}},
-			Result: report.Result{Measured: true, Confirmed: true, Reason: report.ReachedTarget, Directions: []report.Direction{
+			Result: report.Result{Measured: true, Confirmed: true, Reason: report.TargetReached, Directions: []report.Direction{
 				{From: "west", To: "east", Intended: report.Flow{PacketsPerSecond: intended[0]}, Received: report.Flow{PacketsPerSecond: 99}},
 				{From: "east", To: "west", Intended: report.Flow{PacketsPerSecond: intended[1]}, Received: report.Flow{PacketsPerSecond: 99}}},
 				Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
 	}
 	west, east, fast := report.LineRate{Link: "west", BitsPerSecond: units.Gbps}, report.LineRate{Link: "east", BitsPerSecond: units.Gbps}, report.LineRate{Link: "east", BitsPerSecond: 10 * units.Gbps}
-	all, bound := comparison.Exact(99), comparison.Run{Low: 99, High: math.Inf(1), Bound: report.ReachedTarget}
+	all, bound := comparison.Exact(99), comparison.Run{Low: 99, High: math.Inf(1), Bound: report.TargetReached}
 	for name, c := range map[string]struct {
 		report *report.Report
 		figure comparison.Figure
@@ -269,7 +269,7 @@ func TestTheTargetReachedIsALowerBoundUnlessItIsLineRate(t *testing.T) {
 		"line rate both ways":                 {reached([2]int64{100_000, 99_999}, west, east), each, []comparison.Run{all, all}},
 		"line rate one way":                   {reached([2]int64{100_000, 99_000}, west, east), each, []comparison.Run{all, bound}},
 		"line rate of all directions":         {reached([2]int64{100_000, 100_000}, west, east), total, []comparison.Run{comparison.Exact(198)}},
-		"one direction's line rate isn't all": {reached([2]int64{100_000, 50_000}, west, east), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.ReachedTarget}}},
+		"one direction's line rate isn't all": {reached([2]int64{100_000, 50_000}, west, east), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.TargetReached}}},
 		"the slower link's rate is all":       {reached([2]int64{100_000, 100_000}, west, fast), each, []comparison.Run{all, all}},
 		"a line rate that nobody knows":       {reached([2]int64{100_000, 100_000}, west), each, []comparison.Run{bound, bound}},
 	} {
@@ -315,7 +315,7 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 	resolved := func(share units.Ratio) *report.Report {
 		return measured(func(r *report.Result) { r.Resolution = share })
 	}
-	lossy := &report.Report{Ending: report.Completed, Result: report.Result{Reason: report.NoCleanWindow}, Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: []report.Direction{
+	lossy := &report.Report{Ending: report.Completed, Result: report.Result{Reason: report.NoCleanLoad}, Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: []report.Direction{
 		{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 50}}, {From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 50}}}}}}
 	for name, c := range map[string]struct {
 		report *report.Report
@@ -326,9 +326,9 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 		"one that a search of 1 % found":       {resolved(units.One / 100), each, []comparison.Run{{Low: 99, High: 100}, {Low: 99, High: 100}}},
 		"one that nothing resolved":            {resolved(units.One), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.LossAboveLimit}}},
 		"all that the generator could send":    {measured(func(r *report.Result) { r.Saturated, r.Reason = false, report.GeneratorLimited }), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.GeneratorLimited}}},
-		"all that was asked for":               {measured(func(r *report.Result) { r.Saturated, r.Reason = false, report.ReachedTarget }), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.ReachedTarget}}},
+		"all that was asked for":               {measured(func(r *report.Result) { r.Saturated, r.Reason = false, report.TargetReached }), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.TargetReached}}},
 		"loss at any load":                     {lossy, total, []comparison.Run{comparison.LessThan(100)}},
-		"loss at any load in one direction":    {lossy, each, []comparison.Run{comparison.LessThan(50), {High: math.Inf(1), Bound: report.NoCleanWindow}}},
+		"loss at any load in one direction":    {lossy, each, []comparison.Run{comparison.LessThan(50), {High: math.Inf(1), Bound: report.NoCleanLoad}}},
 		"nothing":                              {&report.Report{Ending: report.Failed}, total, nil},
 		"a figure that nobody knows":           {measured(func(*report.Result) {}), comparison.Figure{Metric: figures.LineRatePercent, Direction: "Total"}, nil},
 		"a metric that nobody knows":           {measured(func(*report.Result) {}), comparison.Figure{Metric: "Beauty"}, nil},

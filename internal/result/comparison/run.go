@@ -60,7 +60,7 @@ func (f Figure) RunOf(r *report.Report, figure report.Figure) Run {
 	switch {
 	case figure.High != "":
 		run.High = figure.High.Float()
-	case figure.Reason == report.ReachedTarget && askedForAllThereIs(r, figure):
+	case figure.Reason == report.TargetReached && askedForAllThereIs(r, figure):
 		run.High = run.Low
 	default:
 		run.Bound = figure.Reason
@@ -118,7 +118,7 @@ func Unfit(r *report.Report) string {
 			"nothing says why"))
 	case r.Result.NotHeld != "":
 		return "not held: " + r.Result.NotHeld
-	case !r.Result.Measured && r.Result.Reason == report.NoCleanWindow && r.LowestLossy() != nil:
+	case !r.Result.Measured && r.Result.Reason == report.NoCleanLoad && r.LowestLossy() != nil:
 		return ""
 	case !r.Result.Measured:
 		return "not measured: " + r.Result.Message

@@ -134,7 +134,7 @@ func boundsWayOut(runs []Run) string {
 	isReason := func(wanted report.Reason) func(report.Reason) bool {
 		return func(r report.Reason) bool { return r == wanted }
 	}
-	add("all that was asked for came back, so raise the target, or the load, to what the device can't carry or to line rate", isReason(report.ReachedTarget))
+	add("all that was asked for came back, so raise the target, or the load, to what the device can't carry or to line rate", isReason(report.TargetReached))
 	add("another direction set the load, so measure each direction by itself ("+eachDirection+")",
 		isReason(report.OtherDirection))
 	add("they are close to what the generators do by themselves, and the limit may be theirs, so give them more",
@@ -144,7 +144,7 @@ func boundsWayOut(runs []Run) string {
 	add("no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration",
 		isReason(report.LoadEstimated))
 	add("the generator was the limit, give it more", func(r report.Reason) bool {
-		return !slices.Contains([]report.Reason{report.ReachedTarget, report.OtherDirection, report.NearGenerators,
+		return !slices.Contains([]report.Reason{report.TargetReached, report.OtherDirection, report.NearGenerators,
 			report.BurstsMeasured, report.LoadEstimated}, r)
 	})
 	return strings.Join(parts, "; ")

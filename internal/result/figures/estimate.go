@@ -89,7 +89,7 @@ func lower(a, b report.Number, times *big.Rat) report.Number {
 	return a
 }
 
-// summaryOfEstimates is each direction's estimated load, as in "west→east: 9.65 Kpps to 9.77 Kpps at a loss ratio of
+// summaryOfEstimates is each direction's estimated load, as in "west→east: 9.65 kpps to 9.77 kpps at a loss ratio of
 // 0.0000001".
 func summaryOfEstimates(r *report.Report) string {
 	var parts []string

@@ -48,7 +48,7 @@ func TestAFigureIsAsWideAsWhatWasSeen(t *testing.T) {
 		"a limit":                                    {report.Result{Saturated: true, Reason: report.LossAboveLimit}, "1000", "1000"},
 		"a limit that was resolved to a fifth":       {report.Result{Saturated: true, Reason: report.LossAboveLimit, Resolution: units.One / 5}, "1000", "1250"},
 		"a limit that was not resolved":              {report.Result{Saturated: true, Reason: report.LossAboveLimit, Resolution: units.One}, "1000", ""},
-		"all that was asked for":                     {report.Result{Reason: report.ReachedTarget}, "1000", ""},
+		"all that was asked for":                     {report.Result{Reason: report.TargetReached}, "1000", ""},
 		"all that the generator could send":          {report.Result{Reason: report.GeneratorLimited}, "1000", ""},
 		"what could not be judged above":             {report.Result{Reason: report.Inconclusive}, "1000", ""},
 		"what came back of a load that was too much": {report.Result{Reason: report.LoadHeld}, "1000", "1000"},
@@ -193,7 +193,7 @@ func TestADisturbanceMakesAFigureWider(t *testing.T) {
 
 // Of loss the generator's own part is known to be no more than so much; what was sent is what was sent.
 func TestLossIsAnIntervalAndWhatWasSentIsExact(t *testing.T) {
-	r := measured(func(r *report.Report) { r.Result.Reason = report.ReachedTarget })
+	r := measured(func(r *report.Report) { r.Result.Reason = report.TargetReached })
 	if f := one(t, r, figures.LossRatio, report.AllDirections); f.Low != "0.1" || f.High != "0.2" {
 		t.Errorf("loss from %s to %s", f.Low, f.High)
 	}
@@ -235,7 +235,7 @@ func TestWhereEveryLoadLostFramesTheFigureIsLessThanTheLowest(t *testing.T) {
 	r := measured(func(r *report.Report) {
 		directions := r.Result.Directions
 		directions[0].Quality, directions[1].Quality = report.Lossy, report.Good
-		r.Result = report.Result{Reason: report.NoCleanWindow}
+		r.Result = report.Result{Reason: report.NoCleanLoad}
 		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: directions}}
 	})
 	if f := one(t, r, figures.PacketsPerSecond, "west→east"); f.Low != "0" || f.High != "1250" {
@@ -387,7 +387,7 @@ func TestFiguresOfASoak(t *testing.T) {
 	if f := one(t, r, figures.PacketsPerSecond, there); f.High != "" || f.Reason != report.NearGenerators {
 		t.Errorf("near the generators' limit %+v", f)
 	}
-	if said := figures.Summary(r); !strings.HasPrefix(said, there+": ≥8.00 Kpps at a loss ratio of 0.1; ") {
+	if said := figures.Summary(r); !strings.HasPrefix(said, there+": ≥8.00 kpps at a loss ratio of 0.1; ") {
 		t.Errorf("near the generators' limit %s", said)
 	}
 	r.Result.NearGenerators, r.Result.Directions[0].Estimate.High = nil, ""

@@ -105,11 +105,11 @@ func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
 	return rows
 }
 
-// Summary is the answer in one line, as a status or a list shows it, such as "654.40 Kpps 2.00 Gbps 99.95% of line
+// Summary is the answer in one line, as a status or a list shows it, such as "654.40 kpps 2.00 Gb/s 99.95% of line
 // rate". Packets and bits (layer 1) are those received, summed over the directions. The percentage is the share of
 // what all directions can carry together. A lower bound has "≥" before each figure, and an unconfirmed figure "~".
 // A figure of ends that shared a physical port says so, as does one whose load a single direction set. Without a
-// figure it is "not measured". Of sessions it says what each direction's did, as in "west→east: 47.69 Mbps goodput,
+// figure it is "not measured". Of sessions it says what each direction's did, as in "west→east: 47.69 Mb/s goodput,
 // 14 retransmits, rtt 44.1 ms", without the round trip where it may not be the path's.
 func Summary(r *report.Report) string {
 	if len(r.Result.Goals) > 0 {
@@ -139,7 +139,7 @@ func Summary(r *report.Report) string {
 	return line
 }
 
-// summaryOfGoals is each goal's answer, as in "NDR 39.70 Kpps (2.67% of line rate); PDR 39.90 Kpps (2.68% of line
+// summaryOfGoals is each goal's answer, as in "NDR 39.70 kpps (2.67% of line rate); PDR 39.90 kpps (2.68% of line
 // rate)".
 func summaryOfGoals(r *report.Report) string {
 	var sentences []string
@@ -149,7 +149,7 @@ func summaryOfGoals(r *report.Report) string {
 		case h.Measured:
 			sentences = append(sentences, fmt.Sprintf("%s %s (%s of line rate)", g.Name,
 				h.Signed(wording.PacketRate(h.PacketsPerSecond)), wording.Percent(h.Percent)))
-		case g.Result.Reason == report.NoCleanWindow:
+		case g.Result.Reason == report.NoCleanLoad:
 			sentences = append(sentences, g.Name+" not met at any load")
 		default:
 			sentences = append(sentences, g.Name+" "+wording.NotMeasured)

@@ -16,9 +16,9 @@ func TestSummary(t *testing.T) {
 	published.Result.Total.Received = report.Flow{PacketsPerSecond: 654_400, Layer1BitsPerSecond: 1_999_000_000}
 	published.Result.Total.LineRatePercent = units.Hundred * 9995 / 10000
 	for want, r := range map[string]*report.Report{
-		"654.40 Kpps  2.00 Gbps  99.95% of line rate":                                published,
-		"≥180.00 Kpps  ≥549.84 Mbps  ≥27.49% of line rate":                           reporttest.Measured(reporttest.Weak(90_000)),
-		"≥299.75 Kpps  ≥915.62 Mbps  ≥45.78% of line rate  (east→west set the load)": reporttest.OtherDirection(),
+		"654.40 kpps  2.00 Gb/s  99.95% of line rate":                                published,
+		"≥180.00 kpps  ≥549.84 Mb/s  ≥27.49% of line rate":                           reporttest.Measured(reporttest.Weak(90_000)),
+		"≥299.75 kpps  ≥915.62 Mb/s  ≥45.78% of line rate  (east→west set the load)": reporttest.OtherDirection(),
 		"not measured": reporttest.PathNotProven(),
 	} {
 		if got := figures.Summary(r); got != want {

@@ -23,7 +23,7 @@ func Text(f report.Figure) string {
 
 func text(f report.Figure) string {
 	number := f.Low
-	if f.Metric == LossRatio || f.Metric == DatagramLossRatio && f.High != "" || f.Reason == report.NoCleanWindow {
+	if f.Metric == LossRatio || f.Metric == DatagramLossRatio && f.High != "" || f.Reason == report.NoCleanLoad {
 		number = f.High
 	}
 	v := number.Rat()

@@ -71,11 +71,11 @@ func TestATrendSaysWhatItMeans(t *testing.T) {
 		says    string
 	}{
 		"a median that is a lower bound":  {append(slices.Clone(nights), record(6, 900_000, weak), record(7, 1_000_000)), "against the median of 7 runs of the same plan, ≥"},
-		"an exact figure below it":        {append(slices.Clone(nights), record(6, 900_000, weak), record(7, 900_000)), "latest 900.00 Kpps, ≤-"},
-		"a bound beside it":               {append(slices.Clone(nights), record(6, 900_000, weak)), "latest ≥900.00 Kpps, against the median of 6 runs"},
+		"an exact figure below it":        {append(slices.Clone(nights), record(6, 900_000, weak), record(7, 900_000)), "latest 900.00 kpps, ≤-"},
+		"a bound beside it":               {append(slices.Clone(nights), record(6, 900_000, weak)), "latest ≥900.00 kpps, against the median of 6 runs"},
 		"a newest run without a figure":   {append(slices.Clone(nights), record(6, 0, lost)), "; the run since then was not measured"},
 		"several newest without a figure": {append(slices.Clone(nights), record(6, 0, lost), record(7, 0, lost)), "; the 2 runs since then were not measured"},
-		"a figure that isn't confirmed":   {[]history.Record{record(1, 900_000, unconfirmed)}, "latest ~900.00 Kpps"},
+		"a figure that isn't confirmed":   {[]history.Record{record(1, 900_000, unconfirmed)}, "latest ~900.00 kpps"},
 		"ends that shared a port":         {append(slices.Clone(nights), record(6, 1_000_000, sharing)), "shared port"},
 	} {
 		t.Run(name, func(t *testing.T) {

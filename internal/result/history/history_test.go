@@ -45,7 +45,7 @@ func limited(packetsPerSecond int64) option {
 func broken(r *report.Report) {
 	d := report.Direction{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
 	r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 1000, Directions: []report.Direction{d, d}}}
-	r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
+	r.Result = report.Result{Reason: report.NoCleanLoad, Message: "no window was clean"}
 }
 func unconfirmed(r *report.Report) {
 	r.Plan.Procedure.Ramp.ConfirmDuration, r.Result.Confirmed = plan.Duration(time.Minute), false
@@ -189,7 +189,7 @@ func TestFiguresThatWereNotConfirmedAreSetAside(t *testing.T) {
 	if err := render.Write(&text, "text", render.OfComparison(c), render.TextOptions{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"949.98 Kpps", "2 of 7 measured runs set aside (a longer window was to confirm its figure, but didn't): night-08, night-09"} {
+	for _, want := range []string{"949.98 kpps", "2 of 7 measured runs set aside (a longer window was to confirm its figure, but didn't): night-08, night-09"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

@@ -77,8 +77,8 @@ func TestSessionsAreComparedByTheirGoodput(t *testing.T) {
 		verdict   report.Outcome
 		says      string
 	}{
-		"as much":                       {steady(), report.NotShown, report.Passed, "93.00 Mbps goodput in 5 runs, 93.00 Mbps goodput in 5 runs of the baseline"},
-		"less":                          {slower(), report.Less, report.DidFail, "80.20 Mbps goodput in 5 runs, 93.00 Mbps goodput in 5 runs of the baseline: 13.76 % less"},
+		"as much":                       {steady(), report.NotShown, report.Passed, "93.00 Mb/s goodput in 5 runs, 93.00 Mb/s goodput in 5 runs of the baseline"},
+		"less":                          {slower(), report.Less, report.DidFail, "80.20 Mb/s goodput in 5 runs, 93.00 Mb/s goodput in 5 runs of the baseline: 13.76 % less"},
 		"an end was the limit":          {each(slower(), atEnds), report.NotShown, report.Undecided, "5 of the candidate's runs found a lower bound only"},
 		"another number of connections": {each(steady(), parallel(8)), report.NotComparable, report.Undecided, "sessions.parallel is 4 in the one and 8 in the other"},
 		"another congestion control":    {each(slower(), by("bbr")), report.NotComparable, report.Undecided, "congestion control of west and east: cubic, then bbr"},

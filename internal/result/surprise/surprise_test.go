@@ -209,7 +209,7 @@ func TestCurvesAndCalibrations(t *testing.T) {
 	s.Cells[0].Curve = []report.CurvePoint{{Load: load("30kpps"), LossRatio: "0.3", LossRatioMin: "0.3"}, {Load: load("20kpps"), LossRatio: "0.01", LossRatioMin: "0.009"}, {Load: load("10kpps"), LossRatio: "0.03", LossRatioMin: "0.02"}}
 	s.Cells[0].Capacity = &report.Capacity{Cell: "generator", PacketsPerSecond: 400_000}
 	all := surprise.Find(s)
-	if len(all) != 2 || !strings.Contains(all[0].Words, "router load lost 2") || !strings.Contains(all[0].Words, "at 10kpps and 1") || !strings.Contains(all[1].Words, "though its generators did 400.00 Kpps by themselves (generator)") {
+	if len(all) != 2 || !strings.Contains(all[0].Words, "router load lost 2") || !strings.Contains(all[0].Words, "at 10kpps and 1") || !strings.Contains(all[1].Words, "though its generators did 400.00 kpps by themselves (generator)") {
 		t.Errorf("got %+v", all)
 	}
 	s.Cells[0].Runs = append(s.Cells[0].Runs, report.SuiteRun{Test: "another", Figures: &report.Figures{Runs: 1, PacketsPerSecond: 399_000}})

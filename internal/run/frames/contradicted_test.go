@@ -54,7 +54,7 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 			"at one time and not at another", true},
 		"an overload of a device that becomes slower": {constantLoad("12500pps"),
 			later(sim.LaterLimit{Begin: 25 * time.Second, Limit: 6 * kpps}), report.Slower,
-			"carried 10.00 Kpps of 12.50 Kpps", true},
+			"carried 10.00 kpps of 12.50 kpps", true},
 		"all that can be offered, as a device becomes slower": {maximumOfferedLoad(3),
 			later(sim.LaterLimit{Begin: 12 * time.Second, Limit: 6 * kpps}), report.Slower,
 			"the device carried less later", true},

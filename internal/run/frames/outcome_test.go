@@ -32,7 +32,7 @@ func TestTheResultOfARun(t *testing.T) {
 		"a target of twenty times the limit": {
 			scene(target("200kpps")), report.Completed, report.LossAboveLimit, true, true, 9900, 10050, ""},
 		"a device that carries all that is asked is not saturated": {
-			scene(deviceLimit(0)), report.Completed, report.ReachedTarget, false, true, 19950, 20000,
+			scene(deviceLimit(0)), report.Completed, report.TargetReached, false, true, 19950, 20000,
 			"all that was asked for"},
 		"a limit just under the target": {
 			scene(deviceLimit(19900 * units.PacketPerSecond)), report.Completed, report.LossAboveLimit, true, true,
@@ -51,9 +51,9 @@ func TestTheResultOfARun(t *testing.T) {
 			report.Completed, report.GeneratorLimited, false, true, 5900, 6100, "lower bound"},
 		"a generator that always drops measures nothing, and blames nobody": {
 			scene(deviceLimit(0), onGenerator(func(g *sim.Generator) { g.ReceiveDrops = units.One / 10 })),
-			report.Completed, report.NoCleanWindow, false, false, 0, 0, "the generator itself dropped"},
+			report.Completed, report.NoCleanLoad, false, false, 0, 0, "the generator itself dropped"},
 		"a device that loses at any load has no clean window": {
-			scene(onDevice(func(d *sim.Device) { d.Loss = units.One / 50 })), report.Completed, report.NoCleanWindow,
+			scene(onDevice(func(d *sim.Device) { d.Loss = units.One / 50 })), report.Completed, report.NoCleanLoad,
 			false, false, 0, 0, "lost, limit 0.1 %"},
 		"a device that returns nothing under load is found in the warm-up": {
 			scene(onDevice(func(d *sim.Device) { d.Capacity = func(float64) float64 { return 0 } })),
@@ -76,7 +76,7 @@ func TestTheResultOfARun(t *testing.T) {
 		"nor when the climb goes on to the top": {
 			scene(toTheTop, trouble(14, 20.5)), report.Completed, report.LossAboveLimit, true, true, 9900, 10050, ""},
 		"nor where there is no limit": {
-			scene(deviceLimit(0), trouble(14, 20.5)), report.Completed, report.ReachedTarget, false, true, 19900, 20000,
+			scene(deviceLimit(0), trouble(14, 20.5)), report.Completed, report.TargetReached, false, true, 19900, 20000,
 			""},
 		"a saved-up burst of half a second fools short windows, not the confirmation": {
 			scene(onDevice(func(d *sim.Device) { d.Burst = 500 * time.Millisecond })), report.Completed,

@@ -53,7 +53,7 @@ func TestAConstantLoadIsJudgedWindowByWindow(t *testing.T) {
 		received float64 // of each direction
 		windows  int     // that count
 	}{
-		"below the device's limit": {scene(constantLoad("8kpps")), report.ReachedTarget, 8000, 4},
+		"below the device's limit": {scene(constantLoad("8kpps")), report.TargetReached, 8000, 4},
 		"above it":                 {scene(constantLoad("12500pps")), report.LoadHeld, 10_000, 4},
 		"more than the generator sends": {scene(constantLoad("9kpps"),
 			onGenerator(func(g *sim.Generator) { g.MaxRate = 5 * kpps })), report.GeneratorLimited, 5000, 4},

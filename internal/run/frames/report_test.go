@@ -163,7 +163,7 @@ func TestReplicasSendTheirSharesAndStartTogether(t *testing.T) {
 	s.world.Generators[1].ReadTakes = time.Millisecond
 	s.plan.Generators[0].Ports[0].Share, s.plan.Generators[0].Ports[1].Share = 3, 3 // of four
 	rep := s.run(t)
-	if rep.Result.Reason != report.ReachedTarget {
+	if rep.Result.Reason != report.TargetReached {
 		t.Fatalf("%+v", rep.Result)
 	}
 	for _, d := range rep.Result.Directions {

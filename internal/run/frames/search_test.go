@@ -100,7 +100,7 @@ func TestASearchOnASlowPathLosesNothing(t *testing.T) {
 			t.Errorf("window %d lost nothing, and is %s: %s", w.Number, w.Quality, w.Reason)
 		}
 	}
-	if g := r.Result.Goals[0]; g.Irregular != "MaximumClean" || g.Result.Reason != report.ReachedTarget {
+	if g := r.Result.Goals[0]; g.Irregular != "MaximumClean" || g.Result.Reason != report.TargetReached {
 		t.Errorf("%+v", g)
 	}
 }

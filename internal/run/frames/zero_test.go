@@ -229,9 +229,9 @@ func TestAWeakGeneratorLosesNothingOfTheDevices(t *testing.T) {
 		reason    report.Reason
 	}{
 		"that sends less than asked":         {sim.Generator{MaxRate: 3000 * kpps}, report.GeneratorLimited},
-		"that drops some of what comes back": {sim.Generator{ReceiveDrops: units.One / 1000}, report.NoCleanWindow},
+		"that drops some of what comes back": {sim.Generator{ReceiveDrops: units.One / 1000}, report.NoCleanLoad},
 		"that drops fewer than the edges hide": {sim.Generator{ReceiveDrops: units.One / 1_000_000},
-			report.NoCleanWindow},
+			report.NoCleanLoad},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rep := zeroLoss(rand.New(rand.NewPCG(1, 18)), sim.Device{}, onGenerator(func(g *sim.Generator) {

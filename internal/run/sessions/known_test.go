@@ -128,7 +128,7 @@ func TestRoundTripOfADeviceThatDelays(t *testing.T) {
 	}
 	rtt := rep.Result.Directions[0].Sessions.RoundTrip
 	t.Logf("%s; %+v", rep.Result.Message, rtt)
-	if rep.Result.Reason != report.ReachedTarget || rtt == nil || math.Abs(float64(rtt.MeanMicroseconds)-10_000) > 500 {
+	if rep.Result.Reason != report.TargetReached || rtt == nil || math.Abs(float64(rtt.MeanMicroseconds)-10_000) > 500 {
 		t.Errorf("%s: %+v", rep.Result.Reason, rtt)
 	}
 }

@@ -95,7 +95,7 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 			received)
 	}
 	path := figures.PathDoubt(rep.Result.Directions...) == "" // not where this machine was too busy for the ends
-	if got := figures.Summary(rep); !strings.Contains(got, "west→east: ") || !strings.Contains(got, "bps goodput, ") ||
+	if got := figures.Summary(rep); !strings.Contains(got, "west→east: ") || !strings.Contains(got, "b/s goodput, ") ||
 		strings.Contains(got, ", rtt ") != path {
 		t.Errorf("the summary is %q", got)
 	}

@@ -16,7 +16,7 @@ import (
 // NotMeasured stands in the place of a missing figure, where a zero never stands.
 const NotMeasured = "not measured"
 
-// PacketRate is a packet rate for people, such as "327.20 Kpps".
+// PacketRate is a packet rate for people, such as "327.20 kpps".
 func PacketRate(packetsPerSecond int64) string {
 	const limit = math.MaxInt64 / int64(units.PacketPerSecond)
 	return (units.PacketRate(min(max(packetsPerSecond, -limit), limit)) * units.PacketPerSecond).FormatSI()
@@ -28,10 +28,10 @@ func RoundedPacketRate(packetsPerSecond float64) string {
 	return PacketRate(int64(math.Round(min(max(packetsPerSecond, -limit), limit))))
 }
 
-// BitRate is a bit rate for people, such as "1.00 Gbps".
+// BitRate is a bit rate for people, such as "1.00 Gb/s".
 func BitRate(bitsPerSecond int64) string { return units.BitRate(bitsPerSecond).FormatSI() }
 
-// Bare takes the unit off a figure whose column names the unit, as in "327.20 K".
+// Bare takes the unit off a figure whose column names the unit, as in "327.20 k".
 func Bare(figure, unit string) string { return strings.TrimSpace(strings.TrimSuffix(figure, unit)) }
 
 // Percent is a share of a line rate, such as "99.95%". An impossible share is written unchanged.

@@ -23,7 +23,7 @@ func TestFigures(t *testing.T) {
 		{wording.Count(-123456), "-123,456"},
 		{wording.Count(-1234), "-1,234"},
 		{wording.PacketRate(9_000_000_000_000_000_000), "9.22 Ppps"},
-		{wording.RoundedPacketRate(1999.5), "2.00 Kpps"},
+		{wording.RoundedPacketRate(1999.5), "2.00 kpps"},
 		{wording.RoundedPacketRate(1e300), "9.22 Ppps"},
 		{wording.RoundedPacketRate(-1e300), "-9.22 Ppps"},
 		{wording.JoinNonEmpty("; ", "", "one", "", "two"), "one; two"},

@@ -31,7 +31,7 @@ func TestRunPiped(t *testing.T) {
 		p.saysWaiting("vpp-imix", v1alpha1.ReasonResourceMissing, "no node has lab.dev/west")
 		run.talk.await(t, "vpp-imix: waiting (ResourceMissing): no node has lab.dev/west")
 		p.saysProgress("vpp-imix", 25)
-		run.talk.await(t, "vpp-imix: ramping 5/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 42s left")
+		run.talk.await(t, "vpp-imix: ramping 5/20: asked 20.00 kpps, sent 19.99 kpps, received 19.98 kpps, lost 0.05 %, about 42s left")
 		p.saysMeasured("vpp-imix", passed)
 		r := run.ends()
 		r.wants(t, 0, "line rate", "vpp-imix: measured: ")

@@ -155,7 +155,7 @@ func TestASuiteIsFollowed(t *testing.T) {
 		watch.talk.await(t, "four-systems: 2 of 4 tests measured, 1 under way")
 		p.saysSuiteEnded(s, v1alpha1.ReasonMeasured)
 		r := watch.ends()
-		r.wants(t, 0, "half     imix            160.00 K        500.00 M             50.00  -     2", "four-systems: all measured: 4 of 4 tests measured")
+		r.wants(t, 0, "half     imix            160.00 k        500.00 M             50.00  -     2", "four-systems: all measured: 4 of 4 tests measured")
 		if strings.Contains(r.talk+r.out, "\x1b") {
 			t.Errorf("terminal codes in a pipe:\n%q", r.talk+r.out)
 		}

@@ -71,7 +71,7 @@ func TestOnATerminal(t *testing.T) {
 		run, _ := p.sits("kubectl linerate run test.yaml")
 		run.out.await(t, "waiting for the operator")
 		p.saysProgress("vpp-imix", 25)
-		run.out.await(t, "vpp-imix ▕█████░░░░░░░░░░░░░░░▏  25 %  ramping 5/20: asked 20.00 Kpps, sent 19.99 Kpps, received 1")
+		run.out.await(t, "vpp-imix ▕█████░░░░░░░░░░░░░░░▏  25 %  ramping 5/20: asked 20.00 kpps, sent 19.99 kpps, received 1")
 		p.saysMeasured("vpp-imix", passed)
 		r := run.ends()
 		r.wants(t, 0, "OpenBSD  64b", "")

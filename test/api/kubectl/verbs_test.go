@@ -45,7 +45,7 @@ func TestReport(t *testing.T) {
 			if said := strings.Join(strings.Fields(html.UnescapeString(r.out)), " "); r.code != 0 || !strings.Contains(said, "DUTFailed: pod faulty-1-dut ended: out of memory: what the runner measured doesn't count") {
 				t.Errorf("%s: exit %d, it doesn't say why:\n%.1500s\n%s", format, r.code, r.out, r.talk)
 			}
-			if strings.Contains(r.out, "152.09 K") || strings.Contains(r.out, `"measured": true`) || strings.Contains(r.out, "PacketsPerSecond\" value") {
+			if strings.Contains(r.out, "152.09 k") || strings.Contains(r.out, `"measured": true`) || strings.Contains(r.out, "PacketsPerSecond\" value") {
 				t.Errorf("%s has figures:\n%.1500s", format, r.out)
 			}
 		}

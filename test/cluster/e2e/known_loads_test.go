@@ -55,7 +55,7 @@ func TestKnownAnswersOfGivenLoads(t *testing.T) {
 		s, limit := begin(t), unknown()
 		s.apply("below", links, router(limit), below, `criteria: [{name: all, metric: LossRatio, max: "0.001"}, {name: some, metric: PacketsPerSecond, min: "3900"}]`)
 		test := s.complete("below", patience)
-		s.ofGivenLoad(test, limit, "ReachedTarget", "Passed=True CriteriaMet", report.Passed, report.Passed)
+		s.ofGivenLoad(test, limit, "TargetReached", "Passed=True CriteriaMet", report.Passed, report.Passed)
 		s.directions(test, 4_000)
 	})
 	t.Run("of all that the links carry the router forwards as much as it can", func(t *testing.T) {

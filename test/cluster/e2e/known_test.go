@@ -39,7 +39,7 @@ procedure:
 `)
 		test := s.complete("loopback", patience)
 		s.want(test, "Complete=True Measured", "DUTReady=True NotOurs")
-		if r := test.Status.Result; r == nil || r.Claim.Saturated || r.Reason != "ReachedTarget" {
+		if r := test.Status.Result; r == nil || r.Claim.Saturated || r.Reason != "TargetReached" {
 			s.Fatalf("want the target reached, got %+v", r)
 		}
 		s.directions(test, 3_000)

@@ -41,7 +41,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("%s→%s: %s, %.2f Mb/s", d.From, d.To, r.Reason, got/1e6)
 		}
 	}
-	if !strings.Contains(test.Status.Summary, "bps goodput, ") {
+	if !strings.Contains(test.Status.Summary, "b/s goodput, ") {
 		t.Errorf("the summary is %q", test.Status.Summary)
 	}
 	t.Log(test.Status.Summary)

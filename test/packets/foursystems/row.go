@@ -60,14 +60,14 @@ func rowsOfLines(text string, fields func(line string) []string) (rows []row, er
 // notMeasured stands where there is no figure.
 const notMeasured = "not measured"
 
-// rateOf reads a figure such as "≥654.40 K"; ~ says that it isn't confirmed.
+// rateOf reads a figure such as "≥654.40 k"; ~ says that it isn't confirmed.
 func rateOf(figure string) (rate float64, bound bool, err error) {
 	if figure == notMeasured {
 		return 0, false, nil
 	}
 	number, bound := strings.CutPrefix(strings.TrimPrefix(figure, "~"), "≥")
 	number, prefix, _ := strings.Cut(number, " ")
-	factor, found := map[string]float64{"": 1, "K": 1e3, "M": 1e6}[prefix]
+	factor, found := map[string]float64{"": 1, "k": 1e3, "M": 1e6}[prefix]
 	rate, err = strconv.ParseFloat(number, 64)
 	if err != nil || !found {
 		return 0, false, fmt.Errorf("%q is no figure", figure)

@@ -78,7 +78,7 @@ func (m comparedMode) search(runs []modeRun) string {
 func (m comparedMode) next(runs []modeRun) int {
 	target := cmp.Or(m.target, 1500)
 	for _, r := range runs {
-		if len(r.counting) > 0 && r.counting[0].Bound == report.ReachedTarget {
+		if len(r.counting) > 0 && r.counting[0].Bound == report.TargetReached {
 			target *= 2
 		}
 	}
@@ -348,16 +348,16 @@ func TestHowFarTheNextRunOfAModeClimbs(t *testing.T) {
 		want int
 	}{
 		{"nothing was measured yet", nil, 150},
-		{"one carried it all", []modeRun{ended(report.ReachedTarget)}, 300},
-		{"so did the next one", []modeRun{ended(report.ReachedTarget), ended(report.ReachedTarget)}, 600},
-		{"the generator had no more", []modeRun{ended(report.ReachedTarget), ended(report.GeneratorLimited)}, 300},
+		{"one carried it all", []modeRun{ended(report.TargetReached)}, 300},
+		{"so did the next one", []modeRun{ended(report.TargetReached), ended(report.TargetReached)}, 600},
+		{"the generator had no more", []modeRun{ended(report.TargetReached), ended(report.GeneratorLimited)}, 300},
 		{"one doesn't count", []modeRun{{}, ended(report.LossAboveLimit)}, 150},
 	} {
 		if got := (comparedMode{target: 150}).next(c.runs); got != c.want {
 			t.Errorf("%s: up to %d kpps, want %d", c.name, got, c.want)
 		}
 	}
-	if got := (comparedMode{}).next(slices.Repeat([]modeRun{ended(report.ReachedTarget)}, 5)); got != 14_000 {
+	if got := (comparedMode{}).next(slices.Repeat([]modeRun{ended(report.TargetReached)}, 5)); got != 14_000 {
 		t.Errorf("after five runs up to %d kpps", got)
 	}
 }

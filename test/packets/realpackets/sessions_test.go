@@ -67,7 +67,7 @@ spec:
   traffic: {type: Sessions, sessions: {application: Iperf3, parallel: 2}}
   procedure: {type: ConstantLoad, constantLoad: {rate: 20mbps, warmupDuration: 1s, duration: 5s, window: 1s}}
 `)
-	if r.Result.Reason != report.ReachedTarget || len(r.Result.Directions) != 2 {
+	if r.Result.Reason != report.TargetReached || len(r.Result.Directions) != 2 {
 		t.Fatalf("%s: %s", r.Result.Reason, r.Result.Message)
 	}
 	for i, is := range []string{report.Receiver, report.Sender} {

@@ -275,7 +275,7 @@ func (b *bench) answer(highest, lossy units.Ratio) {
 			wording.PacketRate(source.Directions[0].Intended.PacketsPerSecond),
 			wording.PacketRate(source.Directions[0].Offered.PacketsPerSecond))
 	default:
-		res.Reason, res.Message = report.ReachedTarget, "100% of line rate was the target"
+		res.Reason, res.Message = report.TargetReached, "100% of line rate was the target"
 	}
 }
 

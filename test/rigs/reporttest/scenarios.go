@@ -107,7 +107,7 @@ func OtherDirection() *report.Report {
 	res.Directions[0].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true, Window: res.Window}
 	res.Directions[1].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true,
 		Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
-	res.Message = "at 150.38 Kpps each way more frames are lost than allowed; east→west set the load of all " +
+	res.Message = "at 150.38 kpps each way more frames are lost than allowed; east→west set the load of all " +
 		"directions, and west→east is a lower bound: no loss of its own is shown"
 	return r
 }
@@ -152,8 +152,8 @@ func LimitsApart() *report.Report {
 	halve(&res.Total.Received)
 	res.Total.Window, res.Total.LossRatio, res.Total.LossRatioMin, res.Total.LineRatePercent = atOnce.Number,
 		units.One/2, units.One/2, res.Total.LineRatePercent/2
-	res.Message = "west→east: 149.87 Kpps, a limit; east→west: 149.87 Kpps, a limit; all at once the device does " +
-		"not carry them: 149.87 Kpps came back of 299.75 Kpps"
+	res.Message = "west→east: 149.87 kpps, a limit; east→west: 149.87 kpps, a limit; all at once the device does " +
+		"not carry them: 149.87 kpps came back of 299.75 kpps"
 	return r
 }
 

@@ -242,7 +242,7 @@ func loadsNear(load float64) []float64 { return []float64{load * (1 - room), loa
 
 // checkLowerBound checks that a result without the device's limit says what kept the limit from being found.
 func checkLowerBound(name string, reason report.Reason, message string) []string {
-	reasons := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited,
+	reasons := []report.Reason{report.TargetReached, report.GeneratorLimited, report.MachineLimited,
 		report.Inconclusive, report.OtherDirection, report.BurstsOnly, report.NotHeld}
 	if !slices.Contains(reasons, reason) || message == "" {
 		return []string{fmt.Sprintf("%s: a lower bound for the reason %s: %q", name, reason, message)}

@@ -113,7 +113,7 @@ func TestNoFigureOfADeviceThatAlwaysLoses(t *testing.T) {
 func givenLoads(kind string, trials [][2]int64, change func(*report.Report)) *report.Report {
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: plan.Procedure{Type: kind,
 		MaxLossRatio: units.One / 1000}},
-		Result: report.Result{Measured: true, Confirmed: true, Reason: report.ReachedTarget, Message: "measured",
+		Result: report.Result{Measured: true, Confirmed: true, Reason: report.TargetReached, Message: "measured",
 			Window: 1}}
 	for i, t := range trials {
 		sent, returned := t[0], t[1]

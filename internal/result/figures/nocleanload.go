@@ -13,7 +13,7 @@ import (
 // the load. The goal says of how many trials that is believed.
 func lossyTrialAtLowestLoad(r *report.Report) *report.Window {
 	g := r.Result.Goals[0]
-	if g.Result.Reason != report.NoCleanWindow || g.Upper == nil {
+	if g.Result.Reason != report.NoCleanLoad || g.Upper == nil {
 		return nil
 	}
 	i := slices.IndexFunc(r.Windows, func(w report.Window) bool {
@@ -64,7 +64,7 @@ func lossyAtLowestLoad(metrics []Metric, m measured) []report.Figure {
 		if metric.Sessions || metric.Own {
 			continue // whose loads nobody chooses
 		}
-		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Reason: report.NoCleanWindow}
+		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Reason: report.NoCleanLoad}
 		f.High, f.Missing = metric.value(m)
 		switch {
 		case f.Missing != "":
