@@ -133,7 +133,7 @@ func TestWhatIsMeasuredOfOneSuiteFillsItsCells(t *testing.T) {
 		if n, m := strings.Count(machine, figure), strings.Count(operator, figure); !parted || n != step.machine || m != step.operator {
 			t.Errorf("after %q the page has the figure %d and %d times:\n%s\n%s", step.way, n, m, machine, operator)
 		}
-		if text := read(t, filepath.Join(pages, "modes.md")); strings.Contains(text, "Kpps") || !strings.Contains(text, notMeasured) {
+		if text := read(t, filepath.Join(pages, "modes.md")); strings.Contains(text, "kpps") || !strings.Contains(text, notMeasured) {
 			t.Errorf("of other suites nothing is measured:\n%s", text)
 		}
 	}

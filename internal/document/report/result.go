@@ -47,9 +47,9 @@ const (
 	// what was asked for was not measured whole: a link was down, or windows say nothing; a figure has no claim
 	NotHeld Reason = "NotHeld"
 	// nothing came back for a while of a load that the device carried at another time; a figure has no claim
-	DeviceLost    Reason = "DeviceLost"
+	DeviceLost  Reason = "DeviceLost"
 	NoCleanLoad Reason = "NoCleanLoad" // even the lowest step lost frames, or was invalid
-	NotMeasured   Reason = "NotMeasured"   // the run ended before any window could be judged
+	NotMeasured Reason = "NotMeasured" // the run ended before any window could be judged
 )
 
 // Result is the answer.
@@ -59,12 +59,17 @@ type Result struct {
 	Confirmed    bool   `json:"confirmed"` // held for the confirmation's duration
 	NonMonotonic bool   `json:"nonMonotonic,omitempty"`
 	Reason       Reason `json:"reason"`
-	Message      string `json:"message"` // the reason as a sentence with its figures
+	// Message is the sentence of the reason and its cause, with the way out (internal/result/answer).
+	Message string `json:"message"`
+	// Cause has the values that Message contains.
+	Cause Cause `json:"cause,omitzero"`
+	// Evidence is what was seen that led to the reason, in the order of a reader's interest.
+	Evidence []EvidenceRow `json:"evidence,omitempty"`
 	// ShownFor is for how long the device was seen to carry the answer, where nothing shows that it carries as much
 	// for longer. A device that saves up unused rate (a policer with a bucket) may have spent it. It is 0 where the
 	// answer is shown to hold for as long as one likes, or is no load that is carried.
 	ShownFor plan.Duration `json:"shownFor,omitempty"`
-	// NotHeld is why what was asked for was not measured whole, and the way out. Then no criterion passes, and the
+	// NotHeld is why what was asked for was not measured whole, with all that was seen. Then no criterion passes, and the
 	// figures count in no comparison. It is empty where it was measured whole.
 	NotHeld    string      `json:"notHeld,omitempty"`
 	Resolution units.Ratio `json:"resolution,omitempty"`

@@ -184,7 +184,7 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 func heldOnly(r *report.Report, result report.CriterionResult) report.CriterionResult {
 	if r.Result.NotHeld != "" && result.Outcome == report.Passed {
 		result.Outcome = report.Undecided
-		result.Message += ", but it was not held: " + r.Result.NotHeld
+		result.Message += ". " + cmp.Or(r.Result.Message, r.Result.NotHeld)
 	}
 	return result
 }
@@ -203,15 +203,15 @@ func worstOf(messages map[report.Outcome][]string) (report.Outcome, string) {
 // a demand for more than that load fails.
 func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 	if r.Result.NotHeld != "" {
-		return report.Undecided, "not held: " + r.Result.NotHeld
+		return report.Undecided, cmp.Or(r.Result.Message, wording.NotMeasured)
 	}
 	if r.Result.Reason != report.NoCleanLoad || c.Metric != string(figures.PacketsPerSecond) || c.Min == "" {
-		return report.Undecided, "not measured: " + r.Result.Message
+		return report.Undecided, cmp.Or(r.Result.Message, wording.NotMeasured)
 	}
 	minimum, err := decimal(c.Min)
 	lowest := r.LowestLossy()
 	if err != nil || lowest == nil {
-		return report.Undecided, "not measured: " + r.Result.Message
+		return report.Undecided, cmp.Or(r.Result.Message, wording.NotMeasured)
 	}
 	for _, d := range lowest.Directions {
 		if c.Direction != "Total" && d.Quality == report.Lossy &&
@@ -220,7 +220,7 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 				d.To, wording.PacketRate(d.Offered.PacketsPerSecond), c.Min)
 		}
 	}
-	return report.Undecided, "not measured: " + r.Result.Message
+	return report.Undecided, cmp.Or(r.Result.Message, wording.NotMeasured)
 }
 
 // noSuchLatency says why a Report has no latency of a criterion's load and frame size.

@@ -95,7 +95,7 @@ func whyUnanswered(run report.BaselineRun, figure comparison.Figure) string {
 }
 
 func notMeasured(run report.BaselineRun) string {
-	return fmt.Sprintf("%s: not measured: %s", run.Test, run.Result.Message)
+	return fmt.Sprintf("%s: %s", run.Test, run.Result.Message)
 }
 
 // differences are where the candidate and a run of the baseline are measured differently. Where there are none, the

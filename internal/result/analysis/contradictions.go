@@ -287,18 +287,13 @@ func onlyInBursts(r *report.Report, c procedure.Conclusion) procedure.Conclusion
 	return c
 }
 
-// contradictionSentences say that the device's answer depends on what came before, and in which directions. They
-// are empty where it depends on nothing.
-func contradictionSentences(r *report.Report) string {
-	if len(r.Contradictions) == 0 {
-		return ""
+// contradictionEvidence says in which directions the device's answer depends on what came before.
+func contradictionEvidence(r *report.Report) (rows []report.EvidenceRow) {
+	for _, c := range r.Contradictions {
+		rows = append(rows, report.EvidenceRow{Subject: "contradiction", Window: c.Lost.Window,
+			Text: contradictionSentence(r, c)})
 	}
-	text := "; " + contradictionSentence(r, r.Contradictions[0])
-	for _, c := range r.Contradictions[1:] {
-		text += fmt.Sprintf("; so in %s: %s came back, after %s", c.Direction,
-			wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), wording.PacketRate(c.Carried.ReceivedPacketsPerSecond))
-	}
-	return text
+	return rows
 }
 
 func contradictionSentence(r *report.Report, c report.Contradiction) string {

@@ -51,13 +51,15 @@ func TestLossThatIsTheSameAtEveryLoadIsNoOverload(t *testing.T) {
 			if !strings.Contains(got, "more than the 0.10 % allowed: it isn't overload. Look for the cause") {
 				t.Error(got)
 			}
-			said := whyNoFigure(r, procedure.Conclusion{Reason: report.NoCleanLoad, Lossy: 3})
-			unproven := whyNoFigure(r, procedure.Conclusion{Unproven: true, Lossy: 3})
-			if !strings.HasPrefix(unproven, got+"; no load is known to be clean") {
-				t.Errorf("it comes first, too, where windows looked clean: %q", unproven)
+			for _, conclusion := range []procedure.Conclusion{{Reason: report.NoCleanLoad, Lossy: 3}, {Unproven: true, Lossy: 3}} {
+				rows := evidenceWithoutFigure(r, conclusion)
+				if rows[0].Text != got || rows[len(rows)-1].Window != 4 {
+					t.Errorf("it comes first, and the windows below: %+v", rows)
+				}
 			}
-			if !strings.HasPrefix(said, got+"; ") || !strings.Contains(said, "window 4") {
-				t.Errorf("it comes first, and the evidence below: %q", said)
+			conclusion := procedure.Conclusion{Reason: report.NoCleanLoad, Window: procedure.NoWindow, Lossy: 3}
+			if cause := causeOf(r, conclusion, conclusion, report.Result{}); cause.Detail != report.LossAtEveryLoad || cause.Acceptable <= cause.Lost {
+				t.Errorf("%+v", cause)
 			}
 		})
 	}

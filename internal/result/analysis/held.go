@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -157,12 +156,4 @@ func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
 		}
 	}
 	return ""
-}
-
-// heldMessage puts first why a result was not held.
-func heldMessage(reason, message string) string {
-	if reason == "" || message == "" || strings.HasPrefix(message, reason) {
-		return cmp.Or(message, reason)
-	}
-	return reason + "; " + message
 }

@@ -182,7 +182,7 @@ func TestAReportsVerdictUsesItsOwnBaseline(t *testing.T) {
 
 func TestABaselineKeepsWhatServesAndWhyTheRestDoesnt(t *testing.T) {
 	b := analysis.BaselineOf("Report", "kept", analysis.Candidate{Plan: at(1).Plan}, kept([]*report.Report{at(9974), at(9000, func(r *report.Report) { r.Result = report.Result{Reason: report.NotMeasured, Message: "it ended"} })}))
-	if len(b.Runs) != 2 || b.Runs[0].Message != "main: not measured: it ended" || b.Runs[1].Message != "" || b.Runs[1].Report != "sha256:of-main" || b.Runs[1].Result.Directions[0].Received.PacketsPerSecond != 9974 {
+	if len(b.Runs) != 2 || b.Runs[0].Message != "main: it ended" || b.Runs[1].Message != "" || b.Runs[1].Report != "sha256:of-main" || b.Runs[1].Result.Directions[0].Received.PacketsPerSecond != 9974 {
 		t.Errorf("%+v", b)
 	}
 	if got := b.String(); got != "Report kept" {

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
@@ -86,13 +86,14 @@ func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult 
 
 // resultOf is a conclusion with the figures of the windows that it names.
 func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
+	unchecked := c
 	c, reason := checkHeld(r, onlyInBursts(r, c))
 	result := report.Result{NotHeld: reason, Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed,
 		NonMonotonic: c.NonMonotonic,
 		Resolution:   c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
 	if c.Window == procedure.NoWindow {
-		result.Message = heldMessage(reason, cmp.Or(c.Sentence, whyNoFigure(r, c)))
-		return result
+		result.Evidence = evidenceOf(reason, c, evidenceWithoutFigure(r, c))
+		return explained(r, unchecked, c, result)
 	}
 	w := r.Windows[c.Window]
 	result.Measured, result.Window = true, w.Number
@@ -127,9 +128,33 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	for _, i := range c.Curve {
 		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i], result)...)
 	}
-	result.Message = heldMessage(reason, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+
-		contradictionSentences(r)+shownForSentence(c, result.ShownFor.Std()))
+	result.Evidence = evidenceOf(reason, c, answerEvidence(r, c))
+	if text := wholeRunSentence(r, result); text != "" {
+		result.Evidence = append(result.Evidence, report.EvidenceRow{Subject: "whole run",
+			Text: "lost between the counters before and after: " + text})
+	}
+	result.Evidence = append(result.Evidence, contradictionEvidence(r)...)
+	return explained(r, unchecked, c, result)
+}
+
+// explained is the result with its cause, and the sentence about that.
+func explained(r *report.Report, unchecked, c procedure.Conclusion, result report.Result) report.Result {
+	result.Cause = causeOf(r, unchecked, c, result)
+	view := *r
+	view.Result = result
+	result.Message = answer.Sentence(&view)
 	return result
+}
+
+// evidenceOf puts first why a load was not held. A procedure's own words stand for the windows'.
+func evidenceOf(held string, c procedure.Conclusion, windows []report.EvidenceRow) (rows []report.EvidenceRow) {
+	if held != "" {
+		rows = append(rows, report.EvidenceRow{Subject: "held", Text: held})
+	}
+	if c.Sentence != "" {
+		return append(rows, report.EvidenceRow{Subject: "answer", Text: c.Sentence})
+	}
+	return append(rows, windows...)
 }
 
 // generatorShares are the generators' parts of the window, with how well they started together.

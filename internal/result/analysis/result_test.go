@@ -73,7 +73,7 @@ func TestCriteria(t *testing.T) {
 		"loss at all the load asked for":          {reached, plan.Criterion{Metric: "LossRatio", Max: "0.001"}, report.Passed, ""},
 		"a bound that is no number":               {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "much"}, report.Undecided, `bound "much" is no decimal number`},
 		"an unknown metric":                       {nil, plan.Criterion{Metric: "Beauty", Min: "1"}, report.Undecided, `metric "Beauty"`},
-		"nothing measured":                        {func(r *report.Result) { *r = report.Result{Reason: report.NotMeasured, Message: "lost"} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured: lost"},
+		"nothing measured":                        {func(r *report.Result) { *r = report.Result{Reason: report.NotMeasured, Message: "lost"} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "lost"},
 		"no clean window says nothing of loss":    {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanLoad} }, plan.Criterion{Metric: "LossRatio", Max: "0.1"}, report.Undecided, "not measured"},
 		"no clean window without a lossy one":     {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanLoad} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured"},
 		"the lower bound of the weaker decides":   {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8500"}, report.Undecided, "east→west"},
@@ -206,10 +206,13 @@ func TestTheResultIsOneWindowAndTheMostReceivedAnother(t *testing.T) {
 	if want := units.One / 3; got.Resolution < want || got.Resolution > want+1 {
 		t.Errorf("resolution %s", got.Resolution)
 	}
-	for _, says := range []string{"window 2 at 20.00 % of the target was clean", "2.00 kpps offered", "the lowest load that lost frames is 3.00 kpps offered (window 3, because)"} {
-		if !strings.Contains(got.Message, says) {
-			t.Errorf("%q is not said in %q", says, got.Message)
+	for _, says := range []string{"answer, window 2: clean at 20.00 % of the target", "2.00 kpps offered", "lowest loss, window 3: at 30.00 % of the target, with 3.00 kpps offered in all directions: because"} {
+		if !strings.Contains(got.EvidenceText(), says) {
+			t.Errorf("%q is not said in %q", says, got.EvidenceText())
 		}
+	}
+	if got.Message != "Not confirmed: short windows show the device's limit here, but it was not held for 10 s. Measure again, with more time. Shown for 1 s." && got.Message != "Saturated: above it more than 0.1 % of the frames are lost. Shown for 1 s." {
+		t.Error(got.Message)
 	}
 }
 
@@ -233,8 +236,8 @@ func TestAConfirmationThatWasOutvotedIsTold(t *testing.T) {
 	if !got.Confirmed || got.Window != 11 || len(got.Outvoted) != 1 || !slices.Equal(got.Outvoted[0].Lossy, []int{9}) {
 		t.Errorf("%+v", got)
 	}
-	if says := "1 of 3 windows held at 50.00 % of the target lost frames (window 9)"; !strings.Contains(got.Message, says) {
-		t.Errorf("%q is not said in %q", says, got.Message)
+	if says := "1 of 3 windows held at 50.00 % of the target lost frames (window 9)"; !strings.Contains(got.EvidenceText(), says) {
+		t.Errorf("%q is not said in %q", says, got.EvidenceText())
 	}
 }
 
@@ -260,7 +263,7 @@ func TestWhatAnAnswersEdgesHideIsTold(t *testing.T) {
 			w := window(1, units.One, report.Good, 10_000)
 			w.Directions[0].LossRatioMin, w.Directions[0].LossRatioMax = test.least, test.most
 			const says = "as far as its edges and frames of others show: up to 1 % may be lost"
-			if got := analysis.Result(staircase(w)); !got.Measured || strings.Contains(got.Message, says) != test.says {
+			if got := analysis.Result(staircase(w)); !got.Measured || strings.Contains(got.EvidenceText(), says) != test.says {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -270,7 +273,7 @@ func TestWhatAnAnswersEdgesHideIsTold(t *testing.T) {
 func TestARunWithoutWindows(t *testing.T) {
 	r := staircase()
 	r.Message = "the port is taken"
-	if got := analysis.Result(r); got.Measured || got.Reason != report.NotMeasured || got.Message != "the port is taken" {
+	if got := analysis.Result(r); got.Measured || got.Reason != report.NotMeasured || got.EvidenceText() != "end: the port is taken" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -291,14 +294,14 @@ func TestALowerBoundForBurstsSaysSo(t *testing.T) {
 		r.Windows = append(r.Windows, window(2+n, 60, report.Invalid, 6000, 5500))
 	}
 	got := analysis.Result(r)
-	want := "the generator may have caused the loss above that, so this is a lower bound: window 2, generator-0 sent in bursts"
-	if got.Saturated || got.Reason != report.GeneratorLimited || got.Window != 1 || !strings.Contains(got.Message, want) {
+	want := "load above, window 2: generator-0 sent in bursts"
+	if got.Saturated || got.Reason != report.GeneratorLimited || got.Window != 1 || got.Cause.Detail != report.SentInBursts || !strings.Contains(got.EvidenceText(), want) {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestALowerBoundForFullQueuesSaysSo(t *testing.T) {
-	const kept, said = units.One / 2, "its transmit queues were full 700 times meanwhile"
+	const kept, said = units.One / 2, "its transmit queues were full 700 times"
 	window := func(number int, load units.Ratio, quality report.Quality) report.Window {
 		d := direction("west", "east", 5000, 50)
 		d.Quality = quality
@@ -324,7 +327,7 @@ func TestALowerBoundForFullQueuesSaysSo(t *testing.T) {
 				r.Samples = append(r.Samples, report.Sample{Load: r.Windows[i].Load, QueueFull: full})
 			}
 			got := analysis.Result(r)
-			if got.Reason != report.GeneratorLimited || strings.Contains(got.Message, said) != tt.want || strings.Contains(got.Message, "queues") != tt.want {
+			if got.Reason != report.GeneratorLimited || strings.Contains(got.EvidenceText(), said) != tt.want || (got.Cause.Detail == report.SendingQueueFull) != tt.want {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,45 +15,63 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// answerSentence is the reason with its figures.
-func answerSentence(r *report.Report, c procedure.Conclusion) string {
+// answerEvidence is what the windows show about the answer, and about the loads above the answer.
+func answerEvidence(r *report.Report, c procedure.Conclusion) []report.EvidenceRow {
 	w := r.Windows[c.Window]
-	clean := fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load),
+	clean := fmt.Sprintf("clean at %s of the target for %s with %s offered in all directions", percent(w.Load),
 		w.Duration.Std().Round(1e8), offered(w))
 	if hidden := mostHiddenLoss(r, w); hidden > 0 {
 		clean += fmt.Sprintf(", as far as its edges and frames of others show: up to %s may be lost",
 			measure.Percent(hidden))
 	}
-	parts := []string{clean}
+	rows := []report.EvidenceRow{{Subject: "answer", Window: w.Number, Text: clean}}
 	if c.Lossy != procedure.NoWindow {
-		parts = append(parts, lowestLossySentence(r.Windows[c.Lossy]))
+		rows = append(rows, lowestLossyEvidence(r.Windows[c.Lossy]))
 	}
 	for _, o := range c.Outvoted {
-		parts = append(parts, o.String())
+		rows = append(rows, report.EvidenceRow{Subject: "outvoted", Window: o.Lossy[0], Text: o.String()})
 	}
-	switch c.Reason {
-	case report.TargetReached:
-		parts = append(parts, "that is all that was asked for")
-	case report.GeneratorLimited:
-		parts = append(parts, generatorLimitSentence(r, w))
-	case report.MachineLimited:
-		parts = append(parts, machineLimitSentence(r, w))
-	case report.Inconclusive:
-		parts = append(parts, inconclusiveSentence(r, w, c))
-	case report.LossAboveLimit, report.OtherDirection, report.NoCleanLoad, report.NotMeasured, report.NearGenerators,
-		report.BurstsOnly:
-	case report.NotHeld, report.DeviceLost: // the whole run's, not the windows'
-	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured,
-		report.LoadEstimated, report.PathLimited:
-		// of procedures that have a sentence of their own
+	rows = append(rows, boundEvidence(r, c)...)
+	if text := otherDirectionsSentence(r, c); text != "" {
+		rows = append(rows, report.EvidenceRow{Subject: "directions", Text: text})
 	}
-	if sentence := otherDirectionsSentence(r, c); sentence != "" {
-		parts = append(parts, sentence)
+	if !c.Confirmed && c.Finished && c.Ending != "" {
+		rows = append(rows, report.EvidenceRow{Subject: "end", Text: c.Ending})
 	}
-	if !c.Confirmed && c.Finished {
-		parts = append(parts, c.Ending)
+	return rows
+}
+
+// boundEvidence is the window above the answer that shows why the answer is a lower bound.
+func boundEvidence(r *report.Report, c procedure.Conclusion) []report.EvidenceRow {
+	w := r.Windows[c.Window]
+	matches := map[report.Reason][]func(report.Window) bool{
+		report.GeneratorLimited: {report.Window.LostToBursts},
+		report.MachineLimited:   {report.Window.LostToDisturbance, report.Window.LostToMachine},
+		report.Inconclusive:     {report.Window.LostToDisturbance},
+	}[c.Reason]
+	for _, match := range matches {
+		if o := windowAbove(r, w, match); o != nil {
+			return []report.EvidenceRow{{Subject: "load above", Window: o.Number, Text: o.Reason}}
+		}
 	}
-	return strings.Join(parts, "; ")
+	if c.Unattributed {
+		return []report.EvidenceRow{{Subject: "directions", Text: strings.Join(openDirections(r, c), ", ")}}
+	}
+	if full := queueFullTimes(r); c.Reason == report.GeneratorLimited && full > 0 {
+		return []report.EvidenceRow{{Subject: "generator", Text: fmt.Sprintf(
+			"its transmit queues were full %d times: the network card, its driver or what it is connected to took no more",
+			full)}}
+	}
+	return nil
+}
+
+// windowAbove is the first window at a load above that of w which matches. It is nil for none.
+func windowAbove(r *report.Report, w report.Window, match func(report.Window) bool) *report.Window {
+	i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && match(o) })
+	if i < 0 {
+		return nil
+	}
+	return &r.Windows[i]
 }
 
 // wholeRunSentence says what the totals of the whole run show of loss that the answer's windows leave open. It is
@@ -76,42 +95,32 @@ func wholeRunSentence(r *report.Report, result report.Result) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "; the counters before and after the whole run show what was lost in all of it: " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
-// whyNoFigure says why there is no figure.
-func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
+// evidenceWithoutFigure is what the windows show where there is no figure.
+func evidenceWithoutFigure(r *report.Report, c procedure.Conclusion) (rows []report.EvidenceRow) {
+	if c.Reason == report.NoCleanLoad || c.Unproven {
+		if text := flatLossSentence(r); text != "" {
+			rows = append(rows, report.EvidenceRow{Subject: "every load", Text: text})
+		}
+	}
 	switch {
 	case c.Unproven:
-		return unprovenSentence(r, c)
+		rows = append(rows, report.EvidenceRow{Subject: "edges", Text: procedure.WhyUnproven})
 	case c.Reason == report.NoCleanLoad && c.Lossy != procedure.NoWindow:
-		w := r.Windows[c.Lossy]
-		return wording.JoinNonEmpty("; ", flatLossSentence(r),
-			fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s",
-				noCleanLoadSentence(r), w.Number,
-				percent(w.Load), offered(w), lossSentence(w)))
+		rows = append(rows, report.EvidenceRow{Subject: "clean load", Text: noCleanLoadSentence(r)})
 	case c.Reason == report.NoCleanLoad:
 		w := r.Windows[len(r.Windows)-1]
-		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
-	case c.Finished:
-		return c.Ending
-	case r.Message != "":
-		return r.Message
+		rows = append(rows, report.EvidenceRow{Subject: "last window", Window: w.Number, Text: w.Reason})
 	}
-	return "the run ended before anything was measured"
-}
-
-// unprovenSentence says why loads that looked clean are not known to be clean, and the way out.
-func unprovenSentence(r *report.Report, c procedure.Conclusion) string {
-	text := wording.JoinNonEmpty("; ", flatLossSentence(r), "no load is known to be clean: ") + procedure.WhyUnproven +
-		r.Plan.Advice(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
-	if c.Lossy != procedure.NoWindow {
-		text += "; " + lowestLossySentence(r.Windows[c.Lossy])
+	if c.Lossy != procedure.NoWindow && (c.Unproven || c.Reason == report.NoCleanLoad) {
+		rows = append(rows, lowestLossyEvidence(r.Windows[c.Lossy]))
 	}
-	if c.Finished {
-		text += "; " + c.Ending
+	if text := cmp.Or(c.Ending, r.Message); text != "" && (c.Finished || c.Reason != report.NoCleanLoad) {
+		rows = append(rows, report.EvidenceRow{Subject: "end", Text: text})
 	}
-	return text
+	return rows
 }
 
 // noCleanLoadSentence says that no load is believed to be clean, and which window was clean all the same.
@@ -166,10 +175,10 @@ func openDirections(r *report.Report, c procedure.Conclusion) (open []string) {
 	return open
 }
 
-// lowestLossySentence describes the window at the lowest load that lost frames.
-func lowestLossySentence(w report.Window) string {
-	return fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(w), w.Number,
-		lossSentence(w))
+// lowestLossyEvidence describes the window at the lowest load that lost frames.
+func lowestLossyEvidence(w report.Window) report.EvidenceRow {
+	return report.EvidenceRow{Subject: "lowest loss", Window: w.Number, Text: fmt.Sprintf(
+		"at %s of the target, with %s offered in all directions: %s", percent(w.Load), offered(w), lossSentence(w))}
 }
 
 // lossSentence is what a window lost, in a direction whose loss is surely the device's, as in others it may not be.
@@ -180,22 +189,6 @@ func lossSentence(w report.Window) string {
 		}
 	}
 	return w.Reason
-}
-
-// generatorLimitSentence says how the generator was the limit above a window.
-func generatorLimitSentence(r *report.Report, w report.Window) string {
-	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool {
-		return o.Load > w.Load &&
-			o.LostToBursts()
-	}); i >= 0 {
-		return fmt.Sprintf("the generator may have caused the loss above that, so this is a lower bound: window %d, %s",
-			r.Windows[i].Number, r.Windows[i].Reason)
-	}
-	const bound = "the generator could not send or receive more, so this is a lower bound"
-	if full := queueFullTimes(r); full > 0 {
-		return fmt.Sprintf("%s; its transmit queues were full %d times meanwhile: the network card, its driver or what it is connected to took no more", bound, full)
-	}
-	return bound
 }
 
 // queueFullTimes is how often generators found a transmit queue full and tried again (TRex's queue_full, and what
@@ -213,44 +206,6 @@ func queueFullTimes(r *report.Report) (times int64) {
 		}
 	}
 	return times
-}
-
-// inconclusiveSentence says why a window that is an answer is no limit of the device. Either no direction is known
-// to set the load by its own loss, or no window above could be judged. It also says what disturbed that window, if
-// anything did.
-func inconclusiveSentence(r *report.Report, w report.Window, c procedure.Conclusion) string {
-	if c.Unattributed {
-		return "which direction's loss above that sets the load of all isn't known: " +
-			strings.Join(openDirections(r, c), ", ") + "; repeat the test" +
-			r.Plan.Advice(", or measure each direction by itself (%s: Each)", "procedure.directions")
-	}
-	const bound = "what lies above could not be judged, so this is a lower bound"
-	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool {
-		return o.Load > w.Load &&
-			o.LostToDisturbance()
-	}); i >= 0 {
-		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
-	}
-	if slices.ContainsFunc(r.Windows, report.Window.HeldUp) {
-		return "other programs had the processors of the threads that send, so this is a lower bound"
-	}
-	return bound
-}
-
-// machineLimitSentence says where, above a window, the machine lost frames that the device's limit lets through, or
-// kept the carrying threads waiting.
-func machineLimitSentence(r *report.Report, w report.Window) string {
-	countAbove := func(lost func(report.Window) bool) int {
-		return slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && lost(o) })
-	}
-	if i := countAbove(report.Window.LostToDisturbance); i >= 0 {
-		return fmt.Sprintf("above that, others had processors of this machine that the test needed, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
-	}
-	const bound = "above that, this machine lost frames that the Reference's limit lets through, so this is a lower bound"
-	if i := countAbove(report.Window.LostToMachine); i >= 0 {
-		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
-	}
-	return bound
 }
 
 // offered is what all directions sent together.

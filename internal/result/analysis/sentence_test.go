@@ -19,11 +19,12 @@ func TestWhyThereIsNoFigure(t *testing.T) {
 		windows []report.Window
 		says    string
 	}{
-		"none was":                {[]report.Window{warmUp, lossy}, "no window was clean; the lowest that lost frames is window 2, at 5.00 % of the target"},
-		"only one of latency was": {[]report.Window{warmUp, lossy, window(3, report.AtLoad, units.One/40, report.Good)}, "no window was clean; the lowest"},
-		"one was, by chance":      {[]report.Window{warmUp, lossy, clean}, "no load stayed clean, though window 3 was, at 2.50 % of the target; the lowest that lost frames is window 2"},
+		"none was":                {[]report.Window{warmUp, lossy}, "clean load: no window was clean; lowest loss, window 2: at 5.00 % of the target"},
+		"only one of latency was": {[]report.Window{warmUp, lossy, window(3, report.AtLoad, units.One/40, report.Good)}, "clean load: no window was clean; lowest loss"},
+		"one was, by chance":      {[]report.Window{warmUp, lossy, clean}, "clean load: no load stayed clean, though window 3 was, at 2.50 % of the target; lowest loss, window 2"},
 	} {
-		if got := whyNoFigure(&report.Report{Windows: c.windows}, procedure.Conclusion{Reason: report.NoCleanLoad, Lossy: 1}); !strings.HasPrefix(got, c.says) {
+		rows := evidenceWithoutFigure(&report.Report{Windows: c.windows}, procedure.Conclusion{Reason: report.NoCleanLoad, Lossy: 1})
+		if got := (report.Result{Evidence: rows}).EvidenceText(); !strings.HasPrefix(got, c.says) {
 			t.Errorf("%s: %q, want %q…", name, got, c.says)
 		}
 	}

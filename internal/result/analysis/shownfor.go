@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -67,18 +66,4 @@ func contradictedFor(
 		}
 	}
 	return 0, false
-}
-
-// shownForSentence says for how long the answer is shown. It is empty where the procedure's own sentence does, or
-// the answer holds for as long as one likes.
-func shownForSentence(c procedure.Conclusion, lasted time.Duration) string {
-	if lasted == 0 || c.ShownFor > 0 || c.Windows != nil {
-		return ""
-	}
-	subject := "that"
-	if !c.Saturated && slices.ContainsFunc(c.Directions,
-		func(d procedure.DirectionConclusion) bool { return d.Saturated && d.Confirmed }) {
-		subject = "what is no limit"
-	}
-	return fmt.Sprintf("; %s is shown for %s, and for no longer", subject, lasted.Round(1e8))
 }

@@ -117,11 +117,11 @@ func Unfit(r *report.Report) string {
 		return fmt.Sprintf("the run did not come to its own end (%s): %s", r.Ending, cmp.Or(r.Message, r.Result.Message,
 			"nothing says why"))
 	case r.Result.NotHeld != "":
-		return "not held: " + r.Result.NotHeld
+		return cmp.Or(r.Result.Message, "not held: "+r.Result.NotHeld)
 	case !r.Result.Measured && r.Result.Reason == report.NoCleanLoad && r.LowestLossy() != nil:
 		return ""
 	case !r.Result.Measured:
-		return "not measured: " + r.Result.Message
+		return cmp.Or(r.Result.Message, "not measured")
 	case r.Unconfirmed() && !slices.ContainsFunc(r.Result.Directions,
 		func(d report.Direction) bool { return d.Limit != nil && d.Limit.Confirmed }):
 		return notConfirmed

@@ -106,8 +106,5 @@ func summaryOfEstimates(r *report.Report) string {
 				l.LossRatio))
 		}
 	}
-	if len(r.Result.SharedPorts) > 0 {
-		parts[len(parts)-1] += "  (shared port)"
-	}
 	return strings.Join(parts, "; ")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -105,64 +106,147 @@ func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
 	return rows
 }
 
-// Summary is the answer in one line, as a status or a list shows it, such as "654.40 kpps 2.00 Gb/s 99.95% of line
-// rate". Packets and bits (layer 1) are those received, summed over the directions. The percentage is the share of
-// what all directions can carry together. A lower bound has "≥" before each figure, and an unconfirmed figure "~".
-// A figure of ends that shared a physical port says so, as does one whose load a single direction set. Without a
-// figure it is "not measured". Of sessions it says what each direction's did, as in "west→east: 47.69 Mb/s goodput,
-// 14 retransmits, rtt 44.1 ms", without the round trip where it may not be the path's.
+// Summary is the answer in one line, as a status or a list shows it, such as "1.12 Mpps west→east, 64-byte frames
+// (75.3 % of 1 Gb/s)". Packets are those received. Of several directions it has the sum, "≥ 49.7 kpps both ways
+// together", or each direction's rate where they are not alike, "west→east 4.00 kpps, east→west ≥ 4.00 kpps". A
+// lower bound has "≥", and an unconfirmed figure "~". Without a figure it is "not measured". Of sessions it says what
+// each direction's did, as in "west→east: 47.7 Mb/s goodput, 14 retransmits, rtt 44.1 ms", without the round trip where
+// it may not be the path's.
 func Summary(r *report.Report) string {
-	if len(r.Result.Goals) > 0 {
-		return summaryOfGoals(r)
-	}
 	h := HeadlineOf(r)
-	if !h.Measured {
+	text := ""
+	switch {
+	case len(r.Result.Goals) > 0:
+		text = summaryOfGoals(r)
+	case !h.Measured:
 		return wording.NotMeasured
+	case h.OfSessions:
+		text = summaryOfSessions(r)
+	case r.Result.Estimated():
+		text = summaryOfEstimates(r)
+	default:
+		text = ratesText(r, h) + frameSizeText(r) + lineShareText(r, h)
 	}
-	if h.OfSessions {
-		return summaryOfSessions(r)
-	}
-	if r.Result.Estimated() {
-		return summaryOfEstimates(r)
-	}
-	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) +
-		"  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
 	if len(r.Result.SharedPorts) > 0 {
-		line += "  (shared port)"
+		text += ", on a shared port"
 	}
-	if set := r.Result.SetBy; r.Result.Reason == report.OtherDirection && len(set) == 1 {
-		line += "  (" + set[0] + " set the load)"
-	}
-	if sum := r.Result.Together; sum != nil && sum.Quality == report.Lossy {
-		line += "  (all limits at once, frames lost)"
-	}
-	return line
+	return text
 }
 
-// summaryOfGoals is each goal's answer, as in "NDR 39.70 kpps (2.67% of line rate); PDR 39.90 kpps (2.68% of line
-// rate)".
+// ratesText is what was received, and in which directions.
+func ratesText(r *report.Report, h report.Headline) string {
+	if unlike(r, h) {
+		var rates []string
+		for _, d := range r.Result.Directions {
+			rates = append(rates, d.Name()+" "+rateText(HeadlineIn(h, r, d), d.Received.PacketsPerSecond))
+		}
+		return strings.Join(rates, ", ")
+	}
+	return rateText(h, h.PacketsPerSecond) + " " + WhichDirections(r)
+}
+
+// unlike says that two directions have figures which don't say the same, as one is a limit and the other a bound, or
+// each was measured by itself.
+func unlike(r *report.Report, h report.Headline) bool {
+	if len(r.Result.Directions) != mostDirectionsShown {
+		return false
+	}
+	sign := HeadlineIn(h, r, r.Result.Directions[0]).Sign()
+	return HeadlineIn(h, r, r.Result.Directions[1]).Sign() != sign ||
+		report.PlanOf(r).Procedure.Each != nil && !limitsHeldTogether(r)
+}
+
+// limitsHeldTogether says that all directions' limits were held at once, so that the sum is of one moment.
+func limitsHeldTogether(r *report.Report) bool {
+	return r.Result.Together != nil && r.Result.Together.Quality != report.Invalid
+}
+
+// WhichDirections names the only direction of a result, or says of how many the figure is the sum.
+func WhichDirections(r *report.Report) string {
+	directions := r.Result.Directions
+	switch {
+	case len(directions) == 1:
+		return directions[0].Name()
+	case len(directions) == 2 && directions[0].From == directions[1].To && directions[0].To == directions[1].From:
+		return "both ways together"
+	}
+	return "in " + wording.Counted(len(directions), "direction") + " together"
+}
+
+// rateText is a rate with its sign. A lower bound is never rounded up.
+func rateText(h report.Headline, packetsPerSecond int64) string {
+	sign := h.Sign()
+	if h.Bound {
+		packetsPerSecond = wording.AtLeast(packetsPerSecond)
+	}
+	if sign != "" {
+		sign += " "
+	}
+	return sign + wording.ShortPacketRate(packetsPerSecond)
+}
+
+// frameSizeText is the size of all frames, as in ", 64-byte frames". It is empty where sizes differ.
+func frameSizeText(r *report.Report) string {
+	const fcs = 4 // which streams' packets don't have
+	largest := int64(report.PlanOf(r).LargestFrame()) + fcs
+	for _, d := range report.PlanOf(r).Directions {
+		if d.Mix.Packets <= 0 || d.Mix.Bytes != largest*d.Mix.Packets {
+			return ""
+		}
+	}
+	if largest <= fcs {
+		return ""
+	}
+	return fmt.Sprintf(", %d-byte frames", largest)
+}
+
+// lineShareText is the share of what the links carry, as in " (75.3 % of 1 Gb/s)" or " (75.3 % of 2 × 1 Gb/s)". It is
+// empty where a line rate is unknown, or each direction has a figure of its own.
+func lineShareText(r *report.Report, h report.Headline) string {
+	if h.Percent <= 0 || unlike(r, h) {
+		return ""
+	}
+	const permille = units.Percent(units.Hundred / 1000)
+	share := strconv.FormatFloat(float64(h.Percent/permille)/10, 'f', 1, 64) + " % of " // never rounded up
+	rates := r.RateOfEachLink()
+	line := units.BitRate(0)
+	for _, d := range r.Result.Directions {
+		rate := min(rates[d.From], rates[d.To])
+		if rate <= 0 || line > 0 && rate != line {
+			return " (" + share + "line rate)"
+		}
+		line = rate
+	}
+	text := strings.Replace(line.FormatShort(), ".00", "", 1)
+	if n := len(r.Result.Directions); n > 1 {
+		text = fmt.Sprintf("%d × %s", n, text)
+	}
+	return " (" + share + text + ")"
+}
+
+// summaryOfGoals is each goal's answer, as in "NDR 39.7 kpps, PDR 39.9 kpps both ways together".
 func summaryOfGoals(r *report.Report) string {
 	var sentences []string
+	measured := false
 	for _, g := range r.Result.Goals {
 		goalReport, _ := r.ForGoal(g.Name)
 		switch h := HeadlineOf(goalReport); {
 		case h.Measured:
-			sentences = append(sentences, fmt.Sprintf("%s %s (%s of line rate)", g.Name,
-				h.Signed(wording.PacketRate(h.PacketsPerSecond)), wording.Percent(h.Percent)))
+			sentences, measured = append(sentences, g.Name+" "+rateText(h, h.PacketsPerSecond)), true
 		case g.Result.Reason == report.NoCleanLoad:
 			sentences = append(sentences, g.Name+" not met at any load")
 		default:
 			sentences = append(sentences, g.Name+" "+wording.NotMeasured)
 		}
 	}
-	line := strings.Join(sentences, "; ")
-	if len(r.Result.SharedPorts) > 0 {
-		line += "  (shared port)"
+	text := strings.Join(sentences, ", ")
+	if measured && len(r.Result.Directions) > 0 {
+		text += " " + WhichDirections(r) + frameSizeText(r)
 	}
-	return line
+	return text
 }
 
-// mostDirectionsShown is how many directions of sessions a summary lists one by one.
+// mostDirectionsShown is how many directions a summary lists one by one.
 const mostDirectionsShown = 2
 
 func summaryOfSessions(r *report.Report) string {
@@ -173,18 +257,18 @@ func summaryOfSessions(r *report.Report) string {
 		}
 		sign, limit := "", limitOf(d)
 		if limit.Cause != measure.ByPath {
-			sign = "≥"
+			sign = "≥ "
 		}
 		sentences = append(sentences, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions,
 			limit))
 	}
 	if len(sentences) > mostDirectionsShown && r.Result.Total.Sessions != nil {
-		sentences = []string{HeadlineOf(r).Sign() + measure.SessionsSentence(*r.Result.Total.Sessions,
+		sign := HeadlineOf(r).Sign()
+		if sign != "" {
+			sign += " "
+		}
+		sentences = []string{sign + measure.SessionsSentence(*r.Result.Total.Sessions,
 			limitOf(r.Result.Directions...)) + " in " + wording.Counted(len(sentences), "direction")}
 	}
-	line := strings.Join(sentences, "; ")
-	if len(r.Result.SharedPorts) > 0 {
-		line += "  (shared port)"
-	}
-	return line
+	return strings.Join(sentences, "; ")
 }

@@ -16,9 +16,9 @@ func TestSummary(t *testing.T) {
 	published.Result.Total.Received = report.Flow{PacketsPerSecond: 654_400, Layer1BitsPerSecond: 1_999_000_000}
 	published.Result.Total.LineRatePercent = units.Hundred * 9995 / 10000
 	for want, r := range map[string]*report.Report{
-		"654.40 kpps  2.00 Gb/s  99.95% of line rate":                                published,
-		"≥180.00 kpps  ≥549.84 Mb/s  ≥27.49% of line rate":                           reporttest.Measured(reporttest.Weak(90_000)),
-		"≥299.75 kpps  ≥915.62 Mb/s  ≥45.78% of line rate  (east→west set the load)": reporttest.OtherDirection(),
+		"654 kpps both ways together (99.9 % of 2 × 1 Gb/s)":   published,
+		"≥ 180 kpps both ways together (27.4 % of 2 × 1 Gb/s)": reporttest.Measured(reporttest.Weak(90_000)),
+		"west→east ≥ 149 kpps, east→west 150 kpps":             reporttest.OtherDirection(),
 		"not measured": reporttest.PathNotProven(),
 	} {
 		if got := figures.Summary(r); got != want {
@@ -27,7 +27,7 @@ func TestSummary(t *testing.T) {
 	}
 	t.Run("a figure is shown as it is, also where a line can't carry that", func(t *testing.T) {
 		published.Result.Total.LineRatePercent = units.Hundred * 1042 / 1000
-		if got := figures.Summary(published); !strings.HasSuffix(got, "  104.20% of line rate") {
+		if got := figures.Summary(published); !strings.HasSuffix(got, "(104.2 % of 2 × 1 Gb/s)") {
 			t.Error(got)
 		}
 	})

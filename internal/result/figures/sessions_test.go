@@ -98,8 +98,8 @@ func TestASummaryTellsARoundTripOnlyWhereItIsAFigure(t *testing.T) {
 		d := tcp("west", "east", 0)
 		change(d.Sessions)
 		for want, directions := range map[string][]report.Direction{
-			"west→east: ≥40.00 Mb/s goodput, 10 retransmits; east→west: 40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms": {d, tcp("east", "west", 0)},
-			"≥120.00 Mb/s goodput, 30 retransmits in 3 directions":                                                      {tcp("a", "b", 0), d, tcp("c", "d", 0)},
+			"west→east: ≥ 40.00 Mb/s goodput, 10 retransmits; east→west: 40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms": {d, tcp("east", "west", 0)},
+			"≥ 120.00 Mb/s goodput, 30 retransmits in 3 directions":                                                      {tcp("a", "b", 0), d, tcp("c", "d", 0)},
 		} {
 			if got := figures.Summary(ofSessions(directions...)); got != want {
 				t.Errorf("%s: %q, want %q", name, got, want)
@@ -126,8 +126,8 @@ func TestWhatIsNotThePathsIsMissing(t *testing.T) {
 func TestASummaryOfSessionsReadsAsPeopleSayIt(t *testing.T) {
 	for want, r := range map[string]*report.Report{
 		"west→east: 40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms":                                                             ofSessions(tcp("west", "east", 0)),
-		"west→east: 40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms; east→west: ≥40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms": ofSessions(tcp("west", "east", 0), tcp("east", "west", time.Second)),
-		"≥120.00 Mb/s goodput, 30 retransmits, rtt 1.9 ms in 3 directions":                                                      ofSessions(tcp("a", "b", 0), tcp("b", "a", time.Second), tcp("c", "d", 0)),
+		"west→east: 40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms; east→west: ≥ 40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms": ofSessions(tcp("west", "east", 0), tcp("east", "west", time.Second)),
+		"≥ 120.00 Mb/s goodput, 30 retransmits, rtt 1.9 ms in 3 directions":                                                      ofSessions(tcp("a", "b", 0), tcp("b", "a", time.Second), tcp("c", "d", 0)),
 	} {
 		if got := figures.Summary(r); got != want {
 			t.Errorf("%q, want %q", got, want)

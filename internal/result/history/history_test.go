@@ -133,7 +133,7 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 		"the same":                             {runs(5, 1_000_000), runs(5, 1_000_000), nil, report.NotShown, "", "0", "no difference is shown: it lies within"},
 		"one run each":                         {runs(1, 1_000_000), runs(1, 950_000), nil, report.TooFew, "", "-5", "1 against 1 runs are too few"},
 		"the same, held against a demand":      {runs(5, 1_000_000), runs(5, 1_000_000), two, report.NotShown, report.Passed, "0", "at most 2 % less allowed"},
-		"less than is allowed":                 {runs(5, 1_000_000), runs(5, 950_000), two, report.Less, report.DidFail, "-5", "Kpps in 5 runs, 1.00 Mpps in 5 runs of the baseline"},
+		"less than is allowed":                 {runs(5, 1_000_000), runs(5, 950_000), two, report.Less, report.DidFail, "-5", "kpps in 5 runs, 1.00 Mpps in 5 runs of the baseline"},
 		"too few to tell":                      {runs(1, 1_000_000), runs(1, 950_000), two, report.TooFew, report.Undecided, "-5", "too few runs"},
 		"weak generators":                      {runs(5, 1_000_000, weak), runs(5, 950_000, weak), nil, report.NotShown, "", "", "lower bounds"},
 		"weak, and still more":                 {runs(5, 1_000_000), runs(5, 1_100_000, weak), nil, report.More, "", "10", "is at least"},

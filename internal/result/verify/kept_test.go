@@ -122,7 +122,7 @@ func TestAReportWithoutTheWaitsOfSenders(t *testing.T) {
 // is found.
 func TestAChangedWaitOfSendersIsFound(t *testing.T) {
 	whole := scenes()["flood of a starved machine"].run(t)
-	if v := verify.Report(whole, by); v.Outcome != verify.Verified || !strings.Contains(whole.Result.Message, "neither is a limit") {
+	if v := verify.Report(whole, by); v.Outcome != verify.Verified || !strings.Contains(whole.Result.EvidenceText(), "neither is a limit") {
 		t.Fatalf("%s: %v: %s", v, v.Findings(), whole.Result.Message)
 	}
 	for name, change := range map[string]func(*plan.Duration){

@@ -29,7 +29,7 @@ func TestARunThatEndedBelowATopThatCouldNotBeJudged(t *testing.T) {
 	r.Result = analysis.Result(r)
 	r.Figures = figures.Of(r)
 	r.Verdict = analysis.Verdict(r)
-	if !strings.Contains(r.Result.Message, "so this is a lower bound") || r.Result.Window != r.Windows[look-1].Number {
+	if !strings.HasPrefix(r.Result.Message, "Lower bound: ") || r.Result.Window != r.Windows[look-1].Number {
 		t.Fatal(r.Result.Message)
 	}
 	if found := verify.Report(stored(t, r), by).Findings(); len(found) != 1 || found[0].Field != "ending" {

@@ -169,5 +169,8 @@ func (r *run) conclude(ctx context.Context, err error) {
 		r.Note("%s: %s", rep.Ending, rep.Message)
 	}
 	r.Note("result: %s: %s", rep.Result.Reason, rep.Result.Message)
+	for _, e := range rep.Result.Evidence {
+		r.Note("evidence: %s", e)
+	}
 	r.Update(func(p *Progress) { p.Phase, p.Percent, p.Message = Ended, 100, rep.Result.Message })
 }

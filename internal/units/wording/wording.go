@@ -22,6 +22,21 @@ func PacketRate(packetsPerSecond int64) string {
 	return (units.PacketRate(min(max(packetsPerSecond, -limit), limit)) * units.PacketPerSecond).FormatSI()
 }
 
+// ShortPacketRate is a packet rate in a sentence, such as "327 kpps".
+func ShortPacketRate(packetsPerSecond int64) string {
+	const limit = math.MaxInt64 / int64(units.PacketPerSecond)
+	return (units.PacketRate(min(max(packetsPerSecond, -limit), limit)) * units.PacketPerSecond).FormatShort()
+}
+
+// AtLeast takes off all digits of a rate but the first three, as a lower bound must not grow where it is written.
+func AtLeast(rate int64) int64 {
+	scale := int64(1)
+	for rate/scale >= 1000 {
+		scale *= 10
+	}
+	return rate / scale * scale
+}
+
 // RoundedPacketRate is a packet rate for people, of which a document has a fraction.
 func RoundedPacketRate(packetsPerSecond float64) string {
 	const limit = math.MaxInt64 / 2

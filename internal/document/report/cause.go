@@ -1,0 +1,101 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Detail distinguishes the causes of one Reason. Each pair of Reason and Detail has a sentence (internal/result/answer).
+type Detail string
+
+// These are the details that only the windows show. An empty Detail means that the Reason says all.
+const (
+	// LossAboveLimit, where the device did not carry as much all the time.
+	CarriedLessLater      Detail = "CarriedLessLater"      // later it carried less
+	CarriedLessEarlier    Detail = "CarriedLessEarlier"    // earlier it carried less
+	CarriedLessNowAndThen Detail = "CarriedLessNowAndThen" // now and then it carried less
+	CarriedLessAfterLoad  Detail = "CarriedLessAfterLoad"  // after an overload it carries less
+	// GeneratorLimited.
+	SentInBursts     Detail = "SentInBursts"     // frames were lost while a generator sent in bursts
+	SentUnwatched    Detail = "SentUnwatched"    // frames were lost while nothing was read of how generators sent
+	SendingQueueFull Detail = "SendingQueueFull" // the port took no more frames
+	// MachineLimited, and NotHeld.
+	OtherPrograms  Detail = "OtherPrograms"  // other programs used processors that the test needed
+	HostOfMachine  Detail = "HostOfMachine"  // the host of a virtual machine used them
+	BelowReference Detail = "BelowReference" // the machine lost frames that a Reference's limit lets through
+	// Inconclusive.
+	LossUnattributed Detail = "LossUnattributed" // which direction lost frames first is unknown
+	LossNotRepeated  Detail = "LossNotRepeated"  // frames were lost above the figure, but not in each window
+	EdgesHideLoss    Detail = "EdgesHideLoss"    // no load is known to be clean
+	OthersHeldAbove  Detail = "OthersHeldAbove"  // the other directions were held above a limit of theirs
+	CutShort         Detail = "CutShort"         // the run ended before the procedure did
+	LossMayBeTesters Detail = "LossMayBeTesters" // part of the loss may be the generators'
+	// NoCleanLoad.
+	LossAtEveryLoad Detail = "LossAtEveryLoad" // the same share is lost at each load
+	NothingJudged   Detail = "NothingJudged"   // no window at the lowest load could be judged
+	// NotHeld.
+	LinkDown      Detail = "LinkDown"      // a link went down and stayed down
+	LinkBack      Detail = "LinkBack"      // a link went down and came back
+	LinkFlapped   Detail = "LinkFlapped"   // a link changed its state, for no measurable time
+	EndsWaited    Detail = "EndsWaited"    // nothing came back while the ends' programs waited for processors
+	PartlyJudged  Detail = "PartlyJudged"  // windows say nothing about the device
+	LostInBetween Detail = "LostInBetween" // more frames are missing than all windows lost
+	// NotMeasured, where no burst was needed.
+	NoBurstSearched Detail = "NoBurstSearched"
+	// LoadHeld, where all directions' limits together are too much.
+	LimitsTogether Detail = "LimitsTogether"
+)
+
+// Cause is what the windows show about a Result's Reason, as values that its sentence contains. A value that is zero
+// is unknown, or the sentence doesn't need it.
+type Cause struct {
+	Detail Detail `json:"detail,omitempty"`
+	// Lost is the share of frames that the device lost. Acceptable is a loss limit somewhat above that.
+	Lost       units.Ratio `json:"lostRatio,omitempty"`
+	Acceptable units.Ratio `json:"acceptableLossRatio,omitempty"`
+	// PacketsPerSecond is the rate that the sentence names beside the figure, in one direction.
+	PacketsPerSecond int64 `json:"packetsPerSecond,omitempty"`
+	// Process is the program that used a processor which the test needed, such as "cc1".
+	Process string `json:"process,omitempty"`
+	// Link and Direction are what the sentence is about, "east" or "west→east".
+	Link      string `json:"link,omitempty"`
+	Direction string `json:"direction,omitempty"`
+	// After is the time from the beginning of traffic to an event, and Lasted how long that event took.
+	After  plan.Duration `json:"after,omitempty"`
+	Lasted plan.Duration `json:"lasted,omitempty"`
+	// Judged is how long a load was held in windows that could be judged, of Held.
+	Judged plan.Duration `json:"judged,omitempty"`
+	Held   plan.Duration `json:"held,omitempty"`
+	// Frames is a number of frames, such as those of the longest burst without loss.
+	Frames int64 `json:"frames,omitempty"`
+}
+
+// EvidenceRow is one observation behind a Result.
+type EvidenceRow struct {
+	// Subject is what the row is about: "answer", "lossy load", "held", "link", "device", "limit".
+	Subject string `json:"subject"`
+	// Window is the number of the window that shows the observation, or 0 where several windows do, or none.
+	Window int `json:"window,omitempty"`
+	// Text has the observation with its figures.
+	Text string `json:"text"`
+}
+
+// EvidenceText is all evidence in one line.
+func (r Result) EvidenceText() string {
+	var texts []string
+	for _, e := range r.Evidence {
+		texts = append(texts, e.String())
+	}
+	return strings.Join(texts, "; ")
+}
+
+// String is the row in one line, such as "lowest loss, window 7: 4 % lost".
+func (e EvidenceRow) String() string {
+	if e.Window == 0 {
+		return e.Subject + ": " + e.Text
+	}
+	return fmt.Sprintf("%s, window %d: %s", e.Subject, e.Window, e.Text)
+}

@@ -1,0 +1,303 @@
+package answer
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// Sentence says in at most 160 characters what set the Report's figure, and what to do.
+func Sentence(r *report.Report) string {
+	if text := sentenceOfEnding(r); text != "" {
+		return text
+	}
+	return rowOf(r).sentence(r)
+}
+
+// sentence fills the row in with the Report's values. It says for how long a rate was shown where there is room.
+func (found row) sentence(r *report.Report) string {
+	values := valuesOf(r)
+	text := capital(found.standing) + ": " + fill(found.says, values)
+	text = wording.JoinNonEmpty(" ", text, capital(fill(found.wayOut, values)))
+	if shown := values["shown"]; shown != "" && claimsRate(r.Result.Reason) {
+		if longer := text + " Shown for " + shown + "."; utf8.RuneCountInString(longer) <= longest {
+			return longer
+		}
+	}
+	return text
+}
+
+// sentenceOfEnding is the sentence of a run that a fault ended before there was a figure. It is empty for another run,
+// and where the cause has a row of its own. A fault's message begins with what happened and ends with the way out, so
+// a message that is too long loses its middle.
+func sentenceOfEnding(r *report.Report) string {
+	if r.Ending == "" || r.Ending == report.Completed || report.HasFigure(r) || r.Message == "" ||
+		r.Result.Cause.Detail != "" {
+		return ""
+	}
+	text := capital(notMeasured) + ": " + r.Message
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	if utf8.RuneCountInString(text) <= longest {
+		return text
+	}
+	const rest = " … See the evidence."
+	end := 0
+	for i := range text {
+		if utf8.RuneCountInString(text[:i])+utf8.RuneCountInString(rest) > longest {
+			break
+		}
+		if strings.HasPrefix(text[i:], " ") {
+			end = i
+		}
+	}
+	return strings.TrimRight(text[:end], " ,;:") + rest
+}
+
+// Standing is what kind of answer the Report gives, in a word or two, such as "saturated".
+func Standing(r *report.Report) string { return rowOf(r).standing }
+
+// claimsRate says that an answer is a load that the device carried, and not what came back of an overload.
+func claimsRate(reason report.Reason) bool {
+	return !slices.Contains([]report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered,
+		report.BurstsMeasured, report.PathLimited, report.NotHeld, report.DeviceLost, report.NoCleanLoad,
+		report.NotMeasured}, reason)
+}
+
+// rowOf is the row of the Report's cause.
+func rowOf(r *report.Report) row {
+	rows, c := table(), causeOf(r)
+	if found, ok := rows[c]; ok {
+		return found
+	}
+	if found, ok := rows[cause{reason: c.reason}]; ok {
+		return found
+	}
+	return rows[cause{reason: report.NotMeasured}]
+}
+
+// causeOf is why the Report's answer is what it is.
+func causeOf(r *report.Report) cause {
+	c := cause{r.Result.Reason, r.Result.Cause.Detail}
+	switch {
+	case !report.HasFigure(r) && c.detail == "":
+		return c
+	case len(r.Result.NearGenerators) > 0 && (r.Result.Saturated || c.reason == report.LoadEstimated):
+		return cause{reason: report.NearGenerators}
+	case c.detail != "":
+		return c
+	}
+	c.detail = detailOfPlan(r)
+	return c
+}
+
+// detailOfPlan is what the Plan and the Result's claims add to the reason.
+func detailOfPlan(r *report.Report) report.Detail {
+	p := report.PlanOf(r)
+	switch reason := r.Result.Reason; {
+	case p.Sessions != nil:
+		return detailOfSessions(p, reason)
+	case reason == report.LossAboveLimit && r.Unconfirmed():
+		return notConfirmed
+	case p.Procedure.Each != nil:
+		return severalLimits
+	case reason == report.LossAboveLimit && p.DUT.Type == "Reference" && (p.DUT.Reference == nil ||
+		p.DUT.Reference.Limit == nil):
+		return ownKernel
+	case reason == report.LossAboveLimit && hidesDrops(r):
+		return hiddenDrops
+	case reason == report.TargetReached && p.Procedure.Type == plan.TypeConstantLoad:
+		return loadHeld
+	case reason == report.TargetReached && r.Result.Total.LineRatePercent >= almostAll:
+		return atLineRate
+	case reason == report.LoadEstimated && r.Result.LowerBound():
+		return aboveNoLoad
+	case reason == report.BurstsMeasured && shortestBurst(r).High == "":
+		return longestBurst
+	}
+	return ""
+}
+
+// almostAll is the share of the line rate from which on a load is all that the links carry.
+const almostAll = units.Hundred - units.Hundred/1000
+
+func detailOfSessions(p *plan.Plan, reason report.Reason) report.Detail {
+	switch {
+	case reason != report.PathLimited:
+		return ofSessions
+	case p.Sessions.Protocol == plan.UDP:
+		return ofDatagrams
+	case p.DUT.Endpoint():
+		return throughEndpoint
+	}
+	return ""
+}
+
+// hidesDrops says that some port of a generator does not count frames that it drops.
+func hidesDrops(r *report.Report) bool {
+	return slices.ContainsFunc(r.Generators, func(g report.Generator) bool {
+		return slices.ContainsFunc(g.Ports, func(p report.GeneratorPort) bool {
+			return p.ReceiveDrops == "hidden" || p.ReceiveDrops == "unknown"
+		})
+	})
+}
+
+// valuesOf are the values of a row's braces, by their names. A field's value is its name where the test was asked for.
+func valuesOf(r *report.Report) map[string]string {
+	p, c := report.PlanOf(r), r.Result.Cause
+	limit := p.Procedure.MaxLossRatio
+	values := map[string]string{
+		"loss":    "frames are lost",
+		"limit":   wording.Share(limit),
+		"process": wording.Limited(wording.Printable(c.Process), longestName),
+		"link":    c.Link, "direction": c.Direction,
+		"limits": strings.Join(r.Result.SetBy[:min(len(r.Result.SetBy), mostNames)], " and "),
+		"target": targetField(p),
+	}
+	if limit > 0 {
+		values["loss"] = "more than " + wording.Share(limit) + " of the frames are lost"
+	}
+	for name, d := range map[string]plan.Duration{"after": c.After, "lasted": c.Lasted, "judged": c.Judged,
+		"held": c.Held, "shown": r.Result.ShownFor, "confirmation": plan.Duration(p.Procedure.Confirmation())} {
+		if d > 0 || name == "after" {
+			values[name] = Duration(d.Std())
+		}
+	}
+	if lost := cmp.Or(c.Lost, lostOf(r.Result)); lost > 0 {
+		values["lost"] = shareLost(lost)
+	}
+	if c.Acceptable > 0 {
+		values["acceptable"] = wording.Ratio(c.Acceptable)
+	}
+	if c.PacketsPerSecond > 0 {
+		values["rate"] = wording.ShortPacketRate(c.PacketsPerSecond)
+	}
+	if n := cmp.Or(c.Frames, int64(shortestBurst(r).Low.Float())); n > 0 {
+		values["frames"] = wording.Count(n)
+	}
+	if p.Procedure.Soak != nil {
+		values["ratio"] = wording.Share(p.Procedure.Soak.LossRatio)
+	}
+	for _, field := range fields() {
+		values[field] = p.NameOf(field)
+	}
+	return values
+}
+
+const (
+	// longestName is how many bytes a program's name has in a sentence, and mostNames how many directions are listed.
+	longestName = 20
+	mostNames   = 2
+)
+
+// fields are the LoadTest's fields that rows name.
+func fields() []string {
+	return []string{"procedure.directions", "procedure.maxLossRatio", "procedure.othersAt",
+		"backToBack.longest", "backToBack.rate", "soak.maxRate", "activeDeadline"}
+}
+
+// targetField is the field that has the highest load asked for, by its name where the test was asked for.
+func targetField(p *plan.Plan) string {
+	field := map[string]string{plan.TypeRamp: "ramp.targetRate", "": "procedure.ramp.targetRate",
+		plan.TypeSearch: "search.maxRate", plan.TypeSoak: "soak.maxRate",
+		plan.TypeConstantLoad: "constantLoad.rate", plan.TypeFrameLoss: "frameLoss.from",
+	}[p.Procedure.Type]
+	if field == "" {
+		return ""
+	}
+	return p.NameOf(field)
+}
+
+// shortestBurst is the longest burst without loss, of the direction in which that is the shortest. It is the zero
+// Figure where no bursts were sent.
+func shortestBurst(r *report.Report) (shortest report.Figure) {
+	if r.Result.Reason != report.BurstsMeasured {
+		return shortest
+	}
+	for _, f := range figures.Of(r) {
+		if f.Metric == figures.BackToBackFrames && f.Missing == "" &&
+			(shortest.Low == "" || f.Low.Float() < shortest.Low.Float()) {
+			shortest = f
+		}
+	}
+	return shortest
+}
+
+// lostOf is the share of frames that did not come back of the figure's load, or of datagrams.
+func lostOf(result report.Result) units.Ratio {
+	switch total := result.Total; {
+	case total == nil:
+		return 0
+	case total.Sessions != nil && total.Sessions.Datagrams != nil:
+		return total.Sessions.Datagrams.MostLossRatio()
+	default:
+		return total.LossRatio
+	}
+}
+
+// shareLost is a share of loss in a sentence, with three digits at most, such as "0.23 %".
+func shareLost(lost units.Ratio) string {
+	percent := lost.Float() * 100
+	digits := 2
+	if percent < 0.1 {
+		digits = 4
+	}
+	if text := strconv.FormatFloat(percent, 'f', digits, 64); strings.Trim(text, "0.") != "" {
+		return strings.TrimRight(strings.TrimRight(text, "0"), ".") + " %"
+	}
+	return "less than 0.0001 %"
+}
+
+// Duration is a time in a sentence, such as "400 ms", "1.5 s" or "3 min".
+func Duration(d time.Duration) string {
+	amount, unit := d.Seconds(), " s"
+	switch {
+	case d < time.Second:
+		amount, unit = float64(d.Round(10*time.Millisecond).Milliseconds()), " ms"
+	case d >= 2*time.Minute:
+		amount, unit = d.Minutes(), " min"
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(amount, 'f', 1, 64), ".0") + unit
+}
+
+var (
+	optional = regexp.MustCompile(`\[[^\[\]]*\]`)
+	brace    = regexp.MustCompile(`\{([^{}]+)\}`)
+)
+
+// fill puts values in the place of braces, and leaves out brackets that lack one.
+func fill(text string, values map[string]string) string {
+	complete := func(part string) bool {
+		return !slices.ContainsFunc(brace.FindAllStringSubmatch(part, -1),
+			func(found []string) bool { return values[found[1]] == "" })
+	}
+	text = optional.ReplaceAllStringFunc(text, func(part string) string {
+		if complete(part) {
+			return part[1 : len(part)-1]
+		}
+		return ""
+	})
+	return brace.ReplaceAllStringFunc(text, func(found string) string {
+		return cmp.Or(values[found[1:len(found)-1]], "an unknown value")
+	})
+}
+
+// capital begins a sentence. A field's path stays as it is written.
+func capital(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if s == "" || strings.Contains(strings.TrimRight(first, "."), ".") {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,105 @@
+package answer
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// longestReport is a Report whose values are as long as people make them.
+func longestReport(c cause) *report.Report {
+	p := &plan.Plan{Links: []plan.Link{{Name: "west-access"}, {Name: "east-access"}}, Procedure: plan.Procedure{
+		Type: plan.TypeRamp, MaxLossRatio: 1234,
+		Ramp: plan.Ramp{ConfirmDuration: plan.Duration(1234500 * time.Millisecond)},
+		Soak: &plan.Soak{LossRatio: 1234}}}
+	direction := report.Direction{From: "west-access", To: "east-access"}
+	return &report.Report{Plan: p, Ending: report.Completed, Result: report.Result{Measured: true, Reason: c.reason,
+		ShownFor: plan.Duration(123400 * time.Millisecond), SetBy: []string{direction.Name(), direction.Name()},
+		Directions: []report.Direction{direction}, Total: &report.Sum{},
+		Cause: report.Cause{Detail: c.detail, Lost: units.One * 1234 / 10_000, Acceptable: units.One * 2 / 10,
+			PacketsPerSecond: 123_456_789, Process: "kworker/u16:3-events_unbound", Link: "west-access",
+			Direction: direction.Name(), After: plan.Duration(123400 * time.Millisecond),
+			Lasted: plan.Duration(123400 * time.Millisecond), Judged: plan.Duration(1234500 * time.Millisecond),
+			Held: plan.Duration(2234500 * time.Millisecond), Frames: 1_234_567}}}
+}
+
+func TestEachReasonReadsAtOnce(t *testing.T) {
+	numbered := regexp.MustCompile(`(?i)\b(windows?|threads?|process(es)?) [0-9]|[0-9] (windows?|threads?|process(es)?)\b`)
+	for c, r := range table() {
+		text := r.sentence(longestReport(c))
+		name := string(c.reason) + " " + string(c.detail)
+		if n := utf8.RuneCountInString(text); n > longest {
+			t.Errorf("%s has %d characters, at most %d are read: %s", name, n, longest, text)
+		}
+		if strings.ContainsAny(text, "{}[]") || strings.Contains(text, "unknown value") || numbered.MatchString(text) {
+			t.Errorf("%s: %s", name, text)
+		}
+		if !strings.HasPrefix(text, capital(r.standing)+": ") || !strings.HasSuffix(text, ".") {
+			t.Errorf("%s is no sentence: %s", name, text)
+		}
+	}
+}
+
+// Nobody needs to do anything about a limit that was found, about what was asked for, or about the share that came back.
+func TestEachReasonHasAWayOutOrNeedsNone(t *testing.T) {
+	needsNone := []string{saturated, bursts, estimated, goodput, lossCurve, carriedWhole}
+	for c, r := range table() {
+		fulfilled := false
+		for _, standing := range needsNone {
+			fulfilled = fulfilled || r.standing == standing
+		}
+		if r.wayOut == noWayOut && !fulfilled && c.detail != atLineRate {
+			t.Errorf("%s %s is %s, and says no way out: %s", c.reason, c.detail, r.standing, r.says)
+		}
+	}
+}
+
+func TestEachReasonHasARow(t *testing.T) {
+	for _, reason := range []report.Reason{report.LossAboveLimit, report.TargetReached, report.GeneratorLimited,
+		report.MachineLimited, report.OtherDirection, report.BurstsOnly, report.NearGenerators, report.Inconclusive,
+		report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated,
+		report.PathLimited, report.NotHeld, report.DeviceLost, report.NoCleanLoad, report.NotMeasured} {
+		if _, ok := table()[cause{reason: reason}]; !ok {
+			t.Errorf("%s has no row", reason)
+		}
+	}
+}
+
+func TestUnknownValuesAreLeftOut(t *testing.T) {
+	for text, want := range map[string]string{
+		"used a processor[ ({process})].":            "used a processor.",
+		"[Raise {target} to find its limit.]":        "",
+		"[Accept it ({link}: {x}), or ]find {link}.": "find west.",
+		"[Accept it ({link}), or ]find.":             "Accept it (west), or find.",
+	} {
+		if got := fill(text, map[string]string{"link": "west"}); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAFaultsMessageFits(t *testing.T) {
+	r := &report.Report{Ending: report.Failed, Message: "the generator at 198.18.0.1:4501 said " + strings.Repeat("something long ", 20)}
+	if got := Sentence(r); utf8.RuneCountInString(got) > longest || !strings.HasSuffix(got, "something … See the evidence.") && !strings.HasSuffix(got, "long … See the evidence.") {
+		t.Error(got)
+	}
+	r.Message = "the run took longer than activeDeadline; give it more time"
+	if got := Sentence(r); got != "Not measured: the run took longer than activeDeadline; give it more time." {
+		t.Error(got)
+	}
+}
+
+func TestTimesReadAsPeopleWriteThem(t *testing.T) {
+	for d, want := range map[time.Duration]string{80 * time.Millisecond: "80 ms", time.Second: "1 s",
+		10100 * time.Millisecond: "10.1 s", 90 * time.Second: "90 s", 3 * time.Minute: "3 min"} {
+		if got := Duration(d); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
+	}
+}
