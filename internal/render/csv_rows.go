@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 )
 
@@ -61,7 +62,7 @@ func testRecords(r *report.Report) []record {
 	h := figures.HeadlineOf(r)
 	base := baseRecord(h.Product, h.Loadtest).text("test", h.Name).time("started", r.Started)
 	test := base.ofKind("test").time("finished", r.Finished).text("ending", string(r.Ending)).text("verdict",
-		string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer(r))
+		string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer.Sentence(r))
 	rows := []record{test}
 	if h.Measured {
 		test.sum(r.Result.Total, r.Result.Directions).figures(figures.TableFigures(r)).whole("window",

@@ -45,6 +45,16 @@ func rendered(t *testing.T, format string, reports ...*report.Report) []byte {
 	return out.Bytes()
 }
 
+// renderedWithEvidence is rendered, of text with what is behind each answer.
+func renderedWithEvidence(t *testing.T, format string, reports ...*report.Report) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, format, OfReports(reports...), TextOptions{Evidence: true}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 func TestEveryReportReadsAsItDid(t *testing.T) {
 	for _, s := range reporttest.Scenarios() {
 		for format, ext := range map[string]string{"text": "txt", "markdown": "md", "junit": "xml"} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 )
 
@@ -210,7 +211,7 @@ func (d *junitSuites) write(w io.Writer) error {
 
 func junitSuiteOf(r *report.Report) (junitSuite, error) {
 	var evidence bytes.Buffer
-	if err := Text(&evidence, r); err != nil {
+	if err := Write(&evidence, "text", OfReports(r), TextOptions{Evidence: true}); err != nil {
 		return junitSuite{}, err
 	}
 	h, took := figures.HeadlineOf(r), seconds(r.Finished.Sub(r.Started))
@@ -241,7 +242,7 @@ func (s *junitSuite) count() {
 func unmeasured(r *report.Report) *junitTrouble {
 	switch {
 	case !report.HasFigure(r):
-		return &junitTrouble{Type: string(cmp.Or(r.Result.Reason, report.NotMeasured)), Message: answer(r)}
+		return &junitTrouble{Type: string(cmp.Or(r.Result.Reason, report.NotMeasured)), Message: answer.Sentence(r)}
 	case r.Ending != report.Completed:
 		return &junitTrouble{Type: string(r.Ending), Message: endingWarnings(r)[0]}
 	}
@@ -280,8 +281,9 @@ func criterionCase(class string, c report.CriterionResult) junitCase {
 
 // junitProperties are the figures as whole numbers, for trends from CI. A missing figure has no property.
 func junitProperties(r *report.Report, h report.Headline) []junitProperty {
-	props := []junitProperty{{"ending", string(r.Ending)}, {"standing", standing(r)},
-		{"reason", string(r.Result.Reason)}, {"summary", figures.Summary(r)}}
+	props := []junitProperty{{"ending", string(r.Ending)}, {"standing", answer.Standing(r)},
+		{"reason", string(r.Result.Reason)}, {"summary", answer.Figure(r)},
+		{"sentence", answer.Sentence(r)}}
 	if !h.Measured {
 		return props
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -129,23 +130,29 @@ func (m *markdown) table(t *table, comment bool) {
 }
 
 func (m *markdown) section(s *section) {
+	if s.standing == "" {
+		m.fold(s, "<b>"+markdownText(s.title)+"</b>: "+markdownText(s.summary))
+		return
+	}
+	m.line("**", markdownText(s.title), "**: ", markdownText(s.ended()), "  ")
+	m.line(markdownText(s.answer), "\n")
+	m.fold(s, "Figures and evidence of "+markdownText(s.name))
+}
+
+// fold writes all of a section below its first lines.
+func (m *markdown) fold(s *section, summary string) {
 	details := "<details>"
 	if s.unfolded {
 		details = "<details open>"
 	}
-	m.line(details, "<summary><b>", markdownText(s.title), "</b>: ", markdownText(s.summary), "</summary>\n")
-	if s.answer != "" {
-		m.line(markdownText(s.answer), "\n")
-	}
+	m.line(details, "<summary>", summary, "</summary>\n")
 	for _, t := range s.tables {
 		m.table(t, false)
 	}
 	for _, words := range s.caveats {
 		m.line(markdownText(words), "\n")
 	}
-	for _, f := range s.facts {
-		m.line(markdownText(capital(f.Term)), ": ", markdownText(cmp.Or(f.Exact, f.Text)), ".\n")
-	}
+	m.facts(s.facts)
 	if v := s.verdict; v != nil {
 		m.line("Verdict: **", markdownText(verdictText(*v)), "**\n")
 		for _, c := range v.Criteria {
@@ -153,7 +160,32 @@ func (m *markdown) section(s *section) {
 		}
 	}
 	m.remarks(s.remarks)
+	m.behind(s.evidence)
 	m.line("\n</details>\n")
+}
+
+func (m *markdown) facts(facts []fact) {
+	for _, f := range facts {
+		m.line(markdownText(capital(f.Term)), ": ", markdownText(cmp.Or(f.Exact, f.Text)), ".\n")
+	}
+}
+
+// behind writes what is behind an answer.
+func (m *markdown) behind(e evidence) {
+	if e.isEmpty() {
+		return
+	}
+	m.line("")
+	if t := e.table(); t != nil {
+		m.table(t, false)
+	}
+	for _, t := range e.tables {
+		m.table(t, false)
+	}
+	for _, words := range slices.Concat(e.caveats, e.doubts) {
+		m.line(markdownText(words), "\n")
+	}
+	m.facts(e.facts)
 }
 
 func (m *markdown) remarks(remarks []remark) {

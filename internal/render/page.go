@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -40,6 +41,8 @@ type testView struct {
 	latencyTables
 	searchTables
 	Warnings []string
+	Evidence grid     // a row for each observation behind the answer
+	Doubts   []string // what single windows showed beside the result
 	Facts    []fact
 	Graphs   []graph
 	Windows  []windowView
@@ -65,9 +68,10 @@ type answerView struct {
 // resultTables have the figures of the result's windows.
 type resultTables struct {
 	Directions []directionView
-	Sessions   grid // of connections instead, with a row for each direction
-	Generators grid // of several
-	Curve      grid // of a frame loss curve, with a row for each load
+	Sessions   grid   // of connections instead, with a row for each direction
+	PathDoubts string // why some of its cells are empty
+	Generators grid   // of several
+	Curve      grid   // of a frame loss curve, with a row for each load
 	Sections   []sectionView
 	Vitals     grid // of observers, with a row for each series
 }
@@ -130,14 +134,15 @@ func newTestView(r *report.Report, reports []*report.Report, id string) (testVie
 	h := figures.HeadlineOf(r)
 	return testView{ID: id, Report: r, answerView: newAnswerView(r, h), resultTables: newResultTables(r, h, id),
 		latencyTables: newLatencyTables(r, reports, id),
-		searchTables:  newSearchTables(r, id), Warnings: warnings(r), Facts: facts(r), Graphs: graphs(r, id),
+		searchTables:  newSearchTables(r, id), Warnings: warnings(r),
+		Evidence: gridOf(evidence{rows: r.Result.Evidence}.table()), Doubts: doubts(r), Facts: facts(r), Graphs: graphs(r, id),
 		Windows: windowViews(r), Plan: document.String()}, nil
 }
 
 func newAnswerView(r *report.Report, h report.Headline) answerView {
 	v := answerView{Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest,
-		Summary: figures.Summary(r), Standing: standing(r), Class: strings.ReplaceAll(standing(r), " ", "-"),
-		Measured: h.Measured, Bound: h.Bound, Unconfirmed: h.Unconfirmed, Answer: capital(explanation(r)),
+		Summary: answer.Figure(r), Standing: answer.Standing(r), Class: strings.ReplaceAll(answer.Standing(r), " ", "-"),
+		Measured: h.Measured, Bound: h.Bound, Unconfirmed: h.Unconfirmed, Answer: sentenceAfterBadge(r),
 		Resolution: resolutionText(r), Verdict: verdictText(r.Verdict),
 		VerdictClass: toneOrNone(outcomeOf(r.Verdict))}
 	if !h.Measured {
@@ -159,7 +164,7 @@ func newResultTables(r *report.Report, h report.Headline, id string) (t resultTa
 		return t
 	}
 	if h.OfSessions {
-		t.Sessions = gridOf(sessionsTable(r))
+		t.Sessions, t.PathDoubts = gridOf(sessionsTable(r)), strings.TrimSpace(pathDoubtWords(r.Result.Directions))
 	} else {
 		t.Directions = directionViews(r, h)
 	}
@@ -299,4 +304,9 @@ func graphs(r *report.Report, id string) []graph {
 		graphs = append(graphs, g)
 	}
 	return slices.DeleteFunc(graphs, func(g graph) bool { return len(g.Drawings) == 0 })
+}
+
+// sentenceAfterBadge is the answer's sentence without its first words, which the badge has.
+func sentenceAfterBadge(r *report.Report) string {
+	return capital(strings.TrimPrefix(answer.Sentence(r), capital(answer.Standing(r))+": "))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -32,7 +33,7 @@ func goalsTable(r *report.Report) *table {
 		"answer")
 	for _, g := range r.Result.Goals {
 		goalReport, _ := r.ForGoal(g.Name)
-		row := []string{g.Name, "-", "-", "-", goodTrials(g), "-", "-", standing(goalReport)}
+		row := []string{g.Name, "-", "-", "-", goodTrials(g), "-", "-", answer.Standing(goalReport)}
 		if g.Irregular != "" {
 			row[7] = "irregular"
 		}

@@ -39,7 +39,7 @@ func TestASearchTellsItsMethod(t *testing.T) {
 	r.Plan.Procedure.Search.Goals[1].ExceedRatio = units.One / 8
 	r.Result.Goals[0].Irregular, r.Result.Goals[0].Upper = "MaximumClean", nil
 	for _, format := range []string{"text", "markdown", "html"} {
-		said := strings.Join(strings.Fields(strings.NewReplacer("&#39;", "'", "&gt;", ">", `\_`, "_").Replace(string(rendered(t, format, r)))), " ")
+		said := strings.Join(strings.Fields(strings.NewReplacer("&#39;", "'", "&gt;", ">", `\_`, "_").Replace(string(renderedWithEvidence(t, format, r)))), " ")
 		for _, want := range []string{"relevant lower bound", "relevant upper bound", "as a share of the upper one's intended load", "12.5%", "0.5%", "50%", "onditional throughput", "RFC9971",
 			"1kpps (min load)", "20kpps (max load)", "goal NDR is irregular (MaximumClean): even the max load met it", "not judged", "until counters stood still"} {
 			if !strings.Contains(said, want) {
@@ -57,7 +57,7 @@ func TestSequentialTellsHowOftenItIsWrong(t *testing.T) {
 		r.Result.Goals[i].WrongClass = units.One * 28 / 10_000
 	}
 	for _, format := range []string{"text", "markdown", "html"} {
-		said := strings.Join(strings.Fields(string(rendered(t, format, r))), " ")
+		said := strings.Join(strings.Fields(string(renderedWithEvidence(t, format, r))), " ")
 		for _, want := range []string{"0.28", "with a probability of 0.2, or of 0.8", "none of a standard"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s doesn't say %q", format, want)
@@ -101,7 +101,7 @@ func TestTheOtherGoalsAnswerStands(t *testing.T) {
 	r.Result = first.Result
 	r.Result.Goals = goals
 	for _, format := range []string{"text", "markdown", "html"} {
-		if said := string(rendered(t, format, r)); !strings.Contains(said, "PDR") || !strings.Contains(said, "15.86 kpps") || !strings.Contains(said, "(MinimumLossy)") {
+		if said := string(renderedWithEvidence(t, format, r)); !strings.Contains(said, "PDR") || !strings.Contains(said, "15.86 kpps") || !strings.Contains(said, "(MinimumLossy)") {
 			t.Errorf("%s doesn't tell of both:\n%s", format, said)
 		}
 	}

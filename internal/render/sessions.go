@@ -238,49 +238,6 @@ func sessionsText(s *plan.Sessions) string {
 	return strings.Join(parts, ", ")
 }
 
-// sessionsLimitWords say what a goodput says of the device, and where retransmits and round trips say nothing.
-func sessionsLimitWords(r *report.Report) string {
-	words := goodputLimitWords(r)
-	if report.PlanOf(r).DUT.Endpoint() {
-		words += " What came to the device is its own end's count."
-	}
-	return words + pathDoubtWords(r.Result.Directions)
-}
-
-func goodputLimitWords(r *report.Report) string {
-	s, path := report.PlanOf(r).Sessions, throughDevice
-	if report.PlanOf(r).DUT.Endpoint() {
-		path = toAndFrom
-	}
-	switch reason := r.Result.Reason; {
-	case reason == report.PathLimited && s != nil && s.Protocol == plan.UDP:
-		return "this is what came " + path.device + " of what was sent: " + path.path + " lost the rest" +
-			path.isTheDevice
-	case reason == report.PathLimited:
-		return "this is what came " + path.device + ": " + path.path + " held the connections back" + path.isTheDevice
-	case reason == report.TargetReached:
-		return "all that was asked for came, so as much comes " + path.device + ", or more."
-	case reason == report.GeneratorLimited:
-		return "an end of the connections could not send or receive more, so as much comes " + path.device +
-			", or more."
-	case reason == report.MachineLimited:
-		return "others had processors of this machine that the test needed, so as much comes " + path.device +
-			", or more."
-	default:
-		return "what held the connections back is not known, so as much comes " + path.device + ", or more."
-	}
-}
-
-// wayOfSessions is how sessions and the device meet, in words.
-type wayOfSessions struct{ device, path, isTheDevice string }
-
-var (
-	throughDevice = wayOfSessions{"through the device", "what is between the ends",
-		", which is the device as far as cables and the ends' own network cards drop nothing."}
-	toAndFrom = wayOfSessions{"to and from the device", "the device",
-		", as far as cables and the generator's own network card drop nothing."}
-)
-
 // pathDoubtWords say why the table has dashes for the share that was sent again and for round trips. They are empty
 // where it has none of that kind.
 func pathDoubtWords(directions []report.Direction) (words string) {

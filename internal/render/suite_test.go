@@ -128,8 +128,8 @@ func FuzzReadSuite(f *testing.F) {
 }
 
 func TestAFieldsPathStaysAsItIsWritten(t *testing.T) {
-	for text, want := range map[string]string{"spec.activeDeadline of 1m is over": "spec.activeDeadline of 1m is over.", "it ended.": "It ended.", "lost": "Lost."} {
-		if got := sentence(text); got != want {
+	for text, want := range map[string]string{"spec.activeDeadline of 1m is over": "spec.activeDeadline of 1m is over", "it ended.": "It ended.", "lost": "Lost"} {
+		if got := capital(text); got != want {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}

@@ -3,11 +3,11 @@ package render
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -26,16 +26,23 @@ func viewOfReports(reports []*report.Report) view {
 			shownIn: tableAlone},
 		{head: "verdict", left: true, shownIn: tableAlone, verdict: true},
 	}, throughputColumns(kind)...)}
-	v := view{source: reports, table: t}
+	v := view{source: reports}
+	if len(reports) != 1 { // a single test begins with its own lines
+		v.table = t
+	}
 	loose := ""
 	for i, r := range reports {
 		h := shown[i]
 		if h.Unconfirmed {
 			loose = " " + looseWords
 		}
-		t.add(append([]string{h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict))},
+		t.add(append([]string{h.Product, h.Loadtest, answer.Standing(r), string(outcomeOf(r.Verdict))},
 			throughputCells(kind, h)...)...)
 		v.sections = append(v.sections, evidenceOf(r, h, reports))
+	}
+	if v.table == nil {
+		v.legend = always(signWords(shown)...)
+		return v
 	}
 	v.legend = throughputLegend(kind)
 	v.legend.summed = append(v.legend.summed, signWords(shown)...)
@@ -54,11 +61,16 @@ func outcomeOf(v report.Verdict) report.Outcome {
 
 // evidenceOf is a test's section, in a document of all these.
 func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) section {
-	s := section{title: h.Title(), name: h.Name, summary: figures.Summary(r), standing: standing(r),
-		tone: standingTone(r), answer: answer(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r))}
+	s := section{title: h.Title(), name: h.Name, summary: answer.Figure(r), standing: answer.Standing(r),
+		tone: standingTone(r), answer: answer.Sentence(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r)),
+		evidence: evidence{rows: r.Result.Evidence, doubts: doubts(r), facts: slices.Concat(searchFacts(r),
+			environmentFacts(r))}}
 	switch {
 	case report.HasFigure(r) && h.OfSessions:
 		s.tables = append(s.tables, sessionsTable(r))
+		if words := strings.TrimSpace(pathDoubtWords(r.Result.Directions)); words != "" {
+			s.caveats = append(s.caveats, words)
+		}
 	case report.HasFigure(r):
 		s.ofFrames(r)
 	}
@@ -73,10 +85,9 @@ func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) s
 		s.caveats = append(s.caveats, boundsWords)
 	}
 	if attributes := attributesTable(r); attributes != nil {
-		s.tables = append(s.tables, attributes)
-		s.caveats = append(s.caveats, attributesWords)
+		s.evidence.tables = append(s.evidence.tables, attributes)
+		s.evidence.caveats = append(s.evidence.caveats, attributesWords)
 	}
-	s.facts = append(s.facts, searchFacts(r)...)
 	if vitals := vitalsTable(r); vitals != nil {
 		s.tables = append(s.tables, vitals)
 	}
@@ -85,7 +96,6 @@ func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) s
 			s.facts = append(s.facts, fact{Term: "device", Text: c.Name + " ran " + c.Short(), Exact: c.String()})
 		}
 	}
-	s.facts = append(s.facts, environmentFacts(r)...)
 	return s
 }
 
@@ -106,7 +116,7 @@ func (s *section) ofFrames(r *report.Report) {
 		s.facts = append(s.facts, fact{Term: "resolution", Text: text})
 	}
 	if m := r.Result.MaxReceived; m != nil {
-		s.facts = append(s.facts, fact{Term: "max received, apart from the result", Text: mostReceived(m)})
+		s.evidence.facts = append(s.evidence.facts, fact{Term: "max received, apart from the result", Text: mostReceived(m)})
 	}
 }
 
@@ -161,7 +171,7 @@ func allName(r *report.Report) string {
 	case r.Result.Together != nil && r.Result.Together.Quality != report.Invalid:
 		return "all at once"
 	case report.PlanOf(r).Procedure.Each != nil:
-		return "all in window " + strconv.Itoa(r.Result.Window)
+		return "all at one time"
 	}
 	return "all"
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +18,8 @@ import (
 type TextOptions struct {
 	Width int  // characters in a line, 100 for 0, and at least 60
 	Color bool // ANSI colours, for a terminal
+	// Evidence adds what is behind each answer.
+	Evidence bool
 }
 
 // defaultWidth is the line length of text that goes to a file or a pipe.
@@ -26,7 +29,7 @@ const defaultWidth = 100
 // published tables. The same document and options give the same bytes.
 func textFormat() format {
 	return format{name: "text", forPeople: true, write: func(w io.Writer, d Document, o TextOptions) error {
-		p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
+		p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color, evidence: o.Evidence}
 		for i := range d.views {
 			p.gap()
 			p.view(&d.views[i])
@@ -53,6 +56,7 @@ type printer struct {
 	text     bytes.Buffer
 	width    int
 	color    bool
+	evidence bool // what is behind each answer is written, too
 	blankDue bool // an empty line is due before the next one
 }
 
@@ -87,12 +91,10 @@ func (p *printer) view(v *view) {
 }
 
 func (p *printer) section(s *section) {
-	if s.standing == "" {
-		p.painted(wording.Printable(s.title), bold, ": "+s.summary)
-	} else {
-		p.line(p.paint(wording.Printable(s.title), bold) + " (" + wording.Printable(s.name) + "): " +
-			p.paint(s.standing, colorOf(s.tone)))
-		p.paragraph("  ", 2, s.answer)
+	p.painted(wording.Printable(s.title), bold, ": "+s.ended())
+	if s.standing != "" {
+		begin := capital(s.standing)
+		p.painted(begin, colorOf(s.tone), strings.TrimPrefix(s.answer, begin))
 	}
 	for _, t := range s.tables {
 		p.gap()
@@ -112,6 +114,27 @@ func (p *printer) section(s *section) {
 		}
 	}
 	p.remarks(s.remarks)
+	if p.evidence {
+		p.behind(s.evidence)
+	}
+}
+
+// behind writes what is behind an answer.
+func (p *printer) behind(e evidence) {
+	if t := e.table(); t != nil {
+		p.gap()
+		p.table("  ", t, false)
+	}
+	for _, t := range e.tables {
+		p.gap()
+		p.table("  ", t, false)
+	}
+	for _, words := range slices.Concat(e.caveats, e.doubts) {
+		p.paragraph("  ", 2, words)
+	}
+	for _, f := range e.facts {
+		p.paragraph("  "+f.Term+": ", 4, f.Text)
+	}
 }
 
 func (p *printer) remarks(remarks []remark) {

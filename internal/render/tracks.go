@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -179,7 +180,7 @@ func (t track) headline(r *report.Report) report.Headline {
 // standing is what kind of answer the report gives for the track.
 func (t track) standing(r *report.Report) string {
 	if t.index < 0 || t.index >= len(r.Result.Directions) || r.Result.Directions[t.index].Limit == nil {
-		return standing(r)
+		return answer.Standing(r)
 	}
 	switch h := t.headline(r); {
 	case h.Bound:

@@ -2,6 +2,8 @@ package render
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
@@ -81,16 +83,54 @@ func always(words ...string) legend { return legend{words, words} }
 // section is the evidence of a test, or a series.
 type section struct {
 	title, name string // name is the test's own, or empty where it isn't one test's
-	summary     string
+	summary     string // the figure, or what a series shows
 	standing    string // what kind of answer there is, in a word or two, or empty for no single one
 	tone        tone   // of the standing
-	answer      string
+	answer      string // what set the figure, and what to do, in one sentence that begins with the standing
 	tables      []*table
 	caveats     []string // what is odd about a figure in the tables
 	facts       []fact
 	verdict     *report.Verdict
 	remarks     []remark
+	evidence    evidence
 	unfolded    bool // where sections are folded away, this one isn't
+}
+
+// evidence is what is behind a section. It is folded on a page, and on a terminal it is shown where that is asked for.
+type evidence struct {
+	rows    []report.EvidenceRow
+	tables  []*table
+	caveats []string // what the tables' columns are
+	facts   []fact
+	doubts  []string
+}
+
+func (e evidence) isEmpty() bool {
+	return len(e.rows) == 0 && len(e.tables) == 0 && len(e.facts) == 0 && len(e.doubts) == 0
+}
+
+// table has a line for each observation.
+func (e evidence) table() *table {
+	if len(e.rows) == 0 {
+		return nil
+	}
+	t := newTable(3, "evidence", "window", "what was seen")
+	for _, row := range e.rows {
+		window := "-"
+		if row.Window > 0 {
+			window = strconv.Itoa(row.Window)
+		}
+		t.add(row.Subject, window, row.Text)
+	}
+	return t
+}
+
+// ended is the section's figure as a line, which a test's ends with a full stop.
+func (s *section) ended() string {
+	if s.standing == "" || strings.HasSuffix(s.summary, ".") {
+		return s.summary
+	}
+	return s.summary + "."
 }
 
 // fact is a term and what it says. Exact says it where there is room.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
@@ -61,11 +62,11 @@ func TestWhatPortsDoNotTellIsToldOnce(t *testing.T) {
 
 func TestALimitBehindHiddenDropsIsNotTheDevicesAlone(t *testing.T) {
 	r := reporttest.Measured()
-	r.Result.Saturated = true
+	r.Result.Saturated, r.Result.Reason = true, report.LossAboveLimit
 	for i := range r.Generators[0].Ports {
 		r.Generators[0].Ports[i].ReceiveDrops = "hidden"
 	}
-	if got := limitWords(r); !strings.Contains(got, "by the device or by the generator's own ports, which don't count what they drop") {
+	if got := answer.Sentence(r); !strings.Contains(got, "by the device or by ports of the generator that don't count what they drop") {
 		t.Error(got)
 	}
 	if p := generatorPort(r, "east"); p.ReceiveDrops != "hidden" {

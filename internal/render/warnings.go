@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -27,9 +28,12 @@ func warnings(r *report.Report) []string {
 	warnings = append(warnings, numberedWarnings(r)...)
 	warnings = append(append(warnings, latencyWarnings(r)...), atLoadWarnings(r)...)
 	warnings = append(warnings, totalWarnings(r)...)
-	warnings = append(warnings, burstWarnings(r)...)
-	warnings = append(warnings, stolenWarnings(r)...)
-	return append(warnings, windowWarnings(r)...)
+	return append(warnings, stolenWarnings(r)...)
+}
+
+// doubts are what single windows showed beside the result. The result takes them into account.
+func doubts(r *report.Report) []string {
+	return slices.Concat(outvotedWarnings(r), burstWarnings(r), windowWarnings(r))
 }
 
 func endingWarnings(r *report.Report) []string {
@@ -37,7 +41,7 @@ func endingWarnings(r *report.Report) []string {
 		return nil
 	}
 	w := fmt.Sprintf("not a whole measurement: the run ended as %s", cmp.Or(r.Ending, "unknown"))
-	if report.HasFigure(r) && r.Message != "" { // without a figure the message is the answer already
+	if r.Message != "" && !strings.Contains(answer.Sentence(r), strings.TrimSuffix(r.Message, ".")) {
 		w += ": " + strings.TrimSuffix(r.Message, ".")
 	}
 	return []string{w}
@@ -80,7 +84,7 @@ func resultWarnings(r *report.Report) []string {
 	if r.Result.NonMonotonic {
 		warnings = append(warnings, "not monotonic: above the rate reported, at some higher load frames came back within the loss limit again")
 	}
-	return append(warnings, outvotedWarnings(r)...)
+	return warnings
 }
 
 // pathWarnings say which paths are not proven, but for the one that the run's message names.

@@ -46,7 +46,7 @@ func TestResultAsMeasured(t *testing.T) {
 	if diff := cmp.Diff(want, st.Result); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
-	if want := "20.00 kpps  60.00 Mb/s  0.00% of line rate"; st.Summary != want {
+	if want := "west→east 10.0 kpps, east→west ≥ 10.0 kpps"; st.Summary != want {
 		t.Errorf("summary is %q, not %q", st.Summary, want)
 	}
 	if st.Report == nil || st.Report.ConfigMap != "first-report" || st.Report.Digest != w.Envelope.Digest {

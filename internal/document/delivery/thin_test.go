@@ -139,7 +139,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("%d windows are kept, and %+v is told, not %+v", len(got.Windows), got.Thinned, want)
 		}
 		var text bytes.Buffer
-		if err := render.Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "100 of 500 windows say nothing about the device") {
+		if err := render.Write(&text, "text", render.OfReports(got), render.TextOptions{Evidence: true}); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "100 of 500 windows say nothing about the device") {
 			t.Errorf("the text (%v) is\n%s", err, &text)
 		}
 	})

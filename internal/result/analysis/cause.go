@@ -26,7 +26,7 @@ func causeOf(r *report.Report, unchecked, c procedure.Conclusion, result report.
 	case report.LossAboveLimit, report.BurstsOnly:
 		return causeOfContradiction(r, result)
 	}
-	if c.Unproven {
+	if c.Unproven || c.Window == procedure.NoWindow && c.Reason == report.Inconclusive {
 		return causeOfUnproven(r)
 	}
 	if c.Window == procedure.NoWindow {

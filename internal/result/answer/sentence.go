@@ -52,17 +52,20 @@ func sentenceOfEnding(r *report.Report) string {
 	if utf8.RuneCountInString(text) <= longest {
 		return text
 	}
-	const rest = " … See the evidence."
-	end := 0
-	for i := range text {
-		if utf8.RuneCountInString(text[:i])+utf8.RuneCountInString(rest) > longest {
-			break
-		}
-		if strings.HasPrefix(text[i:], " ") {
-			end = i
-		}
+	wayOut := "See the evidence."
+	if i := strings.LastIndex(text, "; "); i >= 0 && utf8.RuneCountInString(text[i+2:]) <= longest/2 {
+		wayOut = capital(text[i+2:])
 	}
-	return strings.TrimRight(text[:end], " ,;:") + rest
+	return cutAtWord(text, longest-utf8.RuneCountInString(wayOut)-len(" … ")) + " … " + wayOut
+}
+
+// cutAtWord is as much of a text as fits into so many characters, up to the end of a word.
+func cutAtWord(text string, characters int) string {
+	cut := string([]rune(text)[:characters])
+	if end := strings.LastIndex(cut, " "); end > 0 {
+		cut = cut[:end]
+	}
+	return strings.TrimRight(cut, " ,;:")
 }
 
 // Standing is what kind of answer the Report gives, in a word or two, such as "saturated".
@@ -177,6 +180,9 @@ func valuesOf(r *report.Report) map[string]string {
 	if lost := cmp.Or(c.Lost, lostOf(r.Result)); lost > 0 {
 		values["lost"] = shareLost(lost)
 	}
+	if hidden := hiddenLoss(r); hidden > 0 {
+		values["hidden"] = shareLost(hidden)
+	}
 	if c.Acceptable > 0 {
 		values["acceptable"] = wording.Ratio(c.Acceptable)
 	}
@@ -244,6 +250,21 @@ func lostOf(result report.Result) units.Ratio {
 	default:
 		return total.LossRatio
 	}
+}
+
+// hiddenLoss is the largest share that a direction of the figure may have lost, where that is above the limit and not
+// shown.
+func hiddenLoss(r *report.Report) (highest units.Ratio) {
+	limit := report.PlanOf(r).Procedure.MaxLossRatio
+	if report.PlanOf(r).DemandsNoLoss() {
+		limit = 0
+	}
+	for _, d := range r.Result.Directions {
+		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), limit) {
+			highest = max(highest, figures.MostLost(r, d))
+		}
+	}
+	return highest
 }
 
 // shareLost is a share of loss in a sentence, with three digits at most, such as "0.23 %".

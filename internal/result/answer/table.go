@@ -90,10 +90,12 @@ func table() map[cause]row {
 		{report.BurstsOnly, ""}: {saturated, "the device carries this for as long as one likes. More passes only in " +
 			"bursts[ of up to {frames} frames], after a pause.", noWayOut},
 
-		{report.TargetReached, ""}: {lowerBound, "the device carried all that was asked for.",
+		{report.TargetReached, ""}: {lowerBound, "the device carried all that was asked for[, though up to {hidden} may " +
+			"have been lost].",
 			"[Raise {target} to find its limit.]"},
 		{report.TargetReached, atLineRate}: {lowerBound, "the device carried all that the links carry.", noWayOut},
-		{report.TargetReached, loadHeld}:   {carriedWhole, "all that was asked for came back.", noWayOut},
+		{report.TargetReached, loadHeld}: {carriedWhole, "the device carried this load[, though up to {hidden} may have been lost].",
+			noWayOut},
 		{report.TargetReached, ofSessions}: {lowerBound, "all that was asked for came through.",
 			"[Raise {target}, or leave it out, to find the limit.]"},
 		{report.TargetReached, severalLimits}: {lowerBound, "the device carried all that was asked for in some " +

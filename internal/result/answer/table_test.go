@@ -86,7 +86,7 @@ func TestUnknownValuesAreLeftOut(t *testing.T) {
 
 func TestAFaultsMessageFits(t *testing.T) {
 	r := &report.Report{Ending: report.Failed, Message: "the generator at 198.18.0.1:4501 said " + strings.Repeat("something long ", 20)}
-	if got := Sentence(r); utf8.RuneCountInString(got) > longest || !strings.HasSuffix(got, "something … See the evidence.") && !strings.HasSuffix(got, "long … See the evidence.") {
+	if got := Sentence(r); utf8.RuneCountInString(got) > longest || !strings.HasSuffix(got, " … See the evidence.") {
 		t.Error(got)
 	}
 	r.Message = "the run took longer than activeDeadline; give it more time"

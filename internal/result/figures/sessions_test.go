@@ -125,7 +125,7 @@ func TestWhatIsNotThePathsIsMissing(t *testing.T) {
 
 func TestASummaryOfSessionsReadsAsPeopleSayIt(t *testing.T) {
 	for want, r := range map[string]*report.Report{
-		"west→east: 40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms":                                                             ofSessions(tcp("west", "east", 0)),
+		"west→east: 40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms":                                                              ofSessions(tcp("west", "east", 0)),
 		"west→east: 40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms; east→west: ≥ 40.00 Mb/s goodput, 10 retransmits, rtt 1.9 ms": ofSessions(tcp("west", "east", 0), tcp("east", "west", time.Second)),
 		"≥ 120.00 Mb/s goodput, 30 retransmits, rtt 1.9 ms in 3 directions":                                                      ofSessions(tcp("a", "b", 0), tcp("b", "a", time.Second), tcp("c", "d", 0)),
 	} {

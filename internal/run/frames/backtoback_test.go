@@ -79,7 +79,7 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 // A generator that is slower than the device fills no buffer, and nothing is claimed of it.
 func TestBurstsOfASlowGeneratorAreInvalid(t *testing.T) {
 	r := scene(backToBack(), onGenerator(func(g *sim.Generator) { g.MaxRate = 8 * kpps })).run(t)
-	if r.Result.Reason != report.GeneratorLimited || !strings.Contains(r.Result.Message, "no answer") {
+	if r.Result.Reason != report.GeneratorLimited || !strings.Contains(r.Result.EvidenceText(), "no answer") {
 		t.Errorf("%+v", r.Result)
 	}
 	for _, f := range figures.Of(r) {
@@ -97,7 +97,7 @@ func TestABurstThatIsCutShortIsInvalid(t *testing.T) {
 		!strings.Contains(window.Reason, "of a burst of") {
 		t.Errorf("%s: %s", window.Quality, window.Reason)
 	}
-	if !strings.Contains(r.Result.Message, "1 search could not be finished") {
-		t.Errorf("%s", r.Result.Message)
+	if !strings.Contains(r.Result.EvidenceText(), "1 search could not be finished") {
+		t.Errorf("%s", r.Result.EvidenceText())
 	}
 }

@@ -76,13 +76,13 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := scene(c.procedure, c.device).run(t)
 			if len(r.Contradictions) != 2 || r.Contradictions[0].Kind != c.kind {
-				t.Fatalf("%+v\n%s\n%s", r.Contradictions, r.Result.Message, trace(r))
+				t.Fatalf("%+v\n%s\n%s", r.Contradictions, r.Result.EvidenceText(), trace(r))
 			}
-			if !strings.Contains(r.Result.Message, c.message) {
-				t.Errorf("the result says %s", r.Result.Message)
+			if !strings.Contains(r.Result.EvidenceText(), c.message) {
+				t.Errorf("the result says %s", r.Result.EvidenceText())
 			}
 			if limited := r.Result.ShownFor > 0; limited != c.limited {
-				t.Errorf("shown for %s: %s\n%+v", r.Result.ShownFor.Std(), r.Result.Message, r.Contradictions)
+				t.Errorf("shown for %s: %s\n%+v", r.Result.ShownFor.Std(), r.Result.EvidenceText(), r.Contradictions)
 			}
 		})
 	}
@@ -95,12 +95,12 @@ func TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses(t *testing.T) {
 	atLeast := criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: "5000"})
 	search := searching(plan.ClassifySequential, 1, 5)
 	if r := scene(search, atLeast).run(t); r.Verdict.Outcome != report.Passed {
-		t.Fatalf("%s: %+v", r.Result.Message, r.Verdict)
+		t.Fatalf("%s: %+v", r.Result.EvidenceText(), r.Verdict)
 	}
 	ends := lastTrialEnds(scene(search, atLeast).run(t))
 	r := scene(search, atLeast, later(sim.LaterLimit{Begin: ends, Limit: 100 * kpps})).run(t)
 	if r.Verdict.Outcome != report.Undecided || r.Result.ShownFor == 0 {
-		t.Errorf("%s, shown for %s: %+v\n%s", r.Result.Message, r.Result.ShownFor.Std(), r.Verdict, trace(r))
+		t.Errorf("%s, shown for %s: %+v\n%s", r.Result.EvidenceText(), r.Result.ShownFor.Std(), r.Verdict, trace(r))
 	}
 }
 
@@ -124,7 +124,7 @@ func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
 			}),
 		} {
 			if r := scene(procedure, atLeast, device).run(t); r.Verdict.Outcome == report.Passed {
-				t.Errorf("%s, %s: %+v\n%s", name, kind, r.Verdict.Criteria, r.Result.Message)
+				t.Errorf("%s, %s: %+v\n%s", name, kind, r.Verdict.Criteria, r.Result.EvidenceText())
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts(t *testing.T) {
 				if limit := map[bool]float64{true: 20_000,
 					false: 10_000}[f.Direction == report.AllDirections]; f.High != "" && f.High.Float() < 0.99*limit {
 					t.Errorf("slow as load %d of %d is held: %s claims %s to %s of %s: %s", n+1, len(confirmations),
-						g.Name, f.Low, f.High, f.Direction, g.Result.Message)
+						g.Name, f.Low, f.High, f.Direction, g.Result.EvidenceText())
 				}
 			}
 		}
@@ -220,7 +220,7 @@ func TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := scene(constantLoad("8kpps"), c.device, c.demand).run(t); r.Verdict.Outcome != c.want {
-				t.Errorf("%s: %+v\n%s", r.Verdict.Outcome, r.Verdict.Criteria, r.Result.Message)
+				t.Errorf("%s: %+v\n%s", r.Verdict.Outcome, r.Verdict.Criteria, r.Result.EvidenceText())
 			}
 		})
 	}

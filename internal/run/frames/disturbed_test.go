@@ -80,8 +80,8 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 		}
 		for _, want := range []string{"others had processors of this machine that the test needed", "napi/east-12",
 			"sh (process 4711)"} {
-			if !strings.Contains(rep.Result.Message, want) {
-				t.Errorf("the result says %q, and nothing of %q", rep.Result.Message, want)
+			if !strings.Contains(rep.Result.EvidenceText(), want) {
+				t.Errorf("the result says %q, and nothing of %q", rep.Result.EvidenceText(), want)
 			}
 		}
 	})
@@ -161,12 +161,12 @@ func TestAFloodOfAStarvedMachineIsNoLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
-			if r.Result.Reason != c.reason || strings.Contains(r.Result.Message, c.saysNot) {
-				t.Errorf("%s: %s", r.Result.Reason, r.Result.Message)
+			if r.Result.Reason != c.reason || strings.Contains(r.Result.EvidenceText(), c.saysNot) {
+				t.Errorf("%s: %s", r.Result.Reason, r.Result.EvidenceText())
 			}
 			for _, want := range c.messages {
-				if !strings.Contains(r.Result.Message, want) {
-					t.Errorf("%s: %s\nwant %q", r.Result.Reason, r.Result.Message, want)
+				if !strings.Contains(r.Result.EvidenceText(), want) {
+					t.Errorf("%s: %s\nwant %q", r.Result.Reason, r.Result.EvidenceText(), want)
 				}
 			}
 			for _, w := range r.Windows {

@@ -134,8 +134,8 @@ func TestADirectionThatLosesFewFramesDoesNotCarryItsLoad(t *testing.T) {
 		onDevice(func(d *sim.Device) { d.Loss = units.One / 5000 })).run(t)
 	for _, words := range []string{"no load of it is known to be clean",
 		"edges of windows that looked clean may hide more loss than the limit allows", "set procedure.maxLossRatio"} {
-		if !strings.Contains(r.Result.Message, words) {
-			t.Errorf("%q doesn't say %q", r.Result.Message, words)
+		if !strings.Contains(r.Result.EvidenceText(), words) {
+			t.Errorf("%q doesn't say %q", r.Result.EvidenceText(), words)
 		}
 	}
 	if r.Result.Measured || r.Result.Confirmed || r.Result.Saturated {

@@ -113,7 +113,7 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 						t.Errorf("%s after %s: %s: %s", name, moment, r.Ending, r.Message)
 					}
 					if r.Verdict.Outcome == report.Passed {
-						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", name, moment, r.Result.Message, r.Verdict,
+						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", name, moment, r.Result.EvidenceText(), r.Verdict,
 							trace(r))
 					}
 					if i := slices.IndexFunc(r.Result.Curve,
@@ -129,9 +129,9 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 					}
 					if shown := slices.ContainsFunc(r.Figures,
 						func(f report.Figure) bool { return f.ShownFor > 0 }); r.Result.NotHeld != "" &&
-						(shown || r.Result.ShownFor > 0 || strings.Contains(r.Result.Message, "is shown for")) {
+						(shown || r.Result.ShownFor > 0 || strings.Contains(r.Result.EvidenceText(), "is shown for")) {
 						t.Errorf("%s after %s: what was not held is shown for %s: %s", name, moment,
-							r.Result.ShownFor.Std(), r.Result.Message)
+							r.Result.ShownFor.Std(), r.Result.EvidenceText())
 					}
 				}
 			}
@@ -158,7 +158,7 @@ func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
 				}
 				if r.Verdict.Outcome == report.Passed || r.Result.NotHeld == "" {
 					t.Errorf("%s, %s, after %s: %s, %q: %s", name, kind, moment, r.Verdict.Outcome, r.Result.NotHeld,
-						r.Result.Message)
+						r.Result.EvidenceText())
 				}
 			}
 		}
@@ -188,7 +188,7 @@ func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
 					r.Result.Saturated) || confirmed {
 					t.Errorf("away for %s after %s: %s, %s, %q, saturated %v, a figure is confirmed: %v: %s", long,
 						moment, r.Verdict.Outcome, r.Result.Reason, r.Result.NotHeld, r.Result.Saturated, confirmed,
-						r.Result.Message)
+						r.Result.EvidenceText())
 				}
 			}
 			if outages == 0 {
@@ -219,7 +219,7 @@ func TestADeviceThatIsAwayIsSeenThoughItsGeneratorBeginsLater(t *testing.T) {
 			outages++
 			if r.Result.NotHeld == "" || r.Result.Saturated {
 				t.Errorf("away for %s after %s: %s, %q: %s", away, moment, r.Result.Reason, r.Result.NotHeld,
-					r.Result.Message)
+					r.Result.EvidenceText())
 			}
 		}
 	}

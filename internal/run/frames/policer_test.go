@@ -64,14 +64,14 @@ func TestTrialsOfAPolicerAreFollowedByTrafficWithoutAPause(t *testing.T) {
 		for _, depth := range []time.Duration{time.Second, 5 * time.Second} {
 			r := scene(c.procedure, onDevice(func(d *sim.Device) { d.Limit, d.Burst = 12*kpps, depth })).run(t)
 			if r.Ending != report.Completed || r.Result.Reason != c.reason {
-				t.Errorf("%s, a bucket of %s: %s, %s: %s\n%s", name, depth, r.Ending, r.Result.Reason, r.Result.Message,
+				t.Errorf("%s, a bucket of %s: %s, %s: %s\n%s", name, depth, r.Ending, r.Result.Reason, r.Result.EvidenceText(),
 					trace(r))
 				continue
 			}
 			for _, d := range r.Result.Directions {
 				if got := float64(d.Received.PacketsPerSecond); !isNear(got, 12_000, 120) {
 					t.Errorf("%s, a bucket of %s: %s is %.0f packets/s, and the device forwards 12 000: %s", name,
-						depth, d.Name(), got, r.Result.Message)
+						depth, d.Name(), got, r.Result.EvidenceText())
 				}
 			}
 		}
@@ -129,12 +129,12 @@ func TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown(t *testing.T) {
 				if deviation > 0.011 && (f.ShownFor == 0 ||
 					f.ShownFor.Std().Seconds() > depth.Seconds()/deviation*1.01) {
 					t.Errorf("%s up to %s, %s: %.1f %% above the committed rate, shown for %s: %s: %s", name, rate,
-						f.Direction, 100*deviation, f.ShownFor.Std(), r.Result.Reason, r.Result.Message)
+						f.Direction, 100*deviation, f.ShownFor.Std(), r.Result.Reason, r.Result.EvidenceText())
 				}
 			}
 			for _, c := range r.Verdict.Criteria {
 				if c.Outcome == report.Passed && !strings.Contains(c.Message, "shown for") {
-					t.Errorf("%s up to %s: passed for good: %s\n%s", name, rate, c.Message, r.Result.Message)
+					t.Errorf("%s up to %s: passed for good: %s\n%s", name, rate, c.Message, r.Result.EvidenceText())
 				}
 			}
 		}

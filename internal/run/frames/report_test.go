@@ -198,7 +198,7 @@ func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
 		rep := runner.Run(t.Context(), &p, frames.New([]frames.Generator{{Name: "g0",
 			Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}},
 			frames.Options{}), runner.Options{})
-		if rep.Ending != report.Failed || !strings.Contains(rep.Message, message) || rep.Result.Message == "" {
+		if rep.Ending != report.Failed || !strings.Contains(rep.Message, message) || rep.Result.EvidenceText() == "" {
 			t.Errorf("%s: %q; want …%s…", rep.Ending, rep.Message, message)
 		}
 	}

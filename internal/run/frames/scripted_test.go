@@ -129,7 +129,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 		for i, loss := range []float64{0, 0.005} {
 			g := rep.Result.Goals[i]
 			if g.Irregular != "" || g.Lower == nil || g.Upper == nil {
-				t.Fatalf("%s is %q: %s\n%s", g.Name, g.Irregular, rep.Result.Message, trace(rep))
+				t.Fatalf("%s is %q: %s\n%s", g.Name, g.Irregular, rep.Result.EvidenceText(), trace(rep))
 			}
 			checkNear(t, g.Name, float64(g.Lower.Intended.PacketsPerSecond), 2*s.limit/(1-loss))
 		}
@@ -220,10 +220,10 @@ func TestATRexThatIsAskedForMoreThanItCanSend(t *testing.T) {
 				want, reason = c.capacity, report.GeneratorLimited
 			}
 			if g.Lower == nil || g.Result.Reason != reason {
-				t.Fatalf("%+v: %s\n%s", g, rep.Result.Message, trace(rep))
+				t.Fatalf("%+v: %s\n%s", g, rep.Result.EvidenceText(), trace(rep))
 			}
 			if got := float64(g.Lower.Intended.PacketsPerSecond); got < want*0.99 || got > want*1.02 {
-				t.Errorf("%.0f packets/s, want %.0f: %s", got, want, rep.Result.Message)
+				t.Errorf("%.0f packets/s, want %.0f: %s", got, want, rep.Result.EvidenceText())
 			}
 			if words := trace(rep); !strings.Contains(words,
 				"after 3m25s at most, or later where the generator can't keep up with the load") {

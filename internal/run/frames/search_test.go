@@ -58,7 +58,7 @@ func TestASearchForTwoGoals(t *testing.T) {
 				if high < lowest-2 || low > highest+2 || high-low > 0.0052*high || !g.Result.Saturated ||
 					g.Irregular != "" {
 					t.Errorf("%s is %.0f to %.0f, want %.0f to %.0f: %s", g.Name, low, high, lowest, highest,
-						r.Result.Message)
+						r.Result.EvidenceText())
 				}
 			}
 			decided := 0

@@ -107,7 +107,7 @@ func TestStraysNeitherAddNorHideLoss(t *testing.T) {
 					s.world.Links[0].Background = units.PacketRate(c.perMinute) * units.PacketPerSecond / 60
 				}).run(t)
 				want := map[bool]report.Outcome{true: report.Passed, false: report.Undecided}[c.confirmed]
-				warns := strings.Contains(rep.Result.Message, "frames of others may have taken the place of lost ones")
+				warns := strings.Contains(rep.Result.EvidenceText(), "frames of others may have taken the place of lost ones")
 				if rep.Result.Confirmed != c.confirmed || rep.Verdict.Outcome != want || rep.Result.Saturated ||
 					warns == c.confirmed {
 					t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Result, rep.Verdict, trace(rep))
@@ -155,11 +155,11 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 						t.Errorf("seed %d: %s is told to lose %s to %s", seed, f.Direction, f.Low, f.High)
 					}
 				}
-				shown := strings.Contains(rep.Result.Message,
+				shown := strings.Contains(rep.Result.EvidenceText(),
 					"the whole run show what was lost in all of it: no frame from west→east")
-				if rep.Verdict.Outcome != c.want || !strings.Contains(rep.Result.Message, "the windows' edges") ||
+				if rep.Verdict.Outcome != c.want || !strings.Contains(rep.Result.EvidenceText(), "the windows' edges") ||
 					shown != (c.want == report.Passed) {
-					t.Errorf("seed %d: %+v, %+v", seed, rep.Result.Message, rep.Verdict)
+					t.Errorf("seed %d: %+v, %+v", seed, rep.Result.EvidenceText(), rep.Verdict)
 				}
 				if v := verify.Report(rep, ""); v.Outcome != verify.Verified {
 					t.Errorf("seed %d: %v", seed, v.Findings())

@@ -59,9 +59,9 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		rep := r.run(t)
 		if n := droppedOf(rep, "east", "TCPRcvQDrop") + droppedOf(rep, "east", "TCPOFODrop"); n <= 0 &&
 			!dropsUnknown(rep) || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
-			t.Errorf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
+			t.Errorf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.EvidenceText())
 		} else {
-			t.Logf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
+			t.Logf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.EvidenceText())
 		}
 		if got := figures.Summary(rep); strings.Contains(got, "rtt") || !strings.Contains(got, " retransmit") {
 			t.Errorf("the summary tells a round trip that may be the end's own: %q", got)
@@ -82,7 +82,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		if n := droppedOf(rep, "east", "rx_dropped"); n < frames && !dropsUnknown(rep) ||
 			rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
 			t.Errorf("%d of %d frames dropped by the interface; %s: %s", n, frames, rep.Result.Reason,
-				rep.Result.Message)
+				rep.Result.EvidenceText())
 		}
 	})
 	for _, protocol := range []string{plan.UDP, plan.TCP} {
@@ -95,7 +95,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 			d := rep.Result.Directions[0]
 			if n := droppedOf(rep, "west", measure.QueueDrops); n <= 0 && !dropsUnknown(rep) ||
 				rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() || figures.PathDoubt(d) == "" {
-				t.Errorf("%d packets dropped by the sender's queue; %s: %s", n, rep.Result.Reason, rep.Result.Message)
+				t.Errorf("%d packets dropped by the sender's queue; %s: %s", n, rep.Result.Reason, rep.Result.EvidenceText())
 			}
 			if g := d.Sessions.Datagrams; protocol == plan.UDP && g.Lost < g.Sent/10 {
 				t.Errorf("the queue was to drop half of the datagrams: %+v", g)

@@ -47,7 +47,7 @@ func TestADeviceThatIsAnEnd(t *testing.T) {
 	r := newEndpointRig(t)
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
 	if rep.Ending != report.Completed || !rep.Result.Measured || len(rep.Path) != 2 {
-		t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Result.Message, rep.Path)
+		t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Result.EvidenceText(), rep.Path)
 	}
 	received, sent := r.counters(t, "west")
 	for i, want := range []struct {

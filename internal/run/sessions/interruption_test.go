@@ -98,7 +98,7 @@ func TestADeviceThatDiesPassesInNoSessions(t *testing.T) {
 			})
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}),
 				runner.Options{Progress: r.dying(t, c.dies, c.outage, c.returns)})
-			t.Logf("%s %s: %s %+v", rep.Ending, rep.Message, rep.Result.Message, rep.Interruptions)
+			t.Logf("%s %s: %s %+v", rep.Ending, rep.Message, rep.Result.EvidenceText(), rep.Interruptions)
 			expected := rep.Result.Reason == c.want || rep.Result.Reason == report.NotHeld && endsWaited(rep)
 			if rep.Verdict.Outcome == report.Passed || rep.Result.Confirmed ||
 				rep.Ending == report.Completed && !expected {

@@ -158,12 +158,12 @@ func TestIperf2(t *testing.T) {
 			r := newRig(t, queued(), iperf2Of(c.protocol, c.megabits))
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
 			if rep.Ending != report.Completed {
-				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.Message)
+				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.EvidenceText())
 			}
-			t.Log(rep.Result.Message)
+			t.Log(rep.Result.EvidenceText())
 			r.awaitSilence(t, DriverSilence)
 			if !rep.Result.Measured { // iperf had no processor to tell anything in
-				if !strings.Contains(rep.Result.Message, "nothing about the device") {
+				if !strings.Contains(rep.Result.EvidenceText(), "nothing about the device") {
 					t.Error("it isn't said why there is no figure")
 				}
 				return

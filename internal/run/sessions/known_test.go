@@ -88,7 +88,7 @@ func TestLossOfADeviceThatDropsOneInAHundred(t *testing.T) {
 		t.Fatalf("%s: %s", rep.Ending, rep.Message)
 	}
 	d := rep.Result.Directions[0].Sessions.Datagrams
-	t.Logf("%s; the device: %+v", rep.Result.Message, counts[0])
+	t.Logf("%s; the device: %+v", rep.Result.EvidenceText(), counts[0])
 	if counts[0].Missed > 0 {
 		t.Fatalf("the device missed %d frames: it wasn't what it claims to be", counts[0].Missed)
 	}
@@ -127,7 +127,7 @@ func TestRoundTripOfADeviceThatDelays(t *testing.T) {
 		t.Fatalf("%s: %s", rep.Ending, rep.Message)
 	}
 	rtt := rep.Result.Directions[0].Sessions.RoundTrip
-	t.Logf("%s; %+v", rep.Result.Message, rtt)
+	t.Logf("%s; %+v", rep.Result.EvidenceText(), rtt)
 	if rep.Result.Reason != report.TargetReached || rtt == nil || math.Abs(float64(rtt.MeanMicroseconds)-10_000) > 500 {
 		t.Errorf("%s: %+v", rep.Result.Reason, rtt)
 	}
@@ -144,7 +144,7 @@ func TestGoodputOfIperf3ThroughFiftyMegabits(t *testing.T) {
 			if !rep.Result.Measured {
 				t.Fatalf("%s: %s", rep.Ending, rep.Message)
 			}
-			t.Log(rep.Result.Message)
+			t.Log(rep.Result.EvidenceText())
 			const want = 50e6 * 1448 / 1518
 			if got := float64(rep.Result.Directions[0].Sessions.GoodputBitsPerSecond); math.Abs(got/want-1) > 0.02 {
 				t.Errorf("%.3f Mb/s, want %.3f within 2 %%", got/1e6, want/1e6)
@@ -163,7 +163,7 @@ func TestAWeakReceiverOfDatagramsIsNeverTheDevice(t *testing.T) {
 	})
 	rep := r.run(t)
 	d := rep.Result.Directions[0].Sessions
-	t.Log(rep.Result.Message)
+	t.Log(rep.Result.EvidenceText())
 	if d.Datagrams.Lost > 0 && (rep.Result.Reason == report.PathLimited || d.Datagrams.DroppedByReceiver == 0) {
 		t.Errorf("%s: %+v", rep.Result.Reason, d.Datagrams)
 	}

@@ -42,7 +42,7 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
 	if rep.Ending != report.Completed || !rep.Result.Measured {
-		t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.Message)
+		t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.EvidenceText())
 	}
 	_, forwarded := r.counters(t, "east")
 	const mtu, header = 1500, 14
@@ -114,7 +114,7 @@ func TestADeviceThatTranslatesAddresses(t *testing.T) {
 			})
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
 			if rep.Ending != report.Completed || !rep.Result.Measured || len(rep.Path) != 2 {
-				t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Result.Message, rep.Path)
+				t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Result.EvidenceText(), rep.Path)
 			}
 			if outward, inward := rep.Path[0], rep.Path[1]; !outward.Proven || !strings.Contains(outward.Message,
 				"they came from 198.19.0.9: the device translates addresses") || !inward.Proven {
@@ -163,9 +163,9 @@ func TestASlowReceiverIsNeverTheDevicesLimit(t *testing.T) {
 		ends[1].SlowReader = 250_000 // 4 connections of 8 Mb/s, of the 47.7 that come through
 	})
 	rep := r.run(t)
-	if rep.Result.Reason != report.GeneratorLimited || !rep.Result.LowerBound() || !strings.Contains(rep.Result.Message,
+	if rep.Result.Reason != report.GeneratorLimited || !rep.Result.LowerBound() || !strings.Contains(rep.Result.EvidenceText(),
 		"the receiver was too slow") {
-		t.Errorf("%s: %s", rep.Result.Reason, rep.Result.Message)
+		t.Errorf("%s: %s", rep.Result.Reason, rep.Result.EvidenceText())
 	}
 	for _, f := range rep.Figures {
 		if f.Metric == figures.GoodputBitsPerSecond && (f.High != "" || f.Reason != report.GeneratorLimited) {

@@ -70,8 +70,9 @@ func Bursts() *report.Report {
 	r := Measured(Limited(150_000))
 	answer := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
 	r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited
-	r.Result.Message = "window 12 was clean; what was lost above that may be the generator's doing, so this is a " +
-		"lower bound"
+	r.Result.Cause = report.Cause{Detail: report.SentInBursts}
+	r.Result.Evidence = []report.EvidenceRow{{Subject: "answer", Window: r.Result.Window, Text: "clean"},
+		{Subject: "load above", Window: 6, Text: "generator-0 sent in bursts"}}
 	for i := range r.Windows {
 		w := &r.Windows[i]
 		if w.Quality != report.Lossy || w.Load <= r.Windows[answer].Load {
