@@ -232,7 +232,7 @@ func shortestBurst(r *report.Report) (shortest report.Figure) {
 		return shortest
 	}
 	for _, f := range figures.Of(r) {
-		if f.Metric == figures.BackToBackFrames && f.Missing == "" &&
+		if f.Metric == report.BackToBackFrames && f.Missing == "" &&
 			(shortest.Low == "" || f.Low.Float() < shortest.Low.Float()) {
 			shortest = f
 		}
