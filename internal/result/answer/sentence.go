@@ -231,9 +231,13 @@ func shortestBurst(r *report.Report) (shortest report.Figure) {
 	if r.Result.Reason != report.BurstsMeasured {
 		return shortest
 	}
+	seen := map[string]bool{} // the first figure of a direction in frames is its burst
 	for _, f := range figures.Of(r) {
-		if f.Metric == report.BackToBackFrames && f.Missing == "" &&
-			(shortest.Low == "" || f.Low.Float() < shortest.Low.Float()) {
+		if f.Unit != "frames" || seen[f.Direction] {
+			continue
+		}
+		seen[f.Direction] = true
+		if f.Missing == "" && (shortest.Low == "" || f.Low.Float() < shortest.Low.Float()) {
 			shortest = f
 		}
 	}
