@@ -331,7 +331,7 @@ func TestSuitesInTheList(t *testing.T) {
 	p.saysMeasured(p.makes(s, 0, 1), passed)
 	p.saysRunning(p.makes(s, 1, 1), 42)
 	r := p.types("kubectl linerate list")
-	r.wants(t, 0, "four-systems  Running  25  1 of 4    0    -", "")
+	r.wants(t, 0, "four-systems  Running  25        1 of 4    0       -", "")
 	r.wants(t, 0, "four-systems-half-imix-r1  Running  42", "")
 	r.wants(t, 0, "1 more test of suites: kubectl linerate list --all shows them", "")
 	p.types("kubectl linerate list --all").wants(t, 0, "four-systems-linux-imix-r1  Measured  -", "")
