@@ -37,7 +37,7 @@ type LoadTest struct {
 	// spec is what to measure, and how. A new run is a new LoadTest (metadata.generateName). The order of links
 	// decides the default directions, and which port is wired to which link.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links.map(l, l) == oldSelf.links.map(l, l) && (has(self.sharedPort) ? has(oldSelf.sharedPort) && self.sharedPort == oldSelf.sharedPort : !has(oldSelf.sharedPort)) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && (has(self.criteria) ? has(oldSelf.criteria) && self.criteria == oldSelf.criteria : !has(oldSelf.criteria)) && (has(self.observers) ? has(oldSelf.observers) && self.observers == oldSelf.observers : !has(oldSelf.observers)) && (has(self.baseline) ? has(oldSelf.baseline) && self.baseline == oldSelf.baseline : !has(oldSelf.baseline))",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, podRetention and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="has(self.sharedPort) == has(oldSelf.sharedPort) && has(self.criteria) == has(oldSelf.criteria) && has(self.observers) == has(oldSelf.observers) && has(self.baseline) == has(oldSelf.baseline)",message="sharedPort, criteria, observers and baseline can't be added or removed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Spec LoadTestSpec `json:"spec"`
 
@@ -83,10 +83,12 @@ type LoadTestSpec struct {
 	// generator is what sends and receives the traffic. Default: engine Software.
 	// +optional
 	// +kubebuilder:default={engine: Software, replicas: 1}
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="generator can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Generator GeneratorSpec `json:"generator,omitzero"`
 
 	// dut is the device under test. Example: {type: Reference}.
 	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="dut can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	DUT DUTSpec `json:"dut"`
 
 	// links are the wires between the generator and the DUT: two or more, with dut.role Endpoint one.
@@ -96,21 +98,25 @@ type LoadTestSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="self.map(l, l) == oldSelf.map(l, l)",message="links can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Links []LinkSpec `json:"links"`
 
 	// sharedPort says whether ends of the links may be on one physical port, as virtual functions are: Refused
 	// (default) or Allowed. They share its bandwidth, and frames may never reach a wire; the result says so.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sharedPort can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	SharedPort SharedPort `json:"sharedPort,omitempty"`
 
 	// traffic is what is sent, and which way. Default: IMIX both ways between two links.
 	// +optional
 	// +kubebuilder:default={profile: IMIX}
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="traffic can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Traffic TrafficSpec `json:"traffic,omitzero"`
 
 	// procedure is how the load is varied. Default: a ramp to 100 % of line rate.
 	// +optional
 	// +kubebuilder:default={type: Ramp, ramp: {}}
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="procedure can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Procedure ProcedureSpec `json:"procedure,omitzero"`
 
 	// criteria make the verdict: all met, the test has passed. Example: [{name: line-rate, metric:
@@ -119,6 +125,7 @@ type LoadTestSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="criteria can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Criteria []Criterion `json:"criteria,omitempty"`
 
 	// observers read vital signs beside the traffic, such as how busy processors are. Example: [{name: cpu, observed:
@@ -127,11 +134,13 @@ type LoadTestSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="observers can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Observers []Observer `json:"observers,omitempty"`
 
 	// baseline is what criteria with maxRegression compare with. Default: the run's --baseline. Example:
 	// {loadTest: vpp-main}.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="baseline can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Baseline *BaselineSpec `json:"baseline,omitempty"`
 
 	// activeDeadline ends the run, counted from its start (in a cluster from all pods ready), and keeps what was

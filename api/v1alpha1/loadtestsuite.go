@@ -35,7 +35,7 @@ type LoadTestSuite struct {
 
 	// spec is what to measure, and how often. A new run is a new LoadTestSuite (metadata.generateName).
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclusions) == has(oldSelf.exclusions) && (!has(self.exclusions) || self.exclusions == oldSelf.exclusions) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.calibration) == has(oldSelf.calibration) && (!has(self.calibration) || self.calibration == oldSelf.calibration)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="has(self.axes) == has(oldSelf.axes) && has(self.exclusions) == has(oldSelf.exclusions) && has(self.seed) == has(oldSelf.seed) && has(self.criteria) == has(oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && has(self.calibration) == has(oldSelf.calibration)",message="axes, exclusions, seed, criteria, baseline and calibration can't be added or removed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped suite can't be continued: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Spec LoadTestSuiteSpec `json:"spec"`
 
@@ -72,6 +72,7 @@ type LoadTestSuiteSpec struct {
 
 	// template is the LoadTest that all cells begin with.
 	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="template can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Template LoadTestTemplate `json:"template"`
 
 	// axes are what is varied: each combination of their values is a cell. The first axis makes the tables' rows,
@@ -80,6 +81,7 @@ type LoadTestSuiteSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf && self.map(a, a.name) == oldSelf.map(a, a.name) && self.map(a, a.values.map(v, v.name)) == oldSelf.map(a, a.values.map(v, v.name))",message="axes can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Axes []Axis `json:"axes,omitempty"`
 
 	// exclusions leaves out every cell that has all the values of an entry. Example: [{system: apu6, frames: 64b}].
@@ -88,11 +90,13 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinProperties=1
 	// +kubebuilder:validation:items:MaxProperties=4
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="exclusions can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Exclusions []Exclusion `json:"exclusions,omitempty"`
 
 	// calibration first measures the generators by themselves, over a cable in the device's place, with each
 	// traffic of the suite. {} has all defaults. Default: none. Example: {margin: 10%}.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="calibration can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Calibration *CalibrationSpec `json:"calibration,omitempty"`
 
 	// repetitions is how often each cell is measured; the spread of its figures is that of its repetitions. Example: 5.
@@ -100,6 +104,7 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="repetitions can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Repetitions int32 `json:"repetitions,omitempty"`
 
 	// parallelism is how many tests may be under way; those that wait for devices count. Example: 1.
@@ -114,18 +119,21 @@ type LoadTestSuiteSpec struct {
 	// each time. ByCell: all repetitions of a cell, then the next cell.
 	// +optional
 	// +kubebuilder:default=Shuffled
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="order can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Order SuiteOrder `json:"order,omitempty"`
 
 	// seed draws the order of Shuffled. Default: made of the suite's name; the suite's report has it. Example: 7.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2147483647
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="seed can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Seed int64 `json:"seed,omitempty"`
 
 	// failurePolicy says what follows a test that ended unmeasured for good: Continue (default) or Stop, which
 	// starts nothing further.
 	// +optional
 	// +kubebuilder:default=Continue
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="failurePolicy can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 
 	// invalidRetries is how often tests of a cell may be repeated that ended unmeasured, or with a lower bound
@@ -134,6 +142,7 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=8
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="invalidRetries can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	InvalidRetries *int32 `json:"invalidRetries,omitempty"`
 
 	// criteria make the verdict on each cell, over its repetitions; all cells passed, the suite has passed.
@@ -142,11 +151,13 @@ type LoadTestSuiteSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="criteria can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Criteria []Criterion `json:"criteria,omitempty"`
 
 	// baseline is what criteria with maxRegression compare with: the cells of a value, measured in turns with the
 	// others, or an earlier suite ({suite: nightly-1}). Example: {axis: image, value: main}.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="baseline can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Baseline *SuiteBaselineSpec `json:"baseline,omitempty"`
 
 	// ttlAfterFinished deletes the suite, its LoadTests and all Reports so long after its end. Default: never.
