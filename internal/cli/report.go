@@ -17,6 +17,7 @@ import (
 
 func newReport(s Streams) *cobra.Command {
 	var format, view, rows string
+	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Render saved Reports again, as one table, and suites' tables",
@@ -55,10 +56,16 @@ func newReport(s Streams) *cobra.Command {
 			if err := render.Fits(format, len(documents.Reports), len(documents.Suites)); err != nil {
 				return exit.BadInput("--output: %w", err)
 			}
-			return writeView(s.Stdout, format, render.OfTests(documents))
+			options := sidebyside.TextOptions(s.Stdout)
+			options.Evidence = verbose
+			if err := render.Write(s.Stdout, format, render.OfTests(documents), options); err != nil {
+				return exit.NotMeasured("print: %w", err)
+			}
+			return nil
 		},
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Tests))
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "add the evidence behind each answer, in text")
 	cmd.Flags().StringVar(&view, "view", string(render.Tests),
 		"how to show them: tests, each with its evidence; rfc2544, in the forms of RFC 2544, section 26: throughput "+
 			"over frame sizes, frame loss over load; heatmap, throughput over product and loadtest, frame loss over "+
