@@ -296,6 +296,7 @@ func (w *world) reportOf(t *v1alpha1.LoadTest) *report.Report {
 	if r != nil && r.Result.Measured && w.away != nil && w.away(t.Name) {
 		r.Result.NotHeld, r.Result.Reason, r.Result.Saturated = "link east went down 8s after traffic began and "+
 			"stayed down", report.NotHeld, false
+		r.Result.Message = "Not held: link east went down"
 	}
 	if r == nil || !r.Result.Measured || w.bound == nil || w.bound(t.Name) == 0 {
 		return r
