@@ -13,7 +13,7 @@ import (
 // +kubebuilder:resource:shortName=lt,categories=linerate
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.phase`,description="Waiting, Starting, Running, Ending, Suspended, Measured, Stopped or Failed"
 // +kubebuilder:printcolumn:name="Progress",type=integer,JSONPath=`.status.progress.percent`,description="How many percent of the run are done"
-// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.summary`,description="Packets per second, layer-1 bits per second, percent of line rate"
+// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.summary`,description="What came back in packets per second, and as a share of the line rate"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.reason`,description="What it waits for, what limited the result, or why it failed"
 // +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="The criteria's verdict"
 // +kubebuilder:printcolumn:name="DUT",type=string,JSONPath=`.spec.dut.type`,description="What is tested",priority=1

@@ -128,7 +128,7 @@ func (w *statusWriter) recordEnding(st *v1alpha1.LoadTestStatus, e *ending) {
 			st.Report.Digest = wording.Limited(env.Digest, 80)
 		}
 		if e.figures {
-			st.Result, st.Summary = resultOf(r), wording.Limited(figures.Summary(r), 256)
+			st.Result, st.Summary = resultOf(r), wording.Limited(figures.Brief(r), 256)
 		}
 	}
 	e.record(w.conditions, st)

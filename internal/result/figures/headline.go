@@ -112,7 +112,13 @@ func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
 // lower bound has "≥", and an unconfirmed figure "~". Without a figure it is "not measured". Of sessions it says what
 // each direction's did, as in "west→east: 47.7 Mb/s goodput, 14 retransmits, rtt 44.1 ms", without the round trip where
 // it may not be the path's.
-func Summary(r *report.Report) string {
+func Summary(r *report.Report) string { return summary(r, lineShareText) }
+
+// Brief is a Summary for a cell of a table, whose share is of the line rate, as in "654 kpps both ways together
+// (99.9 %)".
+func Brief(r *report.Report) string { return summary(r, shareText) }
+
+func summary(r *report.Report, share func(*report.Report, report.Headline) string) string {
 	h := HeadlineOf(r)
 	text := ""
 	switch {
@@ -125,7 +131,7 @@ func Summary(r *report.Report) string {
 	case r.Result.Estimated():
 		text = summaryOfEstimates(r)
 	default:
-		text = ratesText(r, h) + frameSizeText(r) + lineShareText(r, h)
+		text = ratesText(r, h) + frameSizeText(r) + share(r, h)
 	}
 	if len(r.Result.SharedPorts) > 0 {
 		text += ", on a shared port"
@@ -200,20 +206,28 @@ func frameSizeText(r *report.Report) string {
 	return fmt.Sprintf(", %d-byte frames", largest)
 }
 
-// lineShareText is the share of what the links carry, as in " (75.3 % of 1 Gb/s)" or " (75.3 % of 2 × 1 Gb/s)". It is
-// empty where a line rate is unknown, or each direction has a figure of its own.
-func lineShareText(r *report.Report, h report.Headline) string {
+// shareText is the share of what the links carry, as in " (75.3 %)". It is empty where a line rate is unknown, or each
+// direction has a figure of its own.
+func shareText(r *report.Report, h report.Headline) string {
 	if h.Percent <= 0 || unlike(r, h) {
 		return ""
 	}
 	const permille = units.Percent(units.Hundred / 1000)
-	share := strconv.FormatFloat(float64(h.Percent/permille)/10, 'f', 1, 64) + " % of " // never rounded up
+	return " (" + strconv.FormatFloat(float64(h.Percent/permille)/10, 'f', 1, 64) + " %)" // never rounded up
+}
+
+// lineShareText is a shareText with the line rate, as in " (75.3 % of 1 Gb/s)" or " (75.3 % of 2 × 1 Gb/s)".
+func lineShareText(r *report.Report, h report.Headline) string {
+	share := strings.TrimSuffix(shareText(r, h), ")")
+	if share == "" {
+		return ""
+	}
 	rates := r.RateOfEachLink()
 	line := units.BitRate(0)
 	for _, d := range r.Result.Directions {
 		rate := min(rates[d.From], rates[d.To])
 		if rate <= 0 || line > 0 && rate != line {
-			return " (" + share + "line rate)"
+			return share + " of line rate)"
 		}
 		line = rate
 	}
@@ -221,7 +235,7 @@ func lineShareText(r *report.Report, h report.Headline) string {
 	if n := len(r.Result.Directions); n > 1 {
 		text = fmt.Sprintf("%d × %s", n, text)
 	}
-	return " (" + share + text + ")"
+	return share + " of " + text + ")"
 }
 
 // summaryOfGoals is each goal's answer, as in "NDR 39.7 kpps, PDR 39.9 kpps both ways together".
