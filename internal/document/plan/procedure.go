@@ -98,6 +98,12 @@ func (p *Procedure) SetOverloadTrial(lasts Duration) {
 	overload.TrialDuration, p.MaximumOfferedLoad = lasts, &overload
 }
 
+// TargetField names the field with the highest load that the procedure may ask for. It is empty where there is none.
+func (p Procedure) TargetField() string {
+	return map[string]string{"": "procedure.ramp.targetRate", TypeRamp: "ramp.targetRate", TypeSearch: "search.maxRate",
+		TypeSoak: "soak.maxRate", TypeConstantLoad: "constantLoad.rate", TypeFrameLoss: "frameLoss.maxRate"}[p.Type]
+}
+
 // MarshalJSON writes a ramp with all its fields, zero ones included, as the method's hash depends on them.
 func (p Procedure) MarshalJSON() ([]byte, error) {
 	if p.Type == TypeRamp || p.Type == "" {
@@ -112,3 +118,127 @@ func (p Procedure) MarshalJSON() ([]byte, error) {
 	type plain Procedure
 	return json.Marshal(plain(p))
 }
+
+// Ramp is the staircase, with warm-up, steps to the target, refinement below saturation, confirmation, and hold.
+type Ramp struct {
+	WarmupRate     units.Rate `json:"warmupRate"`
+	WarmupDuration Duration   `json:"warmupDuration"`
+	TargetRate     units.Rate `json:"targetRate"`
+	RampDuration   Duration   `json:"rampDuration"`
+	StepDuration   Duration   `json:"stepDuration"`
+	Settle         Duration   `json:"settle"`
+	// width of the last bracket relative to its upper end, or 0 for no refinement
+	RefineTo units.Ratio `json:"refineTo"`
+	// RefineFor is for how long refinement and confirmation may go on looking. A first confirmation may end later.
+	// With 0 only the number of their windows is bounded.
+	RefineFor        Duration `json:"refineFor,omitzero"`
+	ConfirmDuration  Duration `json:"confirmDuration"`
+	HoldDuration     Duration `json:"holdDuration"`
+	StopAtSaturation bool     `json:"stopAtSaturation"`
+}
+
+// Each is a ramp of each direction by itself, one after another, while the others are held.
+type Each struct {
+	// Directions are those of the Plan, such as "west→east", in its order. A procedure gets nothing else from a
+	// Plan.
+	Directions []string `json:"directions"`
+	// OthersAt is the load at which the directions that don't vary are held, as a share of the target. With 0
+	// nothing is sent in them.
+	OthersAt units.Ratio `json:"othersAt"`
+}
+
+// ConstantLoad holds one rate, and judges each window separately, so a disturbed window doesn't void the others.
+type ConstantLoad struct {
+	Rate units.Rate `json:"rate,omitzero"`
+	// Unlimited is instead of Rate. It is all that the ends of sessions can send, as far as congestion control lets
+	// them.
+	Unlimited      bool     `json:"unlimited,omitempty"`
+	WarmupDuration Duration `json:"warmupDuration"` // at the rate itself, before the first window, not judged
+	Duration       Duration `json:"duration"`       // of all windows together
+	Window         Duration `json:"window"`
+}
+
+// FrameLoss is RFC 2544 section 26.3. It has finite trials from the highest load down, and the share of frames lost
+// at each.
+type FrameLoss struct {
+	From           units.Rate `json:"from"`
+	To             units.Rate `json:"to"`
+	Step           units.Rate `json:"step"`
+	WarmupDuration Duration   `json:"warmupDuration"` // a trial at To, not judged
+	TrialDuration  Duration   `json:"trialDuration"`
+	// StopAfterClean ends the descent after so many successive trials without loss. With 0 it goes down to To.
+	StopAfterClean int `json:"stopAfterClean,omitempty"`
+}
+
+// MaximumOfferedLoad is RFC 2285's forwarding rate at maximum offered load. It has finite trials at all that the
+// line carries, of which the generators may reach less.
+type MaximumOfferedLoad struct {
+	Rate           units.Rate `json:"rate"`
+	WarmupDuration Duration   `json:"warmupDuration"` // a trial at the same rate, not judged
+	TrialDuration  Duration   `json:"trialDuration"`
+	Trials         int        `json:"trials"`
+}
+
+// BackToBack is RFC 9004's back-to-back frames. It searches several times for the longest burst without loss, after
+// a trial at the same rate.
+type BackToBack struct {
+	Rate           units.Rate `json:"rate"`
+	WarmupDuration Duration   `json:"warmupDuration"` // a trial at the same rate, not judged
+	TrialDuration  Duration   `json:"trialDuration"`
+	// of each direction, in packets per second, or zero where the trial shows how fast the device forwards
+	Throughput units.Rate `json:"throughput,omitzero"`
+	Longest    Duration   `json:"longest"` // of a burst, at the rate that generators reach
+	// of the lengths with and without loss in the end, relative to the first
+	Resolution  units.Ratio `json:"resolution"`
+	Repetitions int         `json:"repetitions"` // of the search
+}
+
+// Soak is draft-vpolak-bmwg-plrsearch. It estimates the load at which LossRatio of the frames is lost on average,
+// by trials of growing length.
+type Soak struct {
+	LossRatio      units.Ratio `json:"lossRatio"`
+	Duration       Duration    `json:"duration"` // of all trials together
+	FirstTrial     Duration    `json:"firstTrial"`
+	TrialGrowth    Duration    `json:"trialGrowth"` // from trial to trial
+	MinRate        units.Rate  `json:"minRate"`
+	MaxRate        units.Rate  `json:"maxRate"`
+	WarmupDuration Duration    `json:"warmupDuration"` // a trial at MinRate, not judged
+}
+
+// FramesWithoutLoss ÷ r is how many frames without loss show, with 95 % confidence, that the loss ratio is below r,
+// since e⁻³ < 5 %.
+const FramesWithoutLoss = 3
+
+// FramesNeeded is how many frames it takes to say anything about the loss ratio.
+func (s Soak) FramesNeeded() int64 {
+	return (FramesWithoutLoss*int64(units.One) + int64(s.LossRatio) - 1) / max(1, int64(s.LossRatio))
+}
+
+// Search finds, for each of several goals, the highest load that meets it, by finite trials, as
+// draft-ietf-bmwg-mlrsearch has them or decided sooner.
+type Search struct {
+	Classification string     `json:"classification"` // one of the classifications
+	Preset         string     `json:"preset,omitempty"`
+	MinRate        units.Rate `json:"minRate"`
+	MaxRate        units.Rate `json:"maxRate"`
+	WarmupDuration Duration   `json:"warmupDuration"` // a trial at MinRate, not judged
+	// Goals are what loads must meet. The result's own figures are the first goal's.
+	Goals []Goal `json:"goals"`
+}
+
+// Goal is what a load must meet. Of trials that last FinalTrialDuration each, and DurationSum together, at most
+// ExceedRatio lose more than LossRatio.
+type Goal struct {
+	Name               string      `json:"name"`
+	LossRatio          units.Ratio `json:"lossRatio"` // of the worst direction
+	FinalTrialDuration Duration    `json:"finalTrialDuration"`
+	DurationSum        Duration    `json:"durationSum"`
+	ExceedRatio        units.Ratio `json:"exceedRatio"`
+	Width              units.Ratio `json:"width"` // of the bounds in the end, relative to the upper one
+}
+
+// How a search's trials decide whether a load meets a goal.
+const (
+	ClassifyRFC9971    = "RFC9971"
+	ClassifySequential = "Sequential"
+)

@@ -126,7 +126,7 @@ func TestTheHeaviestDocumentsThatAreReadTakeNoMoreThanTheirBound(t *testing.T) {
 	}{
 		"windows":           {head + `"windows":[`, "{},", "{}]}", 300_000},
 		"windows with more": {head + `"windows":[`, `{"evidence":{},"disturbance":{"waits":[{}]}},`, "{}]}", 190_000},
-		"goals":             {head + `"result":{"goals":[`, `{},`, "{}]}}", 150_000},
+		"goals":             {head + `"result":{"goals":[`, `{},`, "{}]}}", 130_000},
 		"samples":           {head + `"samples":[`, `{"directions":[]},`, "{}]}", 1_100_000},
 		"words":             {head + `"notes":[`, `{"text":"x"},`, "{}]}", 2_500_000},
 		"names":             {fmt.Sprintf(`{"version":%q,"ending":"Completed","plan":{"version":%q,"names":{`, report.Version, plan.Version), `"%d":"x",`, `"":""}}}`, 1_000_000},

@@ -228,7 +228,7 @@ func whyLowerBound(reason report.Reason) string {
 	case report.NearGenerators:
 		return ": it is close to what the generators do by themselves, and the limit may be theirs"
 	case report.BurstsMeasured:
-		return ": the longest burst allowed lost nothing, so raise procedure.backToBack.longest"
+		return ": the longest burst allowed lost nothing, so raise procedure.backToBack.maxBurstDuration"
 	case report.LoadEstimated:
 		return ": no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration"
 	case report.OtherDirection:

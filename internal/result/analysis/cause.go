@@ -63,6 +63,7 @@ func causeOfBound(r *report.Report, c procedure.Conclusion) report.Cause {
 func causeOfInconclusive(r *report.Report, c procedure.Conclusion, w report.Window) report.Cause {
 	lossy := func(o report.Window) bool { return o.Quality == report.Lossy }
 	o := windowAbove(r, w, report.Window.LostToDisturbance)
+	_, holdsOneLoad := r.Plan.Procedure.HeldLoad()
 	switch {
 	case c.AllAtOnce != nil && c.AllAtOnce.Verdict != report.Invalid:
 		return report.Cause{Detail: report.OthersHeldAbove}
@@ -70,7 +71,7 @@ func causeOfInconclusive(r *report.Report, c procedure.Conclusion, w report.Wind
 		return report.Cause{}
 	case c.Unattributed:
 		return report.Cause{Detail: report.LossUnattributed}
-	case r.Plan.Procedure.Type == plan.TypeConstantLoad:
+	case holdsOneLoad:
 		return report.Cause{Detail: report.LossMayBeTesters}
 	case !c.Finished:
 		return report.Cause{Detail: report.CutShort}

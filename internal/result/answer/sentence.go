@@ -120,7 +120,7 @@ func detailOfPlan(r *report.Report) report.Detail {
 		return ownKernel
 	case reason == report.LossAboveLimit && hidesDrops(r):
 		return hiddenDrops
-	case reason == report.TargetReached && p.Procedure.Type == plan.TypeConstantLoad:
+	case reason == report.TargetReached && holdsOneLoad(p):
 		return loadHeld
 	case reason == report.TargetReached && r.Result.Total.LineRatePercent >= almostAll:
 		return atLineRate
@@ -130,6 +130,11 @@ func detailOfPlan(r *report.Report) report.Detail {
 		return longestBurst
 	}
 	return ""
+}
+
+func holdsOneLoad(p *plan.Plan) bool {
+	_, holds := p.Procedure.HeldLoad()
+	return holds
 }
 
 // almostAll is the share of the line rate from which on a load is all that the links carry.
@@ -163,6 +168,7 @@ func valuesOf(r *report.Report) map[string]string {
 	values := map[string]string{
 		"loss":    "frames are lost",
 		"limit":   wording.Share(limit),
+		"ratio":   wording.Share(limit), // of a procedure that asks about a loss, it is that one
 		"process": wording.Limited(wording.Printable(c.Process), longestName),
 		"link":    c.Link, "direction": c.Direction,
 		"limits": strings.Join(r.Result.SetBy[:min(len(r.Result.SetBy), mostNames)], " and "),
@@ -192,9 +198,6 @@ func valuesOf(r *report.Report) map[string]string {
 	if n := cmp.Or(c.Frames, int64(shortestBurst(r).Low.Float())); n > 0 {
 		values["frames"] = wording.Count(n)
 	}
-	if p.Procedure.Soak != nil {
-		values["ratio"] = wording.Share(p.Procedure.Soak.LossRatio)
-	}
 	for _, field := range fields() {
 		values[field] = p.NameOf(field)
 	}
@@ -209,16 +212,13 @@ const (
 
 // fields are the LoadTest's fields that rows name.
 func fields() []string {
-	return []string{"procedure.directions", "procedure.maxLossRatio", "procedure.othersAt",
-		"backToBack.longest", "backToBack.rate", "soak.maxRate", "activeDeadline"}
+	return []string{"procedure.directions", "procedure.maxLossRatio", "procedure.otherLoad",
+		"backToBack.maxBurstDuration", "backToBack.rate", "soak.maxRate", "activeDeadline"}
 }
 
 // targetField is the field that has the highest load asked for, by its name where the test was asked for.
 func targetField(p *plan.Plan) string {
-	field := map[string]string{plan.TypeRamp: "ramp.targetRate", "": "procedure.ramp.targetRate",
-		plan.TypeSearch: "search.maxRate", plan.TypeSoak: "soak.maxRate",
-		plan.TypeConstantLoad: "constantLoad.rate", plan.TypeFrameLoss: "frameLoss.from",
-	}[p.Procedure.Type]
+	field := p.Procedure.TargetField()
 	if field == "" {
 		return ""
 	}

@@ -135,7 +135,7 @@ func table() map[cause]row {
 		{report.Inconclusive, report.LossNotRepeated}: {lowerBound, "above it the device lost frames in one trial and " +
 			"not in the next.", "Measure again, with longer trials."},
 		{report.Inconclusive, report.OthersHeldAbove}: {lowerBound, "the other directions were held at more than they " +
-			"carry.", "[Lower {procedure.othersAt}.]"},
+			"carry.", "[Lower {procedure.otherLoad}.]"},
 		{report.Inconclusive, report.LossMayBeTesters}: {lowerBound, "part of the loss may be the generator's own.",
 			"Give it processors of its own, then measure again."},
 		{report.Inconclusive, report.CutShort}: {lowerBound, "the run ended before the limit was found.",
@@ -158,7 +158,7 @@ func table() map[cause]row {
 		{report.BurstsMeasured, ""}: {bursts, "the device passes[ {frames} frames] at once without loss, then its " +
 			"buffer is full.", noWayOut},
 		{report.BurstsMeasured, longestBurst}: {bursts, "the device passed the longest burst allowed.",
-			"[Raise {backToBack.longest} to fill its buffer.]"},
+			"[Raise {backToBack.maxBurstDuration} to fill its buffer.]"},
 		{report.LoadEstimated, ""}: {estimated, "at this load {ratio} of the frames are lost on average, with 95 % " +
 			"confidence.", noWayOut},
 		{report.LoadEstimated, aboveNoLoad}: {lowerBound, "no load that was offered is known to be too much.",

@@ -231,7 +231,7 @@ func TestATargetThatWasReachedIsALowerBound(t *testing.T) {
 		outcome             report.Outcome
 		says                string
 	}{
-		"no burst is long enough":           {longest, longest, report.Undecided, "more runs won't help: the longest burst allowed lost nothing, so raise procedure.backToBack.longest"},
+		"no burst is long enough":           {longest, longest, report.Undecided, "more runs won't help: the longest burst allowed lost nothing, so raise procedure.backToBack.maxBurstDuration"},
 		"1.5 % less than the target":        {five(comparison.Run{Low: 985_000, High: 990_000}), reached, report.Undecided, "5 of the baseline's runs found a lower bound only, and more runs won't help: all that was asked for came back, so raise the target"},
 		"both reached it":                   {reached, reached, report.Undecided, "5 of the candidate's and 5 of the baseline's runs found a lower bound only"},
 		"5 % less than the target":          {five(comparison.Run{Low: 950_000, High: 955_000}), reached, report.DidFail, "at least 4.50 % less"},

@@ -139,7 +139,7 @@ func boundsWayOut(runs []Run) string {
 		isReason(report.OtherDirection))
 	add("they are close to what the generators do by themselves, and the limit may be theirs, so give them more",
 		isReason(report.NearGenerators))
-	add("the longest burst allowed lost nothing, so raise procedure.backToBack.longest",
+	add("the longest burst allowed lost nothing, so raise procedure.backToBack.maxBurstDuration",
 		isReason(report.BurstsMeasured))
 	add("no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration",
 		isReason(report.LoadEstimated))

@@ -23,9 +23,9 @@ func TestSendersThatShareAProcessorTellThatTheyWait(t *testing.T) {
 			o := Options{CPUs: []int{firstProcessor(t)}}
 			return cable(t, o, o)
 		},
-		"live frames": func(t *testing.T) (Port,
+		"live frames, each port by threads of its own": func(t *testing.T) (Port,
 			Port) {
-			return liveEnds(t, Options{CPUs: []int{firstProcessor(t)}}, 2)
+			return liveEnds(t, Options{Cores: 1, CPUs: []int{firstProcessor(t)}}, 2)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
