@@ -19,7 +19,7 @@ func TestAGateWaitsAsLongAsARunMayTake(t *testing.T) {
 	}
 	for name, procedure := range map[string]string{
 		"by default":            "",
-		"without a search":      "  procedure: {ramp: {refineTo: \"0%\"}}\n",
+		"without a search":      "  procedure: {ramp: {precision: \"0%\"}}\n",
 		"with a long staircase": "  procedure: {ramp: {stepDuration: 1s, settleDuration: 300ms, rampDuration: 30m}}\n",
 		"with long windows": "  procedure: {ramp: {stepDuration: 30s, rampDuration: 10m, confirmDuration: 5m, " +
 			"holdDuration: 20m}}\n",

@@ -76,7 +76,7 @@ func (s *scene) runnersAlone(name string, pod *corev1.Pod) {
 func (s *scene) countedApart(r *report.Report) {
 	s.Helper()
 	if len(r.Result.Directions) != 2 || len(r.Path) != 2 {
-		s.Fatalf("%d directions, %d paths: %s", len(r.Result.Directions), len(r.Path), r.Result.Message)
+		s.Fatalf("%d directions, %d paths: %s", len(r.Result.Directions), len(r.Path), r.Result.EvidenceText())
 	}
 	for _, p := range r.Path {
 		if !p.Proven {

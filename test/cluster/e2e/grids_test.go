@@ -32,7 +32,7 @@ func TestAFlood(t *testing.T) {
 	test := s.complete("flood", patience)
 	s.want(test, "Accepted=True Valid", "Complete=True Measured")
 	r := s.report(test)
-	s.Log(r.Result.Message)
+	s.Log(r.Result.EvidenceText())
 	for _, fault := range (truth.Device{Limits: map[string]int64{truth.Direction("west", "east"): limit}, Burst: 20 * time.Millisecond}).Faults(r) {
 		s.Error(fault)
 	}
@@ -70,7 +70,7 @@ func TestGrids(t *testing.T) {
 		s.network("west", s.resource("west"))
 		s.network("east", s.resource("east"))
 		cells := s.grid("examples/suites/loss-grid.yaml",
-			"from: 30kpps, to: 5kpps, step: 5kpps, trialDuration: 2s,", "from: 30kpps, to: 6kpps, step: 12kpps, warmupDuration: 1s, trialDuration: 3s,",
+			"maxRate: 30kpps, minRate: 5kpps, step: 5kpps, trialDuration: 2s,", "maxRate: 30kpps, minRate: 6kpps, step: 12kpps, warmupDuration: 1s, trialDuration: 3s,",
 			"    - {name: 512b, patch: {traffic: {frameSize: 512}}}\n", "")
 		for _, cell := range []string{"reference-64b", "reference-1518b"} {
 			s.curve(cells[cell], 10_000, "west→east", "east→west")
@@ -150,7 +150,7 @@ func (s *scene) curve(t *lineratev1alpha1.LoadTest, limit int64, directions ...s
 		s.Errorf("%s: %s", t.Name, fault)
 	}
 	if len(r.Result.Curve) == 0 || len(r.Result.Directions) != len(directions) {
-		s.Errorf("%s: a curve of %d directions has %d figures: %s", t.Name, len(r.Result.Directions), len(r.Result.Curve), r.Result.Message)
+		s.Errorf("%s: a curve of %d directions has %d figures: %s", t.Name, len(r.Result.Directions), len(r.Result.Curve), r.Result.EvidenceText())
 	}
 	for _, w := range r.Windows {
 		if disturbed := w.Phase == report.Trial && (!w.Counts() || slices.ContainsFunc(w.Directions, report.Direction.UnderOffered)); disturbed {
@@ -170,7 +170,7 @@ func (s *scene) sessions(t *lineratev1alpha1.LoadTest, bitsPerSecond, datagram i
 	s.want(t, "Accepted=True Valid", "Complete=True Measured")
 	r := s.report(t)
 	if len(r.Path) == 0 || len(r.Result.Directions) != 1 || r.Result.Directions[0].Sessions == nil {
-		s.Fatalf("%s: %d paths, and of one direction %+v: %s", t.Name, len(r.Path), r.Result.Directions, r.Result.Message)
+		s.Fatalf("%s: %d paths, and of one direction %+v: %s", t.Name, len(r.Path), r.Result.Directions, r.Result.EvidenceText())
 	}
 	for _, p := range r.Path {
 		if translates := strings.Contains(p.Message, "the device translates addresses"); !p.Proven || translates != (r.Plan.DUT.Mode().NAT != nil) {
@@ -178,7 +178,7 @@ func (s *scene) sessions(t *lineratev1alpha1.LoadTest, bitsPerSecond, datagram i
 		}
 	}
 	n := r.Result.Directions[0].Sessions
-	s.Logf("%s: %s: %s", t.Name, r.Result.Reason, r.Result.Message)
+	s.Logf("%s: %s: %s", t.Name, r.Result.Reason, r.Result.EvidenceText())
 	off := float64(n.GoodputBitsPerSecond-bitsPerSecond) / float64(bitsPerSecond)
 	if excused := r.Result.Reason == report.GeneratorLimited || r.Result.Reason == report.MachineLimited; off > 0.01 || off < -0.01 && !excused {
 		s.Errorf("%s: %d bits/s of payload, %+.2f %% off %d, and the reason is %s", t.Name, n.GoodputBitsPerSecond, 100*off, bitsPerSecond, r.Result.Reason)

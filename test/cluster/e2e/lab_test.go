@@ -80,7 +80,7 @@ func (s *scene) truth(t *lineratev1alpha1.LoadTest, limit int64) {
 	} else { // which is the truth only where the windows say so
 		s.want(t, "Accepted=True Valid", "Complete=True NotMeasured", "Stalled=True NotMeasured")
 	}
-	s.Logf("%s: %s", t.Name, r.Result.Message)
+	s.Logf("%s: %s", t.Name, r.Result.EvidenceText())
 	device := truth.Device{Limits: map[string]int64{truth.Direction("west", "east"): limit, truth.Direction("east", "west"): limit}, Burst: 20 * time.Millisecond, Stall: 50 * time.Millisecond}
 	for _, fault := range device.Faults(r) {
 		s.Error(fault)

@@ -117,7 +117,7 @@ func (s *scene) goals(test *lineratev1alpha1.LoadTest, limit float64, each bool)
 		truth := truthOfGoal(limit, g.Name)
 		summed := !each || number == 0
 		if g.Irregular != "" || len(g.Result.Directions) != 2 {
-			s.Errorf("%s has no two bounds: %s %s", g.Name, g.Irregular, g.Result.Message)
+			s.Errorf("%s has no two bounds: %s %s", g.Name, g.Irregular, g.Result.EvidenceText())
 			continue
 		}
 		shown := 0

@@ -69,7 +69,7 @@ func TestAGeneratorForEachLink(t *testing.T) {
 	got, _ := r.report(t)
 	for _, d := range got.Result.Directions {
 		if answer := d.Received.PacketsPerSecond; !got.Result.Saturated || answer < 970 || answer > 1010 {
-			t.Errorf("%s→%s: %d packets/s, %s", d.From, d.To, answer, got.Result.Message)
+			t.Errorf("%s→%s: %d packets/s, %s", d.From, d.To, answer, got.Result.EvidenceText())
 		}
 	}
 	for _, total := range got.Totals {

@@ -26,7 +26,7 @@ func TestARunInACluster(t *testing.T) {
 		}
 		answer := got.Result.Directions[0].Received.PacketsPerSecond
 		if !e.Final || e.Ending != "Completed" || !got.Result.Saturated || answer < 970 || answer > 1010 {
-			t.Errorf("%+v: %d packets/s, %s", e, answer, got.Result.Message)
+			t.Errorf("%+v: %d packets/s, %s", e, answer, got.Result.EvidenceText())
 		}
 		if g := got.Generators[0]; g.Pod != "t-1-generator-0" || g.Node != "n1" {
 			t.Errorf("generator %+v", g)
@@ -99,6 +99,6 @@ func TestAnAPIServerThatIsAwayForTwentySeconds(t *testing.T) {
 	}
 	got, e := r.report(t)
 	if !e.Final || got.Ending != report.Completed || !got.Result.Saturated {
-		t.Errorf("%+v: %s", e, got.Result.Message)
+		t.Errorf("%+v: %s", e, got.Result.EvidenceText())
 	}
 }

@@ -121,14 +121,14 @@ func (a answer) unit() string {
 // held holds a Report to the known limit: faults are claims that aren't so, missing is what a calm machine has to find and this one didn't.
 func (a answer) held(r *report.Report) (faults, missing []string) {
 	if r.Ending != report.Completed || len(r.Result.Directions) == 0 {
-		return nil, []string{fmt.Sprintf("ending %s: %s %s", r.Ending, r.Message, r.Result.Message)}
+		return nil, []string{fmt.Sprintf("ending %s: %s %s", r.Ending, r.Message, r.Result.EvidenceText())}
 	}
 	if !r.Result.Confirmed || !slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return saturated(r, d) }) {
-		missing = append(missing, fmt.Sprintf("saturated %v, confirmed %v: %s", r.Result.Saturated, r.Result.Confirmed, r.Result.Message))
+		missing = append(missing, fmt.Sprintf("saturated %v, confirmed %v: %s", r.Result.Saturated, r.Result.Confirmed, r.Result.EvidenceText()))
 	}
 	for _, d := range r.Result.Directions {
 		if !saturated(r, d) && (d.Limit == nil || d.Limit.Reason != report.OtherDirection) {
-			missing = append(missing, fmt.Sprintf("%s is a lower bound, and no other direction's doing: %s", d.Name(), r.Result.Message))
+			missing = append(missing, fmt.Sprintf("%s is a lower bound, and no other direction's doing: %s", d.Name(), r.Result.EvidenceText()))
 		}
 		if off := a.off(d); math.Abs(off) > 0.01 {
 			said := fmt.Sprintf("%s: received %+v, %.2f %% off the known %d", d.Name(), d.Received, off*100, a.limit)

@@ -75,7 +75,7 @@ func TestEachDirectionsOwnLimit(t *testing.T) {
 // off is what keeps the directions' figures from being these limits within 1 %: each a limit of its own, or else a lower bound wherever the direction carries more.
 func off(r *report.Report, limits bool, want ...int64) (faults []string) {
 	if r.Ending != report.Completed || !r.Result.Measured || len(r.Result.Directions) != len(want) {
-		return []string{fmt.Sprintf("ending %s: %s %s", r.Ending, r.Message, r.Result.Message)}
+		return []string{fmt.Sprintf("ending %s: %s %s", r.Ending, r.Message, r.Result.EvidenceText())}
 	}
 	for i, d := range r.Result.Directions {
 		if away := float64(d.Received.PacketsPerSecond-want[i]) / float64(want[i]); math.Abs(away) > 0.01 {

@@ -173,7 +173,7 @@ func (d impairedDevice) measure(t *testing.T) (a impairedAnswer) {
 		return a
 	}
 	a.report = &rep
-	t.Logf("%s %s", rep.Message, rep.Result.Message)
+	t.Logf("%s %s", rep.Message, rep.Result.EvidenceText())
 	for _, w := range rep.Windows {
 		if w.Quality == report.Invalid {
 			t.Logf("window %d says nothing: %s", w.Number, w.Reason)

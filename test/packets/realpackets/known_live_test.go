@@ -97,7 +97,7 @@ func (a liveAnswer) faults(r *report.Report) (faults, missing []string) {
 		}
 		at := slices.IndexFunc(r.Result.Directions, func(m report.Direction) bool { return truth.Direction(m.From, m.To) == name })
 		if at < 0 {
-			missing = append(missing, name+": no figure: "+r.Result.Message)
+			missing = append(missing, name+": no figure: "+r.Result.EvidenceText())
 			continue
 		}
 		d := r.Result.Directions[at]
@@ -105,7 +105,7 @@ func (a liveAnswer) faults(r *report.Report) (faults, missing []string) {
 		case off > liveNear || saturated(r, d) && off < -liveNear:
 			faults = append(faults, fmt.Sprintf("%s: %d, %+.2f %% off", name, d.Received.PacketsPerSecond, 100*off))
 		case !saturated(r, d) && (off < -liveNear || d.Limit == nil || d.Limit.Reason != report.OtherDirection):
-			missing = append(missing, fmt.Sprintf("%s: a lower bound, %d: %s", name, d.Received.PacketsPerSecond, r.Result.Message))
+			missing = append(missing, fmt.Sprintf("%s: a lower bound, %d: %s", name, d.Received.PacketsPerSecond, r.Result.EvidenceText()))
 		}
 	}
 	return faults, missing

@@ -147,7 +147,7 @@ func (g given) measure(t *testing.T) (int, *report.Report) {
 	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
 	}
-	t.Logf("%s %s", r.Message, r.Result.Message)
+	t.Logf("%s %s", r.Message, r.Result.EvidenceText())
 	return got.code, &r
 }
 
@@ -180,7 +180,7 @@ spec:
 // faults are what keeps a Report from being the known answer.
 func (g given) faults(r *report.Report, code int) (faults []string) {
 	if r.Ending != report.Completed || !r.Result.Measured {
-		return []string{fmt.Sprintf("ending %s, measured %v: %s %s", r.Ending, r.Result.Measured, r.Message, r.Result.Message)}
+		return []string{fmt.Sprintf("ending %s, measured %v: %s %s", r.Ending, r.Result.Measured, r.Message, r.Result.EvidenceText())}
 	}
 	if r.Result.Saturated {
 		faults = append(faults, "a limit is claimed, and nothing searched for one")

@@ -90,7 +90,7 @@ func TestKnownAnswersOfSearches(t *testing.T) {
 		rep, said := s.measure(t, s.classification)
 		faults, missing := s.held(rep, said)
 		if rep != nil {
-			said = rep.Result.Message
+			said = rep.Result.EvidenceText()
 		}
 		return knownAnswer{report: rep, faults: faults, missing: missing, took: time.Since(begun),
 			cells: []string{s.name, s.classification, strings.ReplaceAll(said, "|", "\\|")}}
@@ -107,7 +107,7 @@ func (d searchedDevice) measure(t *testing.T, classification string) (rep *repor
 	if err := json.Unmarshal([]byte(got.stdout), rep); err != nil {
 		return nil, fmt.Sprintf("exit code %d, and no Report: %s", got.code, strings.TrimSpace(got.stderr))
 	}
-	t.Logf("%s %s", rep.Message, rep.Result.Message)
+	t.Logf("%s %s", rep.Message, rep.Result.EvidenceText())
 	for _, w := range rep.Windows {
 		if w.Quality == report.Invalid {
 			t.Logf("window %d says nothing: %s", w.Number, w.Reason)

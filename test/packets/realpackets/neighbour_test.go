@@ -63,7 +63,7 @@ func TestABusyLoopIsNoWeakDevice(t *testing.T) {
 			}
 			voided, wrong := voidedWindows(r), wrongIfBelieved(r, limit)
 			if beside && voided == 0 && r.Result.Saturated {
-				t.Errorf("%d packets/s are said to be the limit, and no window is voided: %s", r.Result.Directions[0].Received.PacketsPerSecond, r.Result.Message)
+				t.Errorf("%d packets/s are said to be the limit, and no window is voided: %s", r.Result.Directions[0].Received.PacketsPerSecond, r.Result.EvidenceText())
 			}
 			rows = append(rows, neighbourRow(beside, limit, r, voided, wrong, len(faults)))
 		})

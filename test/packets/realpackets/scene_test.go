@@ -95,7 +95,7 @@ func (s *scene) measure(t *testing.T, procedure, directions, bound string, deman
 	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
 	}
-	t.Logf("%s %s", r.Message, r.Result.Message)
+	t.Logf("%s %s", r.Message, r.Result.EvidenceText())
 	return got.code, &r
 }
 

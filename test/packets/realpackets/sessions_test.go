@@ -35,7 +35,7 @@ spec:
 			for range runs {
 				r := measure(t, file+c.traffic)
 				if !r.Result.Measured {
-					t.Fatalf("%s: %s", r.Result.Reason, r.Result.Message)
+					t.Fatalf("%s: %s", r.Result.Reason, r.Result.EvidenceText())
 				}
 				for _, d := range r.Result.Directions {
 					if got, said := float64(d.Sessions.GoodputBitsPerSecond), r.Result.Reason == report.PathLimited; said && got < c.least || got > c.most {
@@ -68,7 +68,7 @@ spec:
   procedure: {type: ConstantLoad, constantLoad: {rate: 20mbps, warmupDuration: 1s, duration: 5s, window: 1s}}
 `)
 	if r.Result.Reason != report.TargetReached || len(r.Result.Directions) != 2 {
-		t.Fatalf("%s: %s", r.Result.Reason, r.Result.Message)
+		t.Fatalf("%s: %s", r.Result.Reason, r.Result.EvidenceText())
 	}
 	for i, is := range []string{report.Receiver, report.Sender} {
 		d := r.Result.Directions[i]

@@ -143,7 +143,7 @@ func TestACurveOfEachFrameSize(t *testing.T) {
 		losses = append(losses, lossOfEachLoad(r)...)
 		g := given{name: cell, limit: 10_000}
 		if points := g.points(r); len(points) != 8 {
-			faults = append(faults, fmt.Sprintf("%s: %d loads and directions could be judged, want 8: %s", cell, len(points), r.Result.Message))
+			faults = append(faults, fmt.Sprintf("%s: %d loads and directions could be judged, want 8: %s", cell, len(points), r.Result.EvidenceText()))
 		}
 		for _, p := range g.points(r) {
 			for _, fault := range p.faults() {

@@ -64,7 +64,7 @@ func TestReceiveDropsAreNotTheDevices(t *testing.T) {
 		t.Fatalf("no receive drop was provoked: this test would prove nothing (%s)", r.Message)
 	}
 	if r.Result.Saturated {
-		t.Errorf("%d frames that the generator dropped were charged to the device: %s", dropped, r.Result.Message)
+		t.Errorf("%d frames that the generator dropped were charged to the device: %s", dropped, r.Result.EvidenceText())
 	}
 	for _, w := range r.Windows {
 		if w.Quality == report.Lossy {

@@ -89,7 +89,7 @@ func TestZeroLoss(t *testing.T) {
 // claimsLessLoss is where a Report claims less loss than a device has that loses one frame in oneIn.
 func claimsLessLoss(r *report.Report, oneIn int64) (claims []string) {
 	if oneIn > 0 && (r.Result.Confirmed || r.Verdict.Outcome == report.Passed) {
-		claims = append(claims, fmt.Sprintf("confirmed %v, %s: %s; %+v", r.Result.Confirmed, r.Result.Reason, r.Result.Message, r.Verdict))
+		claims = append(claims, fmt.Sprintf("confirmed %v, %s: %s; %+v", r.Result.Confirmed, r.Result.Reason, r.Result.EvidenceText(), r.Verdict))
 	}
 	for _, w := range r.Windows {
 		for _, d := range w.Directions {
@@ -114,7 +114,7 @@ func zeroFaults(r *report.Report, oneIn int64) (faults []string) {
 		}
 	}
 	if oneIn == 0 && (r.Ending != report.Completed || !r.Result.Confirmed || r.Result.Total.MostLost() != 0) {
-		faults = append(faults, fmt.Sprintf("%s, %s, confirmed %v: %s", r.Ending, r.Result.Reason, r.Result.Confirmed, r.Result.Message))
+		faults = append(faults, fmt.Sprintf("%s, %s, confirmed %v: %s", r.Ending, r.Result.Reason, r.Result.Confirmed, r.Result.EvidenceText()))
 	}
 	return faults
 }

@@ -80,7 +80,7 @@ func (q asked) judge(r *report.Report, saves bool) *answer {
 func (q asked) limits(r *report.Report, a *answer, prefix, goal string) {
 	if !r.Result.Measured {
 		a.add(0, "%sno figure: %s", prefix, r.Result.Reason)
-		a.miss("%s%s", prefix, r.Result.Message)
+		a.miss("%s%s", prefix, r.Result.EvidenceText())
 		return
 	}
 	for _, m := range r.Result.Directions {
@@ -118,7 +118,7 @@ func (q asked) loads(r *report.Report, a *answer) {
 		}
 	}
 	if len(all) == 0 {
-		a.miss("no figure: %s", r.Result.Message)
+		a.miss("no figure: %s", r.Result.EvidenceText())
 	}
 	for _, m := range all {
 		back := min(float64(m.Offered.PacketsPerSecond), float64(q.limit))
@@ -164,7 +164,7 @@ func (q asked) buffers(r *report.Report, a *answer, known bool) {
 	for _, m := range r.Result.Directions {
 		buffer, found := m.OwnFigure(procedure.BufferFrames)
 		if !found || buffer.Low == "" {
-			a.miss("%s: bursts show nothing: %s", m.Name(), r.Result.Message)
+			a.miss("%s: bursts show nothing: %s", m.Name(), r.Result.EvidenceText())
 			continue
 		}
 		if buffer.High == "" {
@@ -189,7 +189,7 @@ func (q asked) critical(r *report.Report, a *answer) {
 		c := m.Estimate
 		switch {
 		case c == nil:
-			a.miss("%s: no critical load: %s", m.Name(), r.Result.Message)
+			a.miss("%s: no critical load: %s", m.Name(), r.Result.EvidenceText())
 		case c.PacketsPerSecond == "":
 			a.add(0, "from %s to %s", c.Low, c.High)
 			a.miss("%s: an end of the critical load's interval is unknown", m.Name())
@@ -202,14 +202,14 @@ func (q asked) critical(r *report.Report, a *answer) {
 		}
 	}
 	if len(r.Result.Directions) == 0 {
-		a.miss("no figure: %s", r.Result.Message)
+		a.miss("no figure: %s", r.Result.EvidenceText())
 	}
 }
 
 // latencies are the medians of how long frames were under way, where the device holds each for a known time.
 func (q asked) latencies(r *report.Report, a *answer) {
 	if len(r.Result.Latency) == 0 {
-		a.miss("no latency: %s", r.Result.Message)
+		a.miss("no latency: %s", r.Result.EvidenceText())
 	}
 	for _, l := range r.Result.Latency {
 		if l.Missing != "" {
