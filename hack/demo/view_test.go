@@ -79,7 +79,7 @@ func TestView(t *testing.T) {
 		v := newView(&out)
 		v.width = func() int { return 60 }
 		v.show(trials, later)
-		first := "\r\x1b[Kknown-answer  1:05 ▕████████░░░░░░░░░░░░▏ ramping: 16.66 K…\n" +
+		first := "\r\x1b[Kknown-answer  1:05 ▕████████░░░░░░░░░░░░▏ ramping: 16.66 k…\n" +
 			"\r\x1b[Krouter        0:00 ▕░░░░░░░░░░░░░░░░░░░░▏ isn't created yet\n"
 		if diff := cmp.Diff(first, out.String()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -43,8 +43,9 @@ const (
 	EndsWaited    Detail = "EndsWaited"    // nothing came back while the ends' programs waited for processors
 	PartlyJudged  Detail = "PartlyJudged"  // windows say nothing about the device
 	LostInBetween Detail = "LostInBetween" // more frames are missing than all windows lost
-	// NotMeasured, where no burst was needed.
-	NoBurstSearched Detail = "NoBurstSearched"
+	// NotMeasured.
+	NoBurstSearched Detail = "NoBurstSearched" // no burst was needed
+	NothingReturned Detail = "NothingReturned" // nothing came back of a load, though single frames did
 	// LoadHeld, where all directions' limits together are too much.
 	LimitsTogether Detail = "LimitsTogether"
 )

@@ -20,7 +20,7 @@ func causeOf(r *report.Report, unchecked, c procedure.Conclusion, result report.
 	case report.NoCleanLoad:
 		return causeOfNoCleanLoad(r, c)
 	case report.NotMeasured:
-		return causeOfVoid(r)
+		return causeOfNotMeasured(r)
 	case report.BurstsMeasured, report.LoadHeld:
 		return causeOfOverload(c)
 	case report.LossAboveLimit, report.BurstsOnly:
@@ -33,6 +33,21 @@ func causeOf(r *report.Report, unchecked, c procedure.Conclusion, result report.
 		return causeOfVoid(r)
 	}
 	return causeOfBound(r, c)
+}
+
+// causeOfNotMeasured is why no window shows anything of the device. A direction of which nothing came back is named
+// where nothing else explains the silence.
+func causeOfNotMeasured(r *report.Report) report.Cause {
+	cause := causeOfVoid(r)
+	if cause.Detail != "" || len(r.Windows) == 0 {
+		return cause
+	}
+	for _, d := range r.Windows[len(r.Windows)-1].Directions {
+		if d.Sent.Packets > 0 && d.Returned.Packets == 0 {
+			return report.Cause{Detail: report.NothingReturned, Direction: d.Name()}
+		}
+	}
+	return cause
 }
 
 // causeOfBound is what kept an answer from being the device's limit.

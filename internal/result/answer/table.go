@@ -206,6 +206,8 @@ func table() map[cause]row {
 			"Measure where processors are not shared."},
 		{report.NotMeasured, report.SentInBursts}: {notMeasured, "the generator sent in bursts, or stood still.",
 			"Give it processors of its own."},
+		{report.NotMeasured, report.NothingReturned}: {notMeasured, "nothing of the load came back {direction}, though " +
+			"single frames did.", "See what the device does under load."},
 		{report.NotMeasured, report.NoBurstSearched}: {notMeasured, "the device lost nothing of the bursts' rate, so no " +
 			"burst fills its buffer.", "[Raise {backToBack.rate}.]"},
 	}

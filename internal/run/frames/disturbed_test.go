@@ -78,10 +78,10 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 		if rep.Result.Saturated || rep.Result.Reason != report.MachineLimited || !rep.Result.Measured {
 			t.Errorf("%+v\n%s", rep.Result, trace(rep))
 		}
-		for _, want := range []string{"others had processors of this machine that the test needed", "napi/east-12",
-			"sh (process 4711)"} {
-			if !strings.Contains(rep.Result.EvidenceText(), want) {
-				t.Errorf("the result says %q, and nothing of %q", rep.Result.EvidenceText(), want)
+		text := rep.Result.Message + "\n" + rep.Result.EvidenceText()
+		for _, want := range []string{"used the device's processor (sh)", "napi/east-12", "sh (process 4711)"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the result says %q, and nothing of %q", text, want)
 			}
 		}
 	})

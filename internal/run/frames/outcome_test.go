@@ -26,7 +26,7 @@ func TestTheResultOfARun(t *testing.T) {
 	}{
 		"a device with a limit is saturated at it": {
 			scene(), report.Completed, report.LossAboveLimit, true, true, 9950, 10050,
-			"the lowest load that lost frames"},
+			"lowest loss, window"},
 		"the whole staircase and a hold lead to the same limit": {
 			scene(toTheTop, hold(30)), report.Completed, report.LossAboveLimit, true, true, 9950, 10050, ""},
 		"a target of twenty times the limit": {
@@ -39,7 +39,7 @@ func TestTheResultOfARun(t *testing.T) {
 			19750, 19950, ""},
 		"a generator too weak for the device is a lower bound": {
 			scene(onGenerator(func(g *sim.Generator) { g.MaxRate = 7 * kpps })), report.Completed,
-			report.GeneratorLimited, false, true, 6950, 7000, "lower bound"},
+			report.GeneratorLimited, false, true, 6950, 7000, "Lower bound"},
 		"a generator too weak for the target but not for the device": {
 			scene(onGenerator(func(g *sim.Generator) { g.MaxRate = 12 * kpps })), report.Completed,
 			report.LossAboveLimit, true, true, 9900, 10050, ""},
@@ -48,7 +48,7 @@ func TestTheResultOfARun(t *testing.T) {
 				g.ReceiveDrops,
 					g.ReceiveDropsFrom = units.One/10, 6*kpps
 			})),
-			report.Completed, report.GeneratorLimited, false, true, 5900, 6100, "lower bound"},
+			report.Completed, report.GeneratorLimited, false, true, 5900, 6100, "Lower bound"},
 		"a generator that always drops measures nothing, and blames nobody": {
 			scene(deviceLimit(0), onGenerator(func(g *sim.Generator) { g.ReceiveDrops = units.One / 10 })),
 			report.Completed, report.NoCleanLoad, false, false, 0, 0, "the generator itself dropped"},
@@ -57,7 +57,7 @@ func TestTheResultOfARun(t *testing.T) {
 			false, false, 0, 0, "lost, limit 0.1 %"},
 		"a device that returns nothing under load is found in the warm-up": {
 			scene(onDevice(func(d *sim.Device) { d.Capacity = func(float64) float64 { return 0 } })),
-			report.Completed, report.NotMeasured, false, false, 0, 0, "none of 2500 frames came back"},
+			report.Completed, report.NotMeasured, false, false, 0, 0, "nothing of the load came back west→east"},
 		"a machine that loses what the Reference's limit lets through is a lower bound": {
 			scene(deviceLimit(8*kpps), reference(10_000)), report.Completed, report.MachineLimited, false, true, 7800,
 			8020, "this machine lost frames that the Reference's limit lets through"},
@@ -84,7 +84,7 @@ func TestTheResultOfARun(t *testing.T) {
 		"a loopback gives the generator's own capacity": {
 			scene(forwarding(plan.L2), deviceLimit(0), onGenerator(func(g *sim.Generator) { g.MaxRate = 15 * kpps }),
 				func(s *scenario) { s.plan.DUT.Type = "Loopback" }),
-			report.Completed, report.GeneratorLimited, false, true, 14900, 15000, "lower bound"},
+			report.Completed, report.GeneratorLimited, false, true, 14900, 15000, "Lower bound"},
 		"a link that flaps leaves a figure without a claim": {
 			scene(fault(0, sim.Flap, 12)), report.Completed, report.NotHeld, false, false, 9950, 10050,
 			"link west changed its state 2 times 11s after traffic began"},
@@ -107,12 +107,12 @@ func TestTheResultOfARun(t *testing.T) {
 			scene(replicas(2), fault(1, sim.Restart, 15), unreachable(1)), report.GeneratorLost, report.Inconclusive,
 			false, false, 5000, 7000, "generator g1"},
 		"an interrupted climb is a lower bound": {
-			scene(interrupted(15)), report.Interrupted, report.Inconclusive, false, false, 4000, 6000, "lower bound"},
+			scene(interrupted(15)), report.Interrupted, report.Inconclusive, false, false, 4000, 6000, "Lower bound"},
 		"an interrupted confirmation leaves the limit unconfirmed": {
 			scene(interrupted(40)), report.Interrupted, report.LossAboveLimit, true, false, 9950, 10050, ""},
 		"a climb that has no time left is a lower bound": {
 			scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(20) }), report.Completed,
-			report.Inconclusive, false, false, 6000, 8000, "lower bound"},
+			report.Inconclusive, false, false, 6000, 8000, "Lower bound"},
 		"a search that has no time left ends with its bracket": {
 			scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(40) }), report.Completed,
 			report.LossAboveLimit, true, false, 9950, 10050, ""},
@@ -175,7 +175,7 @@ func TestTheResultOfARun(t *testing.T) {
 					t.Errorf("%s→%s received %d pps, want %d to %d", d.From, d.To, r, test.lowest, test.highest)
 				}
 			}
-			if words := rep.Message + "\n" + got.Message; !strings.Contains(words, test.message) {
+			if words := rep.Message + "\n" + got.Message + "\n" + got.EvidenceText(); !strings.Contains(words, test.message) {
 				t.Errorf("%q is not said in %q", test.message, words)
 			}
 		})

@@ -156,7 +156,7 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 					}
 				}
 				shown := strings.Contains(rep.Result.EvidenceText(),
-					"the whole run show what was lost in all of it: no frame from west→east")
+					"lost between the counters before and after: no frame from west→east")
 				if rep.Verdict.Outcome != c.want || !strings.Contains(rep.Result.EvidenceText(), "the windows' edges") ||
 					shown != (c.want == report.Passed) {
 					t.Errorf("seed %d: %+v, %+v", seed, rep.Result.EvidenceText(), rep.Verdict)
