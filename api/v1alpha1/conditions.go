@@ -1,7 +1,8 @@
 package v1alpha1
 
-// The conditions of a LoadTest. Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed exist from the
-// first reconcile on, Published and Kept from the Report's copy on, and Reconciling and Stalled only while they are true.
+// The conditions of a LoadTest. Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed exist from
+// the first reconcile on, Published and Kept from the Report's copy on, and Reconciling and Stalled only while
+// they are true.
 const (
 	// ConditionAccepted is True when the spec can be measured, False when it can't: the message says which field,
 	// and the way out.

@@ -33,8 +33,8 @@ type BackToBackSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.endsWith('pps')",message="give throughput in packets per second, such as 9.9kpps: a burst is counted in frames"
 	Throughput Rate `json:"throughput,omitempty"`
 
-	// maxBurstDuration is the longest burst, as time at the rate that is reached: less than trialDuration. Default: 2s, or a fifth of a
-	// trialDuration that is no longer. Example: 2s.
+	// maxBurstDuration is the longest burst, as time at the rate that is reached: less than trialDuration.
+	// Default: 2s, or a fifth of a trialDuration that is no longer. Example: 2s.
 	// +optional
 	MaxBurstDuration BurstDuration `json:"maxBurstDuration,omitempty"`
 

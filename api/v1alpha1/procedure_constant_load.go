@@ -22,7 +22,8 @@ type ConstantLoadSpec struct {
 	// +optional
 	Duration HoldDuration `json:"duration,omitempty"`
 
-	// window is how long each part of duration that is judged apart is. Default: 10s, or as duration needs. Example: 10s.
+	// window is how long each part of duration that is judged apart is. Default: 10s, or as duration needs.
+	// Example: 10s.
 	// +optional
 	Window HoldDuration `json:"window,omitempty"`
 }

@@ -82,7 +82,8 @@ func (ft *fit) lowerDefaultWarmUp(p *plan.Plan) {
 	for _, d := range p.Directions {
 		_, line := ft.slower(d)
 		full, excess := overLine(ramp.TargetRate, d.Mix, line)
-		if warmup, over := overLine(ramp.WarmupRate, d.Mix, line); excess == "" && (over != "" || full > 0 && warmup > full) {
+		if warmup, over := overLine(ramp.WarmupRate, d.Mix, line); excess == "" && (over != "" || full > 0 &&
+			warmup > full) {
 			ramp.WarmupRate = ramp.TargetRate
 			return
 		}

@@ -28,10 +28,10 @@ const (
 	maxLoads = 1000 // of a frame loss curve
 )
 
-// withDefaults fills in the defaults of a missing member for the procedure's type, and those that depend on other
-// fields. The schema has the other defaults of a member's fields, and can't set a missing member, or it would appear in procedures of every type.
-// TestAMissingMemberHasTheSchemasDefaults holds the two together. The default rate of a held load depends on the kind
-// of traffic.
+// withDefaults fills in the defaults of a missing member for the procedure's type, and those that depend on
+// other fields. The schema has the other defaults of a member's fields, and can't set a missing member, or it
+// would appear in procedures of every type. TestAMissingMemberHasTheSchemasDefaults holds the two together. The
+// default rate of a held load depends on the kind of traffic.
 func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha1.ProcedureSpec {
 	switch {
 	case spec.Type == v1alpha1.ProcedureRamp && spec.Ramp == v1alpha1.RampSpec{}:

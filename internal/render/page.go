@@ -135,13 +135,15 @@ func newTestView(r *report.Report, reports []*report.Report, id string) (testVie
 	return testView{ID: id, Report: r, answerView: newAnswerView(r, h), resultTables: newResultTables(r, h, id),
 		latencyTables: newLatencyTables(r, reports, id),
 		searchTables:  newSearchTables(r, id), Warnings: warnings(r),
-		Evidence: gridOf(evidence{rows: r.Result.Evidence}.table()), Doubts: doubts(r), Facts: facts(r), Graphs: graphs(r, id),
+		Evidence: gridOf(evidence{rows: r.Result.Evidence}.table()), Doubts: doubts(r), Facts: facts(r),
+		Graphs:  graphs(r, id),
 		Windows: windowViews(r), Plan: document.String()}, nil
 }
 
 func newAnswerView(r *report.Report, h report.Headline) answerView {
 	v := answerView{Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest,
-		Summary: answer.Figure(r), Standing: answer.Standing(r), Class: strings.ReplaceAll(answer.Standing(r), " ", "-"),
+		Summary: answer.Figure(r), Standing: answer.Standing(r), Class: strings.ReplaceAll(answer.Standing(r), " ",
+			"-"),
 		Measured: h.Measured, Bound: h.Bound, Unconfirmed: h.Unconfirmed, Answer: sentenceAfterBadge(r),
 		Resolution: resolutionText(r), Verdict: verdictText(r.Verdict),
 		VerdictClass: toneOrNone(outcomeOf(r.Verdict))}

@@ -116,7 +116,8 @@ func (s *section) ofFrames(r *report.Report) {
 		s.facts = append(s.facts, fact{Term: "resolution", Text: text})
 	}
 	if m := r.Result.MaxReceived; m != nil {
-		s.evidence.facts = append(s.evidence.facts, fact{Term: "max received, apart from the result", Text: mostReceived(m)})
+		s.evidence.facts = append(s.evidence.facts, fact{Term: "max received, apart from the result",
+			Text: mostReceived(m)})
 	}
 }
 

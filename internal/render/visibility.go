@@ -149,6 +149,3 @@ func unseenOf(r *report.Report, answer func(report.GeneratorPort) string) (group
 	}
 	return groups
 }
-
-// dropsAreHidden says that a loss may be the generators' own.
-func dropsAreHidden(r *report.Report) bool { return len(unseenDrops(r)) > 0 }

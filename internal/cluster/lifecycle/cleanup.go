@@ -72,7 +72,8 @@ func (cl *cleanup) hasLivePod() bool {
 
 // keepsPods says whether the pods stay after this end.
 func (cl *cleanup) keepsPods(reason string) bool {
-	return cl.test.Spec.PodRetention == v1alpha1.PodRetentionOnFailure && isFailure(reason) && cl.test.DeletionTimestamp == nil
+	return cl.test.Spec.PodRetention == v1alpha1.PodRetentionOnFailure && isFailure(reason) &&
+		cl.test.DeletionTimestamp == nil
 }
 
 // allChildren deletes everything that belongs to a test that is over, pods kept for inspection included.

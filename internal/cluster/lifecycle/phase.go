@@ -65,5 +65,6 @@ func setPhase(st *v1alpha1.LoadTestStatus) {
 			isFailure(c.Reason) {
 			st.Reason = c.Reason
 		}
+	case v1alpha1.PhaseRunning, v1alpha1.PhaseSuspended:
 	}
 }

@@ -21,7 +21,8 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 	complete := meta.IsStatusConditionTrue(d.Status.Conditions, v1alpha1.ConditionComplete)
 	st := v1alpha1.LoadTestStatus{
 		ObservedGeneration: o.Test.Generation, Attempt: d.Status.Attempt, LostRuns: d.Status.LostRuns,
-		StartTime: d.Status.StartTime, CompletionTime: d.Status.CompletionTime, Conditions: previous.DeepCopy().Conditions,
+		StartTime: d.Status.StartTime, CompletionTime: d.Status.CompletionTime,
+		Conditions: previous.DeepCopy().Conditions,
 	}
 	message := wording.Limited(wording.Printable(fmt.Sprintf("the API server refuses what is to be said of this test, "+
 		"so it ends without a result: %s; is the CustomResourceDefinition of the manager's version installed? "+

@@ -147,8 +147,9 @@ func throttleStatus(v *situation, s *step, st v1alpha1.LoadTestSuiteStatus) (v1a
 	if s.final || equality.Semantic.DeepEqual(*v.lastStatus, st) {
 		return st, time.Time{}
 	}
-	if written := v.lastStatus.UpdateTime; written != nil && equality.Semantic.DeepEqual(significantFields(v.lastStatus),
-		significantFields(&st)) {
+	if written := v.lastStatus.UpdateTime; written != nil &&
+		equality.Semantic.DeepEqual(significantFields(v.lastStatus),
+			significantFields(&st)) {
 		if due := written.Add(detailEvery); v.Now.Before(due) && !written.After(v.Now) {
 			return *v.lastStatus.DeepCopy(), due
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Detail distinguishes the causes of one Reason. Each pair of Reason and Detail has a sentence (internal/result/answer).
+// Detail distinguishes the causes of one Reason. Each pair of Reason and Detail has a sentence
+// (internal/result/answer).
 type Detail string
 
 // These are the details that only the windows show. An empty Detail means that the Reason says all.

@@ -69,8 +69,8 @@ type Result struct {
 	// for longer. A device that saves up unused rate (a policer with a bucket) may have spent it. It is 0 where the
 	// answer is shown to hold for as long as one likes, or is no load that is carried.
 	ShownFor plan.Duration `json:"shownFor,omitempty"`
-	// NotHeld is why what was asked for was not measured whole, with all that was seen. Then no criterion passes, and the
-	// figures count in no comparison. It is empty where it was measured whole.
+	// NotHeld is why what was asked for was not measured whole, with all that was seen. Then no criterion
+	// passes, and the figures count in no comparison. It is empty where it was measured whole.
 	NotHeld    string      `json:"notHeld,omitempty"`
 	Resolution units.Ratio `json:"resolution,omitempty"`
 	// Window is the number of the window that Directions and Total come from.

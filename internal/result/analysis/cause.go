@@ -25,6 +25,7 @@ func causeOf(r *report.Report, unchecked, c procedure.Conclusion, result report.
 		return causeOfOverload(c)
 	case report.LossAboveLimit, report.BurstsOnly:
 		return causeOfContradiction(r, result)
+	default:
 	}
 	if c.Unproven || c.Window == procedure.NoWindow && c.Reason == report.Inconclusive {
 		return causeOfUnproven(r)
@@ -70,6 +71,7 @@ func causeOfBound(r *report.Report, c procedure.Conclusion) report.Cause {
 		}
 	case report.Inconclusive:
 		return causeOfInconclusive(r, c, w)
+	default:
 	}
 	return report.Cause{}
 }
@@ -279,7 +281,8 @@ func strangerOn(d *report.Disturbance) string {
 		if wait.Sends {
 			continue
 		}
-		same := slices.DeleteFunc(slices.Clone(d.Others), func(o report.Other) bool { return o.Processor != wait.Processor })
+		same := slices.DeleteFunc(slices.Clone(d.Others),
+			func(o report.Other) bool { return o.Processor != wait.Processor })
 		if len(same) > 0 {
 			return slices.MaxFunc(same, longest).Process
 		}

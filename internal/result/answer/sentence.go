@@ -115,15 +115,10 @@ func detailOfPlan(r *report.Report) report.Detail {
 		return notConfirmed
 	case p.Procedure.Each != nil:
 		return severalLimits
-	case reason == report.LossAboveLimit && p.DUT.Type == "Reference" && (p.DUT.Reference == nil ||
-		p.DUT.Reference.Limit == nil):
-		return ownKernel
-	case reason == report.LossAboveLimit && hidesDrops(r):
-		return hiddenDrops
-	case reason == report.TargetReached && holdsOneLoad(p):
-		return loadHeld
-	case reason == report.TargetReached && r.Result.Total.LineRatePercent >= almostAll:
-		return atLineRate
+	case reason == report.LossAboveLimit:
+		return detailOfLimit(r)
+	case reason == report.TargetReached:
+		return detailOfTarget(r)
 	case reason == report.LoadEstimated && r.Result.LowerBound():
 		return aboveNoLoad
 	case reason == report.BurstsMeasured && shortestBurst(r).High == "":
@@ -132,9 +127,28 @@ func detailOfPlan(r *report.Report) report.Detail {
 	return ""
 }
 
-func holdsOneLoad(p *plan.Plan) bool {
-	_, holds := p.Procedure.HeldLoad()
-	return holds
+// detailOfLimit is whose limit an answer may be, beside the device's.
+func detailOfLimit(r *report.Report) report.Detail {
+	d := report.PlanOf(r).DUT
+	switch {
+	case d.Type == "Reference" && (d.Reference == nil || d.Reference.Limit == nil):
+		return ownKernel
+	case hidesDrops(r):
+		return hiddenDrops
+	}
+	return ""
+}
+
+// detailOfTarget is what the load was that the device carried whole.
+func detailOfTarget(r *report.Report) report.Detail {
+	_, held := report.PlanOf(r).Procedure.HeldLoad()
+	switch {
+	case held:
+		return loadHeld
+	case r.Result.Total.LineRatePercent >= almostAll:
+		return atLineRate
+	}
+	return ""
 }
 
 // almostAll is the share of the line rate from which on a load is all that the links carry.

@@ -212,7 +212,7 @@ func shareText(r *report.Report, h report.Headline) string {
 	if h.Percent <= 0 || unlike(r, h) {
 		return ""
 	}
-	const permille = units.Percent(units.Hundred / 1000)
+	const permille = units.Hundred / 1000
 	return " (" + strconv.FormatFloat(float64(h.Percent/permille)/10, 'f', 1, 64) + " %)" // never rounded up
 }
 
