@@ -34,7 +34,7 @@ func TestAnEstimateIsToldByDirection(t *testing.T) {
 		t.Errorf("%q", rows)
 	}
 	r.Result.NearGenerators = []string{r.Result.Directions[0].Name()}
-	if said := answer.Sentence(r); !strings.HasPrefix(said, "Lower bound: the generators do about as much") {
+	if said := answer.Sentence(r); !strings.HasPrefix(said, "Lower bound: without a device the generators reach little more") {
 		t.Errorf("near the generators' limit: %s", said)
 	}
 }

@@ -21,8 +21,8 @@ const (
 // capital begins a sentence.
 func capital(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
-	// a field's path stays as it is written
-	if first, _, _ := strings.Cut(s, " "); !unicode.IsLower(r) || strings.Contains(strings.TrimRight(first, "."), ".") {
+	// a field's path and a direction stay as they are written
+	if first, _, _ := strings.Cut(s, " "); !unicode.IsLower(r) || strings.ContainsAny(strings.TrimRight(first, "."), ".→") {
 		return s
 	}
 	return string(unicode.ToUpper(r)) + s[size:]

@@ -93,8 +93,13 @@ func (p *printer) view(v *view) {
 func (p *printer) section(s *section) {
 	p.painted(wording.Printable(s.title), bold, ": "+s.ended())
 	if s.standing != "" {
-		begin := capital(s.standing)
-		p.painted(begin, colorOf(s.tone), strings.TrimPrefix(s.answer, begin))
+		begin, rest := capital(s.standing), ""
+		if after, ok := strings.CutPrefix(s.answer, begin); ok {
+			rest = after
+		} else {
+			begin = s.answer
+		}
+		p.painted(begin, colorOf(s.tone), rest)
 	}
 	for _, t := range s.tables {
 		p.gap()

@@ -27,14 +27,25 @@ func Sentence(r *report.Report) string {
 // sentence fills the row in with the Report's values. It says for how long a rate was shown where there is room.
 func (found row) sentence(r *report.Report) string {
 	values := valuesOf(r)
-	text := capital(found.standing) + ": " + fill(found.says, values)
+	text := capital(fill(found.says, values))
+	if found.hasHeading(r.Result.Reason) {
+		text = capital(found.standing) + ": " + fill(found.says, values)
+	}
 	text = wording.JoinNonEmpty(" ", text, capital(fill(found.wayOut, values)))
-	if shown := values["shown"]; shown != "" && claimsRate(r.Result.Reason) {
+	if shown := values["shown"]; shown != "" && claimsRate(r.Result.Reason) &&
+		!strings.Contains(found.says, "{shown}") {
 		if longer := text + " Shown for " + shown + "."; utf8.RuneCountInString(longer) <= longest {
 			return longer
 		}
 	}
 	return text
+}
+
+// hasHeading says that the sentence begins with the standing. The first line says that there is no figure, and it marks
+// the directions that are bounded, where only one is.
+func (found row) hasHeading(reason report.Reason) bool {
+	return reason != report.OtherDirection &&
+		!slices.Contains([]string{notHeld, deviceLost, notMeasured}, found.standing)
 }
 
 // sentenceOfEnding is the sentence of a run that a fault ended before there was a figure. It is empty for another run,
@@ -45,7 +56,7 @@ func sentenceOfEnding(r *report.Report) string {
 		r.Result.Cause.Detail != "" {
 		return ""
 	}
-	text := capital(notMeasured) + ": " + r.Message
+	text := capital(r.Message)
 	if !strings.HasSuffix(text, ".") {
 		text += "."
 	}
@@ -185,8 +196,16 @@ func valuesOf(r *report.Report) map[string]string {
 		"ratio":   wording.Share(limit), // of a procedure that asks about a loss, it is that one
 		"process": wording.Limited(wording.Printable(c.Process), longestName),
 		"link":    c.Link, "direction": c.Direction,
-		"limits": strings.Join(r.Result.SetBy[:min(len(r.Result.SetBy), mostNames)], " and "),
-		"target": targetField(p),
+		"target":    targetField(p),
+		"strangers": "other programs or the host", "stop": "keep them off",
+		"connections": connections(p), "deadline": deadlineField(r),
+	}
+	if values["process"] != "" {
+		values["strangers"], values["stop"] = "another program ("+values["process"]+")", "stop it"
+	}
+	values["limits"], values["unloaded"] = limitsAndOthers(r.Result)
+	if p.LargestFrame() > smallestFrame {
+		values["smaller"] = " or smaller frames"
 	}
 	if limit > 0 {
 		values["loss"] = "more than " + wording.Share(limit) + " of the frames are lost"
@@ -198,10 +217,10 @@ func valuesOf(r *report.Report) map[string]string {
 		}
 	}
 	if lost := cmp.Or(c.Lost, lostOf(r.Result)); lost > 0 {
-		values["lost"] = shareLost(lost)
+		values["lost"] = wording.LostShare(lost)
 	}
 	if hidden := hiddenLoss(r); hidden > 0 {
-		values["hidden"] = shareLost(hidden)
+		values["hidden"] = wording.LostShare(hidden)
 	}
 	if c.Acceptable > 0 {
 		values["acceptable"] = wording.Ratio(c.Acceptable)
@@ -219,15 +238,52 @@ func valuesOf(r *report.Report) map[string]string {
 }
 
 const (
-	// longestName is how many bytes a program's name has in a sentence, and mostNames how many directions are listed.
+	// longestName is how many bytes a program's name has in a sentence.
 	longestName = 20
-	mostNames   = 2
+	// smallestFrame is the length of Ethernet's shortest frame, without its FCS.
+	smallestFrame = 60
 )
+
+// limitsAndOthers say which directions are at their limit, and which had no more load for that.
+func limitsAndOthers(result report.Result) (limits, others string) {
+	limits, others = "some directions reached their limit", "the others were"
+	if n := len(result.SetBy); n == 1 {
+		limits = result.SetBy[0] + " reached its limit"
+	} else if n > 1 {
+		limits = strconv.Itoa(n) + " directions reached their limits"
+	}
+	var names []string
+	for _, d := range result.Directions {
+		if !slices.Contains(result.SetBy, d.Name()) {
+			names = append(names, d.Name())
+		}
+	}
+	if len(names) == 1 {
+		others = names[0] + " was"
+	}
+	return limits, others
+}
+
+// connections is how many connections there are in all directions together. It is empty where traffic is frames.
+func connections(p *plan.Plan) string {
+	if p.Sessions == nil || p.Sessions.Parallel <= 0 {
+		return ""
+	}
+	return wording.Counted(p.Sessions.Parallel*len(p.Directions), "connection")
+}
+
+// deadlineField is the field that ended the run before its time. It is empty where no deadline did.
+func deadlineField(r *report.Report) string {
+	if r.Ending != report.DeadlineExceeded {
+		return ""
+	}
+	return report.PlanOf(r).NameOf("activeDeadline")
+}
 
 // fields are the LoadTest's fields that rows name.
 func fields() []string {
 	return []string{"procedure.directions", "procedure.maxLossRatio", "procedure.otherLoad",
-		"backToBack.maxBurstDuration", "backToBack.rate", "soak.maxRate", "activeDeadline"}
+		"backToBack.maxBurstDuration", "backToBack.rate", "soak.maxRate", "activeDeadline", "ramp.confirmDuration"}
 }
 
 // targetField is the field that has the highest load asked for, by its name where the test was asked for.
@@ -285,19 +341,6 @@ func hiddenLoss(r *report.Report) (highest units.Ratio) {
 	return highest
 }
 
-// shareLost is a share of loss in a sentence, with three digits at most, such as "0.23 %".
-func shareLost(lost units.Ratio) string {
-	percent := lost.Float() * 100
-	digits := 2
-	if percent < 0.1 {
-		digits = 4
-	}
-	if text := strconv.FormatFloat(percent, 'f', digits, 64); strings.Trim(text, "0.") != "" {
-		return strings.TrimRight(strings.TrimRight(text, "0"), ".") + " %"
-	}
-	return "less than 0.0001 %"
-}
-
 // Duration is a time in a sentence, such as "400 ms", "1.5 s" or "3 min".
 func Duration(d time.Duration) string {
 	amount, unit := d.Seconds(), " s"
@@ -332,10 +375,10 @@ func fill(text string, values map[string]string) string {
 	})
 }
 
-// capital begins a sentence. A field's path stays as it is written.
+// capital begins a sentence. A field's path and a direction stay as they are written.
 func capital(s string) string {
 	first, _, _ := strings.Cut(s, " ")
-	if s == "" || strings.Contains(strings.TrimRight(first, "."), ".") {
+	if s == "" || strings.ContainsAny(strings.TrimRight(first, "."), ".→") {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

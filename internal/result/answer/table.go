@@ -40,7 +40,7 @@ type row struct {
 // noWayOut is the way out of an answer that needs none.
 const noWayOut = ""
 
-// The kinds of answers, which begin a sentence.
+// The kinds of answers, which begin a sentence where the first line has a figure.
 const (
 	saturated    = "saturated"
 	lowerBound   = "lower bound"
@@ -59,7 +59,7 @@ const (
 
 // Ways out that several causes have.
 const (
-	ownProcessor    = "Stop them, or give it a processor of its own."
+	ownProcessor    = "{stop}, or give the device a processor of its own."
 	fasterGenerator = "Give it processors of its own, or use a faster one."
 	measureAgain    = "Then measure again."
 	measureEach     = "Measure each direction alone[ ({procedure.directions}: Each)]."
@@ -75,7 +75,7 @@ func table() map[cause]row {
 		{report.LossAboveLimit, hiddenDrops}: {saturated, "above it {loss}, by the device or by ports of the generator " +
 			"that don't count what they drop.", noWayOut},
 		{report.LossAboveLimit, notConfirmed}: {unconfirmed, "short windows show the device's limit here, but it was " +
-			"not held for {confirmation}.", "Measure again, with more time."},
+			"not held for {confirmation}[ ({ramp.confirmDuration})].", "Measure again[, with a longer {deadline}]."},
 		{report.LossAboveLimit, severalLimits}: {saturated, "each direction is at its limit, and the device carries all " +
 			"of them at once.", noWayOut},
 		{report.LossAboveLimit, report.CarriedLessLater}: {saturated, "later the device carried less[, {rate} " +
@@ -87,13 +87,14 @@ func table() map[cause]row {
 		{report.LossAboveLimit, report.CarriedLessAfterLoad}: {saturated, "after an overload the device carries less[, " +
 			"{rate} {direction}], as a policer does.", "Take that rate as its limit."},
 
-		{report.BurstsOnly, ""}: {saturated, "the device carries this for as long as one likes. More passes only in " +
-			"bursts[ of up to {frames} frames], after a pause.", noWayOut},
+		{report.BurstsOnly, ""}: {saturated, "carried[ for {shown}] without pause; faster traffic passes only in " +
+			"bursts[ of up to {frames} frames] after a pause.", noWayOut},
 
 		{report.TargetReached, ""}: {lowerBound, "the device carried all that was asked for[, though up to {hidden} may " +
 			"have been lost].",
 			"[Raise {target} to find its limit.]"},
-		{report.TargetReached, atLineRate}: {lowerBound, "the device carried all that the links carry.", noWayOut},
+		{report.TargetReached, atLineRate}: {lowerBound, "the device carried all that the links carry.",
+			"For the device's limit, use faster links[{smaller}]."},
 		{report.TargetReached, loadHeld}: {carriedWhole, "the device carried this load[, though up to {hidden} may have been lost].",
 			noWayOut},
 		{report.TargetReached, ofSessions}: {lowerBound, "all that was asked for came through.",
@@ -102,8 +103,8 @@ func table() map[cause]row {
 			"direction.", "[Raise {target} to find its limit.]"},
 
 		{report.GeneratorLimited, ""}: {lowerBound, "the generator could not send or receive more.", fasterGenerator},
-		{report.GeneratorLimited, report.SentInBursts}: {lowerBound, "above it the generator sent in bursts, which may " +
-			"cost frames at any load.", "Give it processors of its own."},
+		{report.GeneratorLimited, report.SentInBursts}: {lowerBound, "above it the generator sent in bursts, so losses " +
+			"there may not be the device's limit.", "Give it processors of its own."},
 		{report.GeneratorLimited, report.SentUnwatched}: {lowerBound, "above it the generator may have sent in bursts, " +
 			"unseen.", "Give it processors of its own."},
 		{report.GeneratorLimited, report.SendingQueueFull}: {lowerBound, "the generator's port took no more frames.",
@@ -111,25 +112,26 @@ func table() map[cause]row {
 		{report.GeneratorLimited, ofSessions}: {lowerBound, "an end of the connections could not send or receive more.",
 			"Give the ends processors of their own."},
 
-		{report.MachineLimited, ""}: {lowerBound, "other programs used the device's processor.", ownProcessor},
-		{report.MachineLimited, report.OtherPrograms}: {lowerBound, "other programs used the device's " +
-			"processor[ ({process})].", ownProcessor},
-		{report.MachineLimited, report.HostOfMachine}: {lowerBound, "the host of this virtual machine used the device's " +
+		{report.MachineLimited, ""}:                   {lowerBound, "{strangers} had the device's processor.", ownProcessor},
+		{report.MachineLimited, report.OtherPrograms}: {lowerBound, "{strangers} had the device's processor.", ownProcessor},
+		{report.MachineLimited, report.HostOfMachine}: {lowerBound, "the host of this virtual machine had the device's " +
 			"processor.", "Measure where processors are not shared."},
 		{report.MachineLimited, report.BelowReference}: {lowerBound, "above it this machine lost frames that the " +
 			"Reference's limit lets through.", "Give the device a processor of its own."},
-		{report.MachineLimited, ofSessions}: {lowerBound, "other programs used processors that the ends needed" +
-			"[ ({process})].", "Stop them, or give the ends processors of their own."},
+		{report.MachineLimited, ofSessions}: {lowerBound, "{strangers} had processors that the ends needed.",
+			"{stop}, or give the ends processors of their own."},
 
-		{report.OtherDirection, ""}: {lowerBound, "{limits} set the load of all directions.", measureEach},
+		{report.OtherDirection, ""}: {lowerBound, "{limits} first, and {unloaded} not loaded further.", measureEach},
 
-		{report.NearGenerators, ""}: {lowerBound, "the generators do about as much without a device.",
-			"Use faster generators, or give them processors of their own."},
+		{report.NearGenerators, ""}: {lowerBound, "without a device the generators reach little more, so they may be the " +
+			"limit.", "Use faster generators, or give them processors of their own."},
 
-		{report.Inconclusive, ""}: {lowerBound, "nothing above it could be judged.",
-			"Keep other work off the processors, then measure again."},
-		{report.Inconclusive, report.OtherPrograms}: {lowerBound, "above it other programs used processors that the test " +
-			"needed[ ({process})].", "Stop them, then measure again."},
+		{report.Inconclusive, ""}: {lowerBound, "trials above it could not be judged.",
+			"Keep other work off the processors of the test, then measure again."},
+		{report.Inconclusive, report.OtherPrograms}: {lowerBound, "trials above it don't count: {strangers} had " +
+			"processors of the test.", "Keep other work off them, then measure again."},
+		{report.Inconclusive, report.HostOfMachine}: {lowerBound, "trials above it don't count: the host of this virtual " +
+			"machine had processors of the test.", "Measure where processors are not shared."},
 		{report.Inconclusive, report.LossUnattributed}: {lowerBound, "frames were lost just above it, but not surely " +
 			"of one direction alone.", measureEach},
 		{report.Inconclusive, report.LossNotRepeated}: {lowerBound, "above it the device lost frames in one trial and " +
@@ -151,8 +153,8 @@ func table() map[cause]row {
 			"For its limit, search (procedure.type: Search)."},
 		{report.LoadHeld, report.LimitsTogether}: {framesLost, "at once the device doesn't carry what each direction " +
 			"carries alone: it lost {lost}.", "Take this as what all share."},
-		{report.CurveMeasured, ""}: {lossCurve, "the device lost {lost} of the highest load. The table has the loss at " +
-			"each load.", noWayOut},
+		{report.CurveMeasured, ""}: {lossCurve, "the device lost {lost} of the highest load. The loss at each load is " +
+			"listed below.", noWayOut},
 		{report.MaximumOffered, ""}: {overloaded, "the generators offered all they could, and the device lost {lost} " +
 			"of it.", "For its limit, search (procedure.type: Search)."},
 		{report.BurstsMeasured, ""}: {bursts, "the device passes[ {frames} frames] at once without loss, then its " +
@@ -163,10 +165,10 @@ func table() map[cause]row {
 			"confidence.", noWayOut},
 		{report.LoadEstimated, aboveNoLoad}: {lowerBound, "no load that was offered is known to be too much.",
 			"[Raise {soak.maxRate} or the duration.]"},
-		{report.PathLimited, ""}: {goodput, "what is between the ends held the connections back: the device, if cables " +
-			"and network cards drop nothing.", noWayOut},
-		{report.PathLimited, ofDatagrams}: {goodput, "what is between the ends lost {lost} of the datagrams: the device, " +
-			"if cables and network cards drop nothing.", noWayOut},
+		{report.PathLimited, ""}: {goodput, "the path, and not the ends, limited[ {connections} of] TCP; if cables and " +
+			"network cards drop nothing, the device is the limit.", noWayOut},
+		{report.PathLimited, ofDatagrams}: {goodput, "the path, and not the ends, lost {lost} of the datagrams; if cables " +
+			"and network cards drop nothing, the device lost them.", noWayOut},
 		{report.PathLimited, throughEndpoint}: {goodput, "the device held the connections back, if cables and the " +
 			"generator's network card drop nothing.", noWayOut},
 
@@ -180,9 +182,9 @@ func table() map[cause]row {
 			"See why, then measure again."},
 		{report.NotHeld, report.EndsWaited}: {notHeld, "nothing came back {direction} for {lasted}, while the ends waited " +
 			"for processors.", "Give the ends processors of their own."},
-		{report.NotHeld, report.OtherPrograms}: {notHeld, "other programs used processors that the test needed" +
-			"[ ({process})][; {judged} of {held} could be judged].", "Stop them, then measure again."},
-		{report.NotHeld, report.HostOfMachine}: {notHeld, "the host of this virtual machine used its processors[; {judged} " +
+		{report.NotHeld, report.OtherPrograms}: {notHeld, "{strangers} had processors of the test" +
+			"[; {judged} of {held} could be judged].", "Keep other work off them, then measure again."},
+		{report.NotHeld, report.HostOfMachine}: {notHeld, "the host of this virtual machine had its processors[; {judged} " +
 			"of {held} could be judged].", "Measure where processors are not shared."},
 		{report.NotHeld, report.SentInBursts}: {notHeld, "the generator sent in bursts, or stood still[; {judged} of " +
 			"{held} could be judged].", "Give it processors of its own."},
@@ -190,19 +192,20 @@ func table() map[cause]row {
 			"See why in the evidence, then measure again."},
 		{report.NotHeld, report.LostInBetween}: {notHeld, "frames were lost {direction} between the windows.",
 			"See what the device did then, and measure again."},
-		{report.DeviceLost, ""}: {deviceLost, "nothing came back {direction} for {lasted}, {after} after traffic began.",
-			"See whether the device restarted, then measure again."},
+		{report.DeviceLost, ""}: {deviceLost, "the device stopped forwarding: {after} into traffic, nothing came back " +
+			"{direction} for {lasted}.", "See if the device restarted, then measure again."},
 
 		{report.NoCleanLoad, ""}: {notMeasured, "the device lost frames at the lowest load already[, {rate}].",
-			"Begin with a lower load, or look for the cause."},
+			"Look for the cause, or begin with a lower load."},
 		{report.NoCleanLoad, report.LossAtEveryLoad}: {notMeasured, "the device loses {lost} of frames at every load, " +
-			"more than the {limit} allowed.", "[Accept it ({procedure.maxLossRatio}: {acceptable}), or ]find the cause."},
+			"more than the {limit} allowed.",
+			"Find the cause, which isn't overload[, or set {procedure.maxLossRatio}: {acceptable}]."},
 		{report.NoCleanLoad, report.NothingJudged}: {notMeasured, "no load could be judged.",
 			"Keep other work off the processors, then measure again."},
 		{report.NotMeasured, ""}: {notMeasured, "the run ended before anything could be judged.", "Measure again."},
-		{report.NotMeasured, report.OtherPrograms}: {notMeasured, "other programs used processors that the test needed" +
-			"[ ({process})].", "Stop them, then measure again."},
-		{report.NotMeasured, report.HostOfMachine}: {notMeasured, "the host of this virtual machine used its processors.",
+		{report.NotMeasured, report.OtherPrograms}: {notMeasured, "{strangers} had processors of the test.",
+			"Keep other work off them, then measure again."},
+		{report.NotMeasured, report.HostOfMachine}: {notMeasured, "the host of this virtual machine had its processors.",
 			"Measure where processors are not shared."},
 		{report.NotMeasured, report.SentInBursts}: {notMeasured, "the generator sent in bursts, or stood still.",
 			"Give it processors of its own."},

@@ -40,7 +40,7 @@ func TestEachReasonReadsAtOnce(t *testing.T) {
 		if strings.ContainsAny(text, "{}[]") || strings.Contains(text, "unknown value") || numbered.MatchString(text) {
 			t.Errorf("%s: %s", name, text)
 		}
-		if !strings.HasPrefix(text, capital(r.standing)+": ") || !strings.HasSuffix(text, ".") {
+		if strings.HasPrefix(text, capital(r.standing)+": ") != r.hasHeading(c.reason) || !strings.HasSuffix(text, ".") {
 			t.Errorf("%s is no sentence: %s", name, text)
 		}
 	}
@@ -90,8 +90,28 @@ func TestAFaultsMessageFits(t *testing.T) {
 		t.Error(got)
 	}
 	r.Message = "the run took longer than activeDeadline; give it more time"
-	if got := Sentence(r); got != "Not measured: the run took longer than activeDeadline; give it more time." {
+	if got := Sentence(r); got != "The run took longer than activeDeadline; give it more time." {
 		t.Error(got)
+	}
+}
+
+func TestAResultWithoutAFigureSaysSoOnce(t *testing.T) {
+	for c, want := range map[cause][2]string{
+		{report.NotHeld, report.LinkDown}: {"No result", "Link west-access went down 2.1 min after traffic began, and stayed " +
+			"down. See why, then measure again."},
+		{report.DeviceLost, ""}: {"No result", "The device stopped forwarding: 2.1 min into traffic, nothing came back " +
+			"west-access→east-access for 2.1 min. See if the device restarted, then measure again."},
+		{report.NoCleanLoad, report.NothingJudged}: {"Not measured", "No load could be judged. Keep other work off the " +
+			"processors, then measure again."},
+		{report.NoCleanLoad, report.LossAtEveryLoad}: {"No clean load", "The device loses 12.34 % of frames at every load, " +
+			"more than the 0.0001234 % allowed. Find the cause, which isn't overload, or set " +
+			"procedure.maxLossRatio: 20%."},
+	} {
+		r := longestReport(c)
+		r.Result.Measured = false
+		if first, second := Figure(r), Sentence(r); first != want[0] || second != want[1] {
+			t.Errorf("%s %s: %s.\n%s\nwant\n%s.\n%s", c.reason, c.detail, first, second, want[0], want[1])
+		}
 	}
 }
 

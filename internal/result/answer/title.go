@@ -13,8 +13,11 @@ func Title(r *report.Report) string {
 
 // Figure is the first line without the test's names. A load that was not held has no figure.
 func Figure(r *report.Report) string {
-	if r.Result.Reason == report.NotHeld || r.Result.Reason == report.DeviceLost {
-		return capital(notHeld)
+	switch reason := r.Result.Reason; {
+	case reason == report.NotHeld, reason == report.DeviceLost:
+		return "No result"
+	case reason == report.NoCleanLoad && len(r.Result.Goals) == 0 && r.Result.Cause.Detail != report.NothingJudged:
+		return "No clean load"
 	}
 	if text := figures.Summary(r); text != wording.NotMeasured {
 		return text

@@ -109,9 +109,10 @@ func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
 // Summary is the answer in one line, as a status or a list shows it, such as "1.12 Mpps west→east, 64-byte frames
 // (75.3 % of 1 Gb/s)". Packets are those received. Of several directions it has the sum, "≥ 49.7 kpps both ways
 // together", or each direction's rate where they are not alike, "west→east 4.00 kpps, east→west ≥ 4.00 kpps". A
-// lower bound has "≥", and an unconfirmed figure "~". Without a figure it is "not measured". Of sessions it says what
-// each direction's did, as in "west→east: 47.7 Mb/s goodput, 14 retransmits, rtt 44.1 ms", without the round trip where
-// it may not be the path's.
+// lower bound has "≥", and an unconfirmed figure "~". A load that was given, and that lost more than allowed, is
+// "offered 345 kpps both ways together, 300 kpps came back (12.9 % lost)". Without a figure it is "not measured". Of
+// sessions it says what each direction's did, as in "west→east: 47.7 Mb/s goodput, 14 retransmits, rtt 44.1 ms",
+// without the round trip where it may not be the path's.
 func Summary(r *report.Report) string { return summary(r, lineShareText) }
 
 // Brief is a Summary for a cell of a table, whose share is of the line rate, as in "654 kpps both ways together
@@ -130,11 +131,37 @@ func summary(r *report.Report, share func(*report.Report, report.Headline) strin
 		text = summaryOfSessions(r)
 	case r.Result.Estimated():
 		text = summaryOfEstimates(r)
+	case overloaded(r, h):
+		text = summaryOfOverload(r)
 	default:
 		text = ratesText(r, h) + frameSizeText(r) + share(r, h)
 	}
 	if len(r.Result.SharedPorts) > 0 {
 		text += ", on a shared port"
+	}
+	return text
+}
+
+// overloaded says that the figure is what came back of a load that was given, and that lost more than allowed.
+func overloaded(r *report.Report, h report.Headline) bool {
+	given := slices.Contains([]report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered},
+		r.Result.Reason)
+	return given && !unlike(r, h) && r.Result.Total.MostLost() > report.PlanOf(r).Procedure.MaxLossRatio
+}
+
+// summaryOfOverload is what was offered and what came back, as in "offered 345 kpps both ways together, 300 kpps came
+// back (12.9 % lost)", which no reader takes for a limit.
+func summaryOfOverload(r *report.Report) string {
+	total := r.Result.Total
+	frames := ""
+	if size := frameSizeText(r); size != "" {
+		frames = " of " + strings.TrimPrefix(size, ", ")
+	}
+	text := fmt.Sprintf("offered %s%s %s, %s came back (%s lost)", wording.ShortPacketRate(
+		total.Offered.PacketsPerSecond), frames, WhichDirections(r),
+		wording.ShortPacketRate(total.Received.PacketsPerSecond), wording.LostShare(total.LossRatio))
+	if r.Result.Reason == report.CurveMeasured {
+		return "highest load: " + text
 	}
 	return text
 }

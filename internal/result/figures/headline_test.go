@@ -33,6 +33,24 @@ func TestSummary(t *testing.T) {
 	})
 }
 
+// What came back of a load that was given is no limit, and does not read as one.
+func TestALoadThatLostFramesReadsAsWhatWasOfferedAndCameBack(t *testing.T) {
+	for reason, want := range map[report.Reason]string{
+		report.LoadHeld:       "offered 345 kpps both ways together, 300 kpps came back (13 % lost)",
+		report.MaximumOffered: "offered 345 kpps both ways together, 300 kpps came back (13 % lost)",
+		report.CurveMeasured:  "highest load: offered 345 kpps both ways together, 300 kpps came back (13 % lost)",
+		report.LossAboveLimit: "300 kpps both ways together (100.0 % of 2 × 1 Gb/s)",
+	} {
+		r := reporttest.Measured()
+		r.Result.Reason, r.Result.Saturated = reason, reason == report.LossAboveLimit
+		r.Result.Total.Offered.PacketsPerSecond, r.Result.Total.Received.PacketsPerSecond = 345_000, 300_000
+		r.Result.Total.LossRatio = units.One * 13 / 100
+		if got := figures.Summary(r); got != want {
+			t.Errorf("%s: %q, want %q", reason, got, want)
+		}
+	}
+}
+
 // A direction's line says what was found of that direction, whatever the whole is.
 func TestALineOfOneDirection(t *testing.T) {
 	r := reporttest.LimitsApart()

@@ -80,6 +80,20 @@ func Ratio(r units.Ratio) string { return r.Percent().String() + "%" }
 // Share is such a ratio within a sentence, such as "0.1 %".
 func Share(r units.Ratio) string { return r.Percent().String() + " %" }
 
+// LostShare is a share of frames that were lost, as a sentence has it, with two digits after its point, such as
+// "0.23 %". A small share has four.
+func LostShare(lost units.Ratio) string {
+	percent := lost.Float() * 100
+	digits := 2
+	if percent < 0.1 {
+		digits = 4
+	}
+	if text := strconv.FormatFloat(percent, 'f', digits, 64); strings.Trim(text, "0.") != "" {
+		return strings.TrimRight(strings.TrimRight(text, "0"), ".") + " %"
+	}
+	return "less than 0.0001 %"
+}
+
 // Count is a whole number with a comma between its thousands, such as "1,234,567".
 func Count(v int64) string {
 	digits := strconv.FormatInt(v, 10)
