@@ -125,7 +125,7 @@ func (w *world) apply(d lifecycle.Decision) (changed bool) {
 		return true
 	}
 	if w.refuses != nil && w.refuses(&d.Status) {
-		refused, ok := lifecycle.Refused(w.observe(), d, "status.result.directions[1]: Duplicate value")
+		refused, ok := lifecycle.Refused(w.observe(), d, "status.result.figures[1].direction.from: Too long")
 		if !ok {
 			w.fail("what is said of a test that is over is refused")
 		}
