@@ -47,16 +47,16 @@ func TestKeptReports(t *testing.T) {
 	}
 	p.createsSuite("v15")
 	p.createsSuite("v16")
-	p.outlives("nightly", 1, 152_090, release("v14"))
-	newest := p.outlives("nightly", 2, 152_100, release("v14"))
+	p.outlives("nightly", 1, 153_090, release("v14"))
+	newest := p.outlives("nightly", 2, 154_100, release("v14"))
 	for i, name := range []string{"a", "b", "c", "d", "e"} {
 		p.outlives("was-"+name, i, 152_000+int64(i), release("v15"))
 		p.outlives("is-"+name, i, 120_000+int64(i), release("v16"))
 	}
 	t.Run("the newest Report of a deleted test is printed, with its name", func(t *testing.T) {
-		p.types("kubectl linerate report nightly").wants(t, 0, "152.10 k", "LoadTest nightly is gone; this is its Report of 2026-03-16 15:")
-		p.types("kubectl linerate report nightly").wants(t, 0, "152.10 k", "kept as "+newest+" (and 1 older: kubectl linerate trend -l linerate.dev/test=nightly -n "+p.namespace+" shows all)")
-		p.types("kubectl linerate report "+newest).wants(t, 0, "152.10 k", "")
+		p.types("kubectl linerate report nightly").wants(t, 0, "OpenBSD 64b: 154 kpps", "LoadTest nightly is gone; this is its Report of 2026-03-16 15:")
+		p.types("kubectl linerate report nightly").wants(t, 0, "OpenBSD 64b: 154 kpps", "kept as "+newest+" (and 1 older: kubectl linerate trend -l linerate.dev/test=nightly -n "+p.namespace+" shows all)")
+		p.types("kubectl linerate report "+newest).wants(t, 0, "OpenBSD 64b: 154 kpps", "")
 		p.types("kubectl linerate report vpp-64b").wants(t, 2, "", "no LoadTest or LoadTestSuite vpp-64b in namespace "+p.namespace)
 	})
 	t.Run("they are compared by their labels and by their names", func(t *testing.T) {

@@ -107,7 +107,7 @@ func TestConnectionsAreLost(t *testing.T) {
 		p.saysRunning("vpp-imix", 10)
 		watch.talk.await(t, "ramping")
 		p.saysMeasured("vpp-imix", passed)
-		watch.ends().wants(t, 0, "OpenBSD  64b", "measured")
+		watch.ends().wants(t, 0, "OpenBSD 64b: 152 kpps west→east", "measured")
 	})
 	t.Run("a long outage is reported once, and what happened meanwhile is seen", func(t *testing.T) {
 		t.Parallel()
@@ -121,7 +121,7 @@ func TestConnectionsAreLost(t *testing.T) {
 		p.saysMeasured("vpp-imix", passed)
 		w.set(false)
 		watch.talk.await(t, "the API server answers again")
-		watch.ends().wants(t, 0, "OpenBSD  64b", "measured")
+		watch.ends().wants(t, 0, "OpenBSD 64b: 152 kpps west→east", "measured")
 	})
 	t.Run("patience ends", func(t *testing.T) {
 		t.Parallel()
@@ -194,7 +194,7 @@ func TestTheAPIServerRestarts(t *testing.T) {
 	watch.talk.await(t, "the API server answers again")
 	p.until("the server", func() bool { return admin.Get(t.Context(), keyOf(p, "vpp-imix"), &v1alpha1.LoadTest{}) == nil })
 	p.saysMeasured("vpp-imix", passed)
-	watch.ends().wants(t, 0, "OpenBSD  64b", "measured")
+	watch.ends().wants(t, 0, "OpenBSD 64b: 152 kpps west→east", "measured")
 	p.saysMeasuredSuite(measures, v1alpha1.ReasonMeasured, slower(0))
 	gate.ends().wants(t, 0, "Passed", "the API server answers again")
 }

@@ -277,7 +277,7 @@ func TestTheReportOfASuite(t *testing.T) {
 	t.Run("beside a test's", func(t *testing.T) {
 		p.creates("vpp-imix")
 		p.saysMeasured("vpp-imix", passed)
-		p.types("kubectl linerate report four-systems vpp-imix").wants(t, 0, "OpenBSD  64b", "")
+		p.types("kubectl linerate report four-systems vpp-imix").wants(t, 0, "OpenBSD 64b: 152 kpps west→east", "")
 		p.types("kubectl linerate report four-systems vpp-imix -o html").wants(t, 2, "", "format html holds one suite, or tests alone")
 		p.types("kubectl linerate report four-systems vpp-imix -o junit").wants(t, 0, `classname="vpp-imix"`, "")
 	})

@@ -74,7 +74,7 @@ func TestOnATerminal(t *testing.T) {
 		run.out.await(t, "vpp-imix ▕█████░░░░░░░░░░░░░░░▏  25 %  ramping 5/20: asked 20.00 kpps, sent 19.99 kpps, received 1")
 		p.saysMeasured("vpp-imix", passed)
 		r := run.ends()
-		r.wants(t, 0, "OpenBSD  64b", "")
+		r.wants(t, 0, ": 152 kpps west→east", "")
 		if _, last, _ := cutLast(r.out, "\x1b[1A\r\x1b[J"); !strings.HasPrefix(last, "product  loadtest") {
 			t.Errorf("the table isn't alone:\n%q", last)
 		}
@@ -102,7 +102,7 @@ func TestOnATerminal(t *testing.T) {
 		run.out.await(t, "vpp-imix: stopping")
 		p.until("stop", func() bool { return p.test("vpp-imix").Spec.Stop })
 		p.saysMeasured("vpp-imix", interrupted)
-		run.ends().wants(t, 130, "OpenBSD  64b", "")
+		run.ends().wants(t, 130, ": 152 kpps west→east", "")
 	})
 	t.Run("Ctrl-C, d deletes it", func(t *testing.T) {
 		p := newPerson(t)
@@ -140,7 +140,7 @@ func TestOnATerminal(t *testing.T) {
 		p.press(desk, ctrlC)
 		run.out.await(t, "watching? ")
 		p.saysMeasured("vpp-imix", passed)
-		run.ends().wants(t, 0, "OpenBSD  64b", "")
+		run.ends().wants(t, 0, ": 152 kpps west→east", "")
 	})
 	t.Run("watch ends at once: it doesn't own the test", func(t *testing.T) {
 		p := newPerson(t)

@@ -23,7 +23,7 @@ func TestReport(t *testing.T) {
 	p.saysRunning("young", 7)
 	p.saysEnded("broken", v1alpha1.ReasonSetupFailed, "pod broken-1-setup failed")
 	for format, want := range map[string]string{
-		"text": "OpenBSD  64b", "json": `"version": "linerate.dev/report.v1alpha1"`, "markdown": "| OpenBSD", "junit": "<testsuites", "html": "<!doctype html>", "viz": `"warmup_mult"`,
+		"text": "OpenBSD 64b: 152 kpps west→east", "json": `"version": "linerate.dev/report.v1alpha1"`, "markdown": "**OpenBSD 64b**: 152 kpps", "junit": "<testsuites", "html": "<!doctype html>", "viz": `"warmup_mult"`,
 	} {
 		t.Run(format, func(t *testing.T) {
 			r := p.types("kubectl linerate report vpp-imix -o " + format)
@@ -34,8 +34,8 @@ func TestReport(t *testing.T) {
 	}
 	t.Run("a test without one says why, and others are still printed", func(t *testing.T) {
 		r := p.types("kubectl linerate report vpp-imix young broken")
-		r.wants(t, 3, "OpenBSD  64b", "young has no Report yet (ramping: asked 8.40 Mpps, sent 8.40 Mpps, received 8.40 Mpps, lost 0.00 %): kubectl linerate watch young -n "+p.namespace)
-		r.wants(t, 3, "OpenBSD  64b", "broken ended without a Report, as SetupFailed: pod broken-1-setup failed")
+		r.wants(t, 3, "OpenBSD 64b: 152 kpps west→east", "young has no Report yet (ramping: asked 8.40 Mpps, sent 8.40 Mpps, received 8.40 Mpps, lost 0.00 %): kubectl linerate watch young -n "+p.namespace)
+		r.wants(t, 3, "OpenBSD 64b: 152 kpps west→east", "broken ended without a Report, as SetupFailed: pod broken-1-setup failed")
 	})
 	t.Run("figures that the test doesn't publish count in no format, and each says why", func(t *testing.T) {
 		p.creates("faulty")
@@ -116,7 +116,7 @@ func TestStop(t *testing.T) {
 	stop := p.starts("kubectl linerate stop vpp-imix --wait")
 	stop.talk.await(t, "waiting for the operator")
 	p.saysMeasured("vpp-imix", interrupted)
-	stop.ends().wants(t, 130, "OpenBSD  64b", "ended as Stopped")
+	stop.ends().wants(t, 130, "OpenBSD 64b: 152 kpps west→east", "ended as Stopped")
 	p.types("kubectl linerate stop nobody").wants(t, 2, "", "no LoadTest or LoadTestSuite nobody in namespace")
 }
 
