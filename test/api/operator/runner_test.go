@@ -124,10 +124,14 @@ func (r *runner) measured() *report.Report {
 	for _, d := range r.plan.Directions {
 		w.Directions = append(w.Directions, report.Direction{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow, Quality: report.Good})
 	}
+	var lines []report.LineRate
+	for _, l := range r.plan.Links {
+		lines = append(lines, report.LineRate{Link: l.Name, BitsPerSecond: 1_000_000_000, Source: "port"})
+	}
 	now := r.l.clock.now().UTC()
 	return &report.Report{
 		Version: report.Version, Producer: "linerate test", Plan: r.plan, Started: now, Finished: now, Ending: report.Completed,
-		Windows: []report.Window{w},
+		LineRates: lines, Windows: []report.Window{w},
 		Result: report.Result{
 			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 327 200 packets/s frames are lost",
 			Window: 1, Directions: w.Directions, Total: sum, MaxReceived: sum,
