@@ -96,7 +96,7 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	credentialsFlag(cmd, &o.credentials)
 	secretFlag(f, &o.secretFile, secretOfServers)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr, and print each answer's evidence")
 	return cmd
 }
 
@@ -220,7 +220,9 @@ func present(s Streams, o runOptions, documents report.Documents, page string, k
 		return nil
 	}
 	var printed error
-	if err := sidebyside.Write(s.Stdout, o.format, render.OfTests(documents)); err != nil {
+	layout := sidebyside.TextOptions(s.Stdout)
+	layout.Evidence = o.verbose
+	if err := render.Write(s.Stdout, o.format, render.OfTests(documents), layout); err != nil {
 		printed = exit.NotMeasured("print the result: %w", err)
 	}
 	if keepErr == nil && page != "" && o.save != "" && !o.quiet {
