@@ -22,7 +22,7 @@ const (
 // elements and text. It holds for a Report's elements, and for a suite's runs, which have as much of a Report as a
 // judgement needs.
 const (
-	elementBytes    = 71 << 5
+	elementBytes    = 72 << 5
 	runElementBytes = 11 << 9
 )
 

@@ -46,6 +46,8 @@ const (
 	LostInBetween Detail = "LostInBetween" // more frames are missing than all windows lost
 	// NotMeasured.
 	NoBurstSearched Detail = "NoBurstSearched" // no burst was needed
+	NobodyAnswers   Detail = "NobodyAnswers"   // nobody answers for the device's address
+	FrameTooLong    Detail = "FrameTooLong"    // a port of the link takes no frames of this length
 	NothingReturned Detail = "NothingReturned" // nothing came back of a load, though single frames did
 	// LoadHeld, where all directions' limits together are too much.
 	LimitsTogether Detail = "LimitsTogether"
@@ -65,6 +67,10 @@ type Cause struct {
 	// Link and Direction are what the sentence is about, "east" or "west→east".
 	Link      string `json:"link,omitempty"`
 	Direction string `json:"direction,omitempty"`
+	// Address is the device's, for which nobody answers.
+	Address string `json:"address,omitempty"`
+	// FrameBytes is the length of a frame that is too long, with its FCS.
+	FrameBytes int `json:"frameBytes,omitempty"`
 	// After is the time from the beginning of traffic to an event, and Lasted how long that event took.
 	After  plan.Duration `json:"after,omitempty"`
 	Lasted plan.Duration `json:"lasted,omitempty"`

@@ -20,8 +20,10 @@ type Report struct {
 	Started  time.Time  `json:"started"`
 	Finished time.Time  `json:"finished"`
 	// Ending says how the run came to its end. Only Completed is a whole measurement.
-	Ending     Ending      `json:"ending"`
-	Message    string      `json:"message,omitempty"` // one sentence, with the way out where it ended badly
+	Ending  Ending `json:"ending"`
+	Message string `json:"message,omitempty"` // one sentence, with the way out where it ended badly
+	// Fault is what the Message is about, where a sentence of its own says that. It is nil for other endings.
+	Fault      *Cause      `json:"fault,omitempty"`
 	Generators []Generator `json:"generators,omitempty"`
 	// Device is what ran as the device under test. It is nil where the device is no pod of the test's.
 	Device *plan.Device `json:"device,omitempty"`

@@ -39,6 +39,9 @@ func causeOf(r *report.Report, unchecked, c procedure.Conclusion, result report.
 // causeOfNotMeasured is why no window shows anything of the device. A direction of which nothing came back is named
 // where nothing else explains the silence.
 func causeOfNotMeasured(r *report.Report) report.Cause {
+	if r.Fault != nil {
+		return *r.Fault
+	}
 	cause := causeOfVoid(r)
 	if cause.Detail != "" || len(r.Windows) == 0 {
 		return cause

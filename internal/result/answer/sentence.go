@@ -225,6 +225,15 @@ func valuesOf(r *report.Report) map[string]string {
 	if c.Acceptable > 0 {
 		values["acceptable"] = wording.Ratio(c.Acceptable)
 	}
+	if c.FrameBytes > 0 {
+		const header = 14 // of Ethernet, which an MTU does not count
+		values["length"] = strconv.Itoa(c.FrameBytes)
+		values["mtu"] = strconv.Itoa(c.FrameBytes - units.FCSBytes - header)
+	}
+	if len(c.Address) <= longestAddress {
+		values["address"] = wording.Printable(c.Address)
+	}
+	values["links.dut.address"] = p.NameOf("links[].dut.address")
 	if c.PacketsPerSecond > 0 {
 		values["rate"] = wording.ShortPacketRate(c.PacketsPerSecond)
 	}
@@ -240,6 +249,8 @@ func valuesOf(r *report.Report) map[string]string {
 const (
 	// longestName is how many bytes a program's name has in a sentence.
 	longestName = 20
+	// longestAddress is up to how many bytes an address is in a sentence. A longer one is in the evidence.
+	longestAddress = 20
 	// smallestFrame is the length of Ethernet's shortest frame, without its FCS.
 	smallestFrame = 60
 )
@@ -283,7 +294,8 @@ func deadlineField(r *report.Report) string {
 // fields are the LoadTest's fields that rows name.
 func fields() []string {
 	return []string{"procedure.directions", "procedure.maxLossRatio", "procedure.otherLoad",
-		"backToBack.maxBurstDuration", "backToBack.rate", "soak.maxRate", "activeDeadline", "ramp.confirmDuration"}
+		"backToBack.maxBurstDuration", "backToBack.rate", "soak.maxRate", "activeDeadline", "ramp.confirmDuration",
+		"dut.forwarding"}
 }
 
 // targetField is the field that has the highest load asked for, by its name where the test was asked for.

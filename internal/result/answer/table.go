@@ -211,6 +211,10 @@ func table() map[cause]row {
 			"Give it processors of its own."},
 		{report.NotMeasured, report.NothingReturned}: {notMeasured, "nothing of the load came back {direction}, though " +
 			"single frames did.", "See what the device does under load."},
+		{report.NotMeasured, report.NobodyAnswers}: {notMeasured, "nobody answers for[ {address},] the device's address on " +
+			"link {link}.", "[Is it a bridge? Set {dut.forwarding}: L2. ]Another address?[ {links.dut.address}.]"},
+		{report.NotMeasured, report.FrameTooLong}: {notMeasured, "{length}-byte frames don't fit link {link}.",
+			"Raise the MTU of its ports to {mtu}, the device's too, or send smaller frames."},
 		{report.NotMeasured, report.NoBurstSearched}: {notMeasured, "the device lost nothing of the bursts' rate, so no " +
 			"burst fills its buffer.", "[Raise {backToBack.rate}.]"},
 	}

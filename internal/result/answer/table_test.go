@@ -26,6 +26,7 @@ func longestReport(c cause) *report.Report {
 			PacketsPerSecond: 123_456_789, Process: "kworker/u16:3-events_unbound", Link: "west-access",
 			Direction: direction.Name(), After: plan.Duration(123400 * time.Millisecond),
 			Lasted: plan.Duration(123400 * time.Millisecond), Judged: plan.Duration(1234500 * time.Millisecond),
+			Address: "198.18.100.100", FrameBytes: 9018,
 			Held: plan.Duration(2234500 * time.Millisecond), Frames: 1_234_567}}}
 }
 
@@ -37,7 +38,7 @@ func TestEachReasonReadsAtOnce(t *testing.T) {
 		if n := utf8.RuneCountInString(text); n > longest {
 			t.Errorf("%s has %d characters, at most %d are read: %s", name, n, longest, text)
 		}
-		if strings.ContainsAny(text, "{}[]") || strings.Contains(text, "unknown value") || numbered.MatchString(text) {
+		if strings.ContainsAny(strings.ReplaceAll(text, "links[].", "links."), "{}[]") || strings.Contains(text, "unknown value") || numbered.MatchString(text) {
 			t.Errorf("%s: %s", name, text)
 		}
 		if strings.HasPrefix(text, capital(r.standing)+": ") != r.hasHeading(c.reason) || !strings.HasSuffix(text, ".") {
@@ -101,6 +102,10 @@ func TestAResultWithoutAFigureSaysSoOnce(t *testing.T) {
 			"down. See why, then measure again."},
 		{report.DeviceLost, ""}: {"No result", "The device stopped forwarding: 2.1 min into traffic, nothing came back " +
 			"west-access→east-access for 2.1 min. See if the device restarted, then measure again."},
+		{report.NotMeasured, report.NobodyAnswers}: {"Not measured", "Nobody answers for 198.18.100.100, the device's " +
+			"address on link west-access. Is it a bridge? Set dut.forwarding: L2. Another address? links[].dut.address."},
+		{report.NotMeasured, report.FrameTooLong}: {"Not measured", "9018-byte frames don't fit link west-access. Raise the " +
+			"MTU of its ports to 9000, the device's too, or send smaller frames."},
 		{report.NoCleanLoad, report.NothingJudged}: {"Not measured", "No load could be judged. Keep other work off the " +
 			"processors, then measure again."},
 		{report.NoCleanLoad, report.LossAtEveryLoad}: {"No clean load", "The device loses 12.34 % of frames at every load, " +

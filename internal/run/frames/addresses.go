@@ -214,6 +214,14 @@ func (*unanswered) Unwrap() error { return engine.ErrUnresolved }
 // Ending is how such an error ends a run.
 func (*unanswered) Ending() report.Ending { return report.Failed }
 
+// Cause is nil where the error says who answers instead.
+func (e *unanswered) Cause() *report.Cause {
+	if e.elsewhere != "" {
+		return nil
+	}
+	return &report.Cause{Detail: report.NobodyAnswers, Address: e.hop, Link: e.link}
+}
+
 // misfit is an error of a frame that is longer than a port takes, or the far end of its cable.
 type misfit struct {
 	link  string
@@ -239,3 +247,8 @@ func (e *misfit) Unwrap() error { return e.cause }
 
 // Ending is how such an error ends a run.
 func (*misfit) Ending() report.Ending { return report.Failed }
+
+// Cause has the length and the link.
+func (e *misfit) Cause() *report.Cause {
+	return &report.Cause{Detail: report.FrameTooLong, FrameBytes: e.bytes, Link: e.link}
+}

@@ -106,3 +106,13 @@ func TestADeviceThatIsNotReadyYet(t *testing.T) {
 		})
 	}
 }
+
+// A fault that people meet first has a sentence of its own, which is never cut.
+func TestAFaultBeforeTrafficHasASentenceOfItsOwn(t *testing.T) {
+	rep := scene(onGenerator(func(g *sim.Generator) { g.Unresolved = true })).run(t)
+	const want = "Nobody answers for 198.18.0.1, the device's address on link west. Is it a bridge? Set dut.forwarding: L2. " +
+		"Another address? links[].dut.address."
+	if rep.Result.Message != want {
+		t.Errorf("%q, want %q", rep.Result.Message, want)
+	}
+}

@@ -17,6 +17,21 @@ type ender interface {
 	Ending() report.Ending
 }
 
+// explained is an error whose cause has a sentence of its own in the Report.
+type explained interface {
+	error
+	Cause() *report.Cause
+}
+
+// faultOf is the cause of an error that ended the run. It is nil where only the error's own words say that.
+func faultOf(ending report.Ending, err error) *report.Cause {
+	var fault explained
+	if ending != report.Failed || !errors.As(err, &fault) {
+		return nil
+	}
+	return fault.Cause()
+}
+
 // remedies complete the sentences of endings. The Plan knows the names of fields, and force is how the user takes
 // ports from another owner.
 type remedies struct {

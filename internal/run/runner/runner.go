@@ -155,6 +155,7 @@ func (r *run) measure(ctx context.Context, driver Driver, step procedure.Step) e
 func (r *run) conclude(ctx context.Context, err error) {
 	rep := r.Report
 	rep.Ending, rep.Message = endingOf(ctx, err, r.Driving, remedies{r.Plan, r.forceHint})
+	rep.Fault = faultOf(rep.Ending, err)
 	rep.Finished = time.Now()
 	if r.surroundings != nil {
 		r.surroundings(rep)
