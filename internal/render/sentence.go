@@ -22,7 +22,8 @@ const (
 func capital(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	// a field's path and a direction stay as they are written
-	if first, _, _ := strings.Cut(s, " "); !unicode.IsLower(r) || strings.ContainsAny(strings.TrimRight(first, "."), ".→") {
+	first, _, _ := strings.Cut(s, " ")
+	if !unicode.IsLower(r) || strings.ContainsAny(strings.TrimRight(first, "."), ".→") {
 		return s
 	}
 	return string(unicode.ToUpper(r)) + s[size:]
