@@ -79,7 +79,7 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 			t.Errorf("%+v\n%s", rep.Result, trace(rep))
 		}
 		text := rep.Result.Message + "\n" + rep.Result.EvidenceText()
-		for _, want := range []string{"used the device's processor (sh)", "napi/east-12", "sh (process 4711)"} {
+		for _, want := range []string{"another program (sh) had the device's processor", "napi/east-12", "sh (process 4711)"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the result says %q, and nothing of %q", text, want)
 			}

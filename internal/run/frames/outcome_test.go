@@ -57,7 +57,7 @@ func TestTheResultOfARun(t *testing.T) {
 			false, false, 0, 0, "lost, limit 0.1 %"},
 		"a device that returns nothing under load is found in the warm-up": {
 			scene(onDevice(func(d *sim.Device) { d.Capacity = func(float64) float64 { return 0 } })),
-			report.Completed, report.NotMeasured, false, false, 0, 0, "nothing of the load came back west→east"},
+			report.Completed, report.NotMeasured, false, false, 0, 0, "Nothing of the load came back west→east"},
 		"a machine that loses what the Reference's limit lets through is a lower bound": {
 			scene(deviceLimit(8*kpps), reference(10_000)), report.Completed, report.MachineLimited, false, true, 7800,
 			8020, "this machine lost frames that the Reference's limit lets through"},
