@@ -21,7 +21,7 @@ func (f *follower) watchSuite(send func(change)) *objectWatch {
 // watchSuiteTests watches the suite's tests, so that the update says which are under way, and which have ended since. A
 // person without the right to list tests sees the suite's counts alone.
 func (f *follower) watchSuiteTests(send func(change)) *objectWatch {
-	watched := &seenTests{tests: map[string]*v1alpha1.LoadTest{}, reported: map[types.UID]bool{}}
+	watched := &seenTests{start: time.Now(), tests: map[string]*v1alpha1.LoadTest{}, reported: map[types.UID]bool{}}
 	sendTests := func(messages []string) {
 		tests := sortTests(watched.tests)
 		send(func(u *update) {
@@ -42,21 +42,20 @@ func (f *follower) watchSuiteTests(send func(change)) *objectWatch {
 
 // seenTests are a suite's tests as the watch read them last.
 type seenTests struct {
+	start    time.Time // of the watch
 	tests    map[string]*v1alpha1.LoadTest
 	reported map[types.UID]bool // tests whose end was reported
 	listed   bool
 }
 
-// replace takes the list of all tests. It returns a message for each that has ended since the last list, and
-// none for the first list.
+// replace takes the list of all tests. It returns a message for each that has ended since the last list, or since the
+// watch began. The first list may come after the suite's status was shown, so a test may have ended in between.
 func (s *seenTests) replace(objects []client.Object) (messages []string) {
 	clear(s.tests)
 	for _, o := range objects {
 		messages = append(messages, s.update(o)...)
 	}
-	if !s.listed {
-		s.listed, messages = true, nil
-	}
+	s.listed = true
 	return messages
 }
 
@@ -71,5 +70,14 @@ func (s *seenTests) update(o client.Object) (messages []string) {
 		return nil
 	}
 	s.reported[test.UID] = true
+	if !s.listed && s.endedBefore(test) {
+		return nil
+	}
 	return []string{test.Name + ": " + testMoment{test: test}.sentence()}
+}
+
+// endedBefore reports whether a test ended before the watch began. The API has whole seconds.
+func (s *seenTests) endedBefore(test *v1alpha1.LoadTest) bool {
+	finished := test.Status.CompletionTime
+	return finished == nil || finished.Add(time.Second).Before(s.start)
 }

@@ -178,7 +178,7 @@ func TestASuiteOnTheBoard(t *testing.T) {
 }
 
 func TestEndsOfASuitesTestsAreToldOnce(t *testing.T) {
-	s := seenTests{tests: map[string]*v1alpha1.LoadTest{}, reported: map[types.UID]bool{}}
+	s := seenTests{start: noon(), tests: map[string]*v1alpha1.LoadTest{}, reported: map[types.UID]bool{}}
 	ended, going := newLoadTest("old-r1", time.Hour, complete(v1alpha1.ReasonMeasured, "x"), inSuite("old"),
 		took(time.Minute)), newLoadTest("new-r1", 0, inSuite("old"))
 	if messages := s.replace([]client.Object{&ended, &going}); len(messages) > 0 {

@@ -70,7 +70,7 @@ func TestRunPiped(t *testing.T) {
 		p := newPerson(t)
 		p.creates("vpp-imix")
 		p.saysFault("vpp-imix", v1alpha1.ReasonGeneratorLost, "its node went away")
-		p.types("kubectl linerate watch vpp-imix").wants(t, 3, "Not measured: GeneratorLost: its node went away", "")
+		p.types("kubectl linerate watch vpp-imix").wants(t, 3, "GeneratorLost: its node went away", "")
 	})
 	t.Run("a test that is deleted meanwhile is 3", func(t *testing.T) {
 		p := newPerson(t)
