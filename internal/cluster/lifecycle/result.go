@@ -50,12 +50,6 @@ const (
 	figuresOfALoad = 3
 )
 
-// unitRatio and unitPercent are the units of shares in package figures.
-const (
-	unitRatio   = "ratio"
-	unitPercent = "%"
-)
-
 // figureOf is a figure as the status has it, with shares as percentages.
 func figureOf(f report.Figure) v1alpha1.Figure {
 	figure := v1alpha1.Figure{Metric: wording.Limited(string(f.Metric), 40), Direction: directionOf(f.Direction),
@@ -68,9 +62,9 @@ func figureOf(f report.Figure) v1alpha1.Figure {
 		figure.Load = wording.Ratio(f.Load)
 	}
 	switch f.Unit {
-	case unitRatio:
+	case report.UnitRatio:
 		figure.Low, figure.High, figure.Unit = percentOf(f.Low), percentOf(f.High), ""
-	case unitPercent:
+	case report.UnitPercent:
 		figure.Low, figure.High, figure.Unit = withPercentSign(f.Low), withPercentSign(f.High), ""
 	}
 	return figure
@@ -93,17 +87,17 @@ func answerOf(r *report.Report) []report.Figure {
 	if len(r.Result.Goals) > 0 {
 		return nil
 	}
-	var together, each []report.Figure
+	var totals, directions []report.Figure
 	for _, f := range figures.Of(r) {
 		switch {
 		case f.Missing != "" || f.Load != 0 || f.At != nil || f.Metric == figures.Layer2BitsPerSecond:
 		case f.Direction == report.AllDirections:
-			together = append(together, f)
+			totals = append(totals, f)
 		case !slices.Contains(metricsOfTotal, f.Metric):
-			each = append(each, f)
+			directions = append(directions, f)
 		}
 	}
-	return append(together, each...)
+	return append(totals, directions...)
 }
 
 // curveOf is what all directions together were offered, forwarded and lost at each load. If there are more loads than

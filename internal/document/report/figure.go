@@ -44,6 +44,12 @@ type Figure struct {
 	Reason Reason `json:"reason,omitempty"`
 }
 
+// These are the units of shares. A ratio of 1 is 100 %.
+const (
+	UnitRatio   = "ratio"
+	UnitPercent = "%"
+)
+
 // AllDirections is the direction of a figure of all directions together.
 const AllDirections = "Total"
 

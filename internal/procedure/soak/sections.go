@@ -59,7 +59,8 @@ func (d direction) row(l *criticalLoad) []report.SectionCell {
 	}
 	ratio := l.LossRatio.String()
 	row := []report.SectionCell{{Text: wording.Direction(d.atHighest.From, d.atHighest.To)},
-		number(ratio, report.Number(ratio), "ratio", ""), rate(l.PacketsPerSecond, none), rate(l.Deviation, none), low,
+		number(ratio, report.Number(ratio), report.UnitRatio, ""), rate(l.PacketsPerSecond, none),
+		rate(l.Deviation, none), low,
 		rate(l.High, none)}
 	for _, shape := range losscurve.Shapes {
 		row = append(row, rate(l.estimateOf(shape), none))
@@ -91,7 +92,7 @@ const (
 // plot draws what each trial of the direction lost over its load, trials that do not count included. It draws the curve
 // of each function that fits best, and where the critical load lies.
 func (d direction) plot(l *criticalLoad, history []report.Window, index int) *report.Plot {
-	p := &report.Plot{Y: report.PlotAxis{Title: "loss per trial", Unit: "ratio"},
+	p := &report.Plot{Y: report.PlotAxis{Title: "loss per trial", Unit: report.UnitRatio},
 		Limit: report.Number(l.LossRatio.String())}
 	for _, w := range history {
 		if w.Phase != report.Trial || index >= len(w.Directions) {

@@ -147,8 +147,9 @@ func distinctNames(tests []HeatmapTest, name func(HeatmapTest) string) (names []
 // lossMap is a product's loss over load and traffic, the highest load on top.
 func lossMap(axes heated, product string, tests []HeatmapTest) report.HeatGrid {
 	tests = slices.DeleteFunc(slices.Clone(tests), func(t HeatmapTest) bool { return t.Product != product })
-	g := report.HeatGrid{Of: product, Metric: LossRatio, Unit: "ratio", RowsAre: "load", ColumnsAre: axes.columns,
-		Columns: distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
+	g := report.HeatGrid{Of: product, Metric: LossRatio, Unit: report.UnitRatio, RowsAre: "load",
+		ColumnsAre: axes.columns,
+		Columns:    distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
 	if axes.name != "" && axes.name != product {
 		g.Of = axes.name + ": " + product
 	}

@@ -57,22 +57,23 @@ var Metrics = []Metric{
 		value: func(m measured) (report.Number, string) { return whole(m.received.Layer1BitsPerSecond), "" }},
 	{Name: Layer2BitsPerSecond, Unit: "bit/s", Means: "layer-2 bits that came back: frames with FCS",
 		value: func(m measured) (report.Number, string) { return whole(m.received.Layer2BitsPerSecond), "" }},
-	{Name: LineRatePercent, Unit: "%", Means: "layer-1 bits that came back, of what the links carry",
+	{Name: LineRatePercent, Unit: report.UnitPercent, Means: "layer-1 bits that came back, of what the links carry",
 		value: func(m measured) (report.Number, string) {
 			if !m.lineRateKnown {
 				return "", "the line rate is unknown: set the link's lineRate"
 			}
 			return report.Number(m.percent.String()), ""
 		}},
-	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true,
+	{Name: LossRatio, Unit: report.UnitRatio, Means: "frames that did not come back, of those sent", LessIsBetter: true,
 		value: func(m measured) (report.Number, string) { return report.Number(m.mostLoss.String()), "" }},
 	{Name: OfferedPacketsPerSecond, Unit: "packets/s",
 		Means: "frames that the generators sent: their own limit, where they were asked for more",
 		value: func(m measured) (report.Number, string) { return whole(m.offered.PacketsPerSecond), "" }},
 	{Name: GoodputBitsPerSecond, Unit: "bit/s", Means: "payload that receiving programs read", Sessions: true,
 		value: func(m measured) (report.Number, string) { return whole(m.sessions.GoodputBitsPerSecond), "" }},
-	{Name: RetransmitRatio, Unit: "ratio", Means: "segments that were sent again, of all segments", LessIsBetter: true,
-		Sessions: true, Protocol: plan.TCP, value: func(m measured) (report.Number, string) {
+	{Name: RetransmitRatio, Unit: report.UnitRatio, Means: "segments that were sent again, of all segments",
+		LessIsBetter: true,
+		Sessions:     true, Protocol: plan.TCP, value: func(m measured) (report.Number, string) {
 			return report.Number(m.sessions.RetransmitRatio.String()), ""
 		}},
 	{Name: RoundTripMicroseconds, Unit: "µs", Means: "mean of the senders' smoothed round trips", LessIsBetter: true,
@@ -82,7 +83,7 @@ var Metrics = []Metric{
 			}
 			return whole(m.sessions.RoundTrip.MeanMicroseconds), ""
 		}},
-	{Name: DatagramLossRatio, Unit: "ratio", Means: "datagrams that did not come, of those that should have",
+	{Name: DatagramLossRatio, Unit: report.UnitRatio, Means: "datagrams that did not come, of those that should have",
 		LessIsBetter: true, Sessions: true, Protocol: plan.UDP, value: func(m measured) (report.Number, string) {
 			return report.Number(max(0, m.sessions.Datagrams.LossRatio).String()), ""
 		}},
@@ -90,7 +91,8 @@ var Metrics = []Metric{
 		Sessions: true, Protocol: plan.UDP, value: func(m measured) (report.Number, string) {
 			return whole(m.sessions.Datagrams.JitterMicroseconds), ""
 		}},
-	{Name: procedure.BackToBackFrames, Own: true, Unit: "frames", Means: "the longest burst without loss, on average of all searches"},
+	{Name: procedure.BackToBackFrames, Own: true, Unit: "frames",
+		Means: "the longest burst without loss, on average of all searches"},
 	{Name: procedure.BufferFrames, Own: true, Unit: "frames",
 		Means: "frames of the longest burst without loss that the device held at its end"},
 	{Name: procedure.BufferMicroseconds, Own: true, Unit: "µs",
