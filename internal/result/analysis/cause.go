@@ -8,6 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -83,7 +84,6 @@ func causeOfBound(r *report.Report, c procedure.Conclusion) report.Cause {
 func causeOfInconclusive(r *report.Report, c procedure.Conclusion, w report.Window) report.Cause {
 	lossy := func(o report.Window) bool { return o.Quality == report.Lossy }
 	o := windowAbove(r, w, report.Window.LostToDisturbance)
-	_, holdsOneLoad := r.Plan.Procedure.HeldLoad()
 	switch {
 	case c.AllAtOnce != nil && c.AllAtOnce.Verdict != report.Invalid:
 		return report.Cause{Detail: report.OthersHeldAbove}
@@ -91,7 +91,7 @@ func causeOfInconclusive(r *report.Report, c procedure.Conclusion, w report.Wind
 		return report.Cause{}
 	case c.Unattributed:
 		return report.Cause{Detail: report.LossUnattributed}
-	case holdsOneLoad:
+	case procedures.TraitsOf(r.Plan.Procedure).HoldsOneLoad:
 		return report.Cause{Detail: report.LossMayBeTesters}
 	case !c.Finished:
 		return report.Cause{Detail: report.CutShort}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -152,9 +153,8 @@ func detailOfLimit(r *report.Report) report.Detail {
 
 // detailOfTarget is what the load was that the device carried whole.
 func detailOfTarget(r *report.Report) report.Detail {
-	_, held := report.PlanOf(r).Procedure.HeldLoad()
 	switch {
-	case held:
+	case procedures.TraitsOf(report.PlanOf(r).Procedure).HoldsOneLoad:
 		return loadHeld
 	case r.Result.Total.LineRatePercent >= almostAll:
 		return atLineRate
