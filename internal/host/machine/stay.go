@@ -16,9 +16,9 @@ var home struct {
 	allowed *unix.CPUSet
 }
 
-// StayOn keeps all threads of this process on these processors until done is called, or until the last of several who
-// asked at the same time is done. The first one's processors count.
-func StayOn(processors ...int) (done func() error, err error) {
+// StayOn keeps all threads of this process on these processors until release is called. Where several callers keep the
+// process at the same time, the first caller's processors count, and the last release lets the process go.
+func StayOn(processors ...int) (release func() error, err error) {
 	home.mutex.Lock()
 	defer home.mutex.Unlock()
 	if home.stays == 0 {

@@ -62,10 +62,10 @@ type threadCounts struct {
 
 // add counts a thread until release is called.
 func (c *threadCounts) add(processor int) (release func()) {
-	change := func(by int) {
+	change := func(difference int) {
 		c.mutex.Lock()
 		defer c.mutex.Unlock()
-		c.count[processor] += by
+		c.count[processor] += difference
 	}
 	change(1)
 	return func() { change(-1) }
