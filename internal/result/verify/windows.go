@@ -126,7 +126,8 @@ func (s *subject) procedure() Check {
 	if s.next == nil {
 		d.notVerified("after window %d the procedure was not replayed, as that window isn't of the step that it asks for", len(s.steps))
 	} else if s.Ending == report.Completed && !s.next.End &&
-		!procedure.OutOfTime(s.rules, *s.next, s.recomputed.Windows, s.Plan.ActiveDeadline.Std()) {
+		!procedure.OutOfTime(s.rules, *s.next, s.recomputed.Windows, s.Finished.Sub(s.Started),
+			s.Plan.ActiveDeadline.Std()) {
 		d.found("the report", "ending", "it is Completed, but after its last window the procedure asks for another one, %s at %s of the target: windows were removed, or the run ended otherwise", s.next.Phase, measure.Percent(s.next.Load))
 	}
 	return d.done()

@@ -116,6 +116,9 @@ func TestTheResultOfARun(t *testing.T) {
 		"a search that has no time left ends with its bracket": {
 			scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(40) }), report.Completed,
 			report.LossAboveLimit, true, false, 9950, 10050, ""},
+		"a window that is held up until the deadline ends a climb with its lower bound": {
+			scene(fault(0, sim.StallOnce, 10.25), func(s *scenario) { s.plan.ActiveDeadline = seconds(16.5) }),
+			report.Completed, report.Inconclusive, false, false, 2990, 3010, "Lower bound"},
 		"the deadline ends a run that has found nothing": {
 			scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(3) }), report.DeadlineExceeded,
 			report.NotMeasured, false, false, 0, 0, "activeDeadline"},

@@ -114,7 +114,7 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 		if step.End {
 			return nil
 		}
-		if procedure.OutOfTime(r.Procedure, step, r.Report.Windows, r.Plan.ActiveDeadline.Std()) {
+		if r.outOfTime(step) {
 			r.Note("activeDeadline leaves no time for another window; the run ends with what it has found")
 			return nil
 		}
@@ -127,12 +127,15 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 // unlessAnswered is the error of a step, or nil where the deadline cut the step short and the run has an answer without
 // it.
 func (r *run) unlessAnswered(ctx context.Context, step procedure.Step, err error) error {
-	if errors.Is(context.Cause(ctx), errDeadline) &&
-		procedure.OutOfTime(r.Procedure, step, r.Report.Windows, r.Plan.ActiveDeadline.Std()) {
+	if errors.Is(context.Cause(ctx), errDeadline) && r.outOfTime(step) {
 		r.Note("activeDeadline cut the last window short; the run ends with what it has found")
 		return nil
 	}
 	return err
+}
+
+func (r *run) outOfTime(step procedure.Step) bool {
+	return procedure.OutOfTime(r.Procedure, step, r.Report.Windows, time.Since(r.Started), r.Plan.ActiveDeadline.Std())
 }
 
 // measure adds one step's window to the Report.
