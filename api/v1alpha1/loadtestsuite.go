@@ -17,8 +17,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.phase`,description="Waiting, Running, Ending, Suspended, Measured, Stopped or Failed"
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.summary`,description="How far it is"
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.counts.notMeasured`,description="How many tests ended without figures"
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.reason`,description="What it waits for, or why it ended as it did"
 // +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="The criteria's verdict over all cells"
-// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Complete")].reason`,description="Why it is in its state",priority=1
 // +kubebuilder:printcolumn:name="Cells",type=integer,JSONPath=`.status.counts.cells`,description="How many combinations of the axes' values there are",priority=1
 // +kubebuilder:printcolumn:name="Tests",type=integer,JSONPath=`.status.counts.tests`,description="How many measurements that makes",priority=1
 // +kubebuilder:printcolumn:name="Running",type=integer,JSONPath=`.status.counts.running`,description="How many are being measured",priority=1

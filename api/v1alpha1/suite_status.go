@@ -19,6 +19,11 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 
+	// reason is what the suite waits for, or why it ended as it did. Example: PartlyMeasured.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+
 	// counts are how many tests there are, and how far they are.
 	// +optional
 	Counts SuiteCounts `json:"counts,omitzero"`

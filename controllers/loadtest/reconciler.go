@@ -3,6 +3,7 @@ package loadtest
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -207,8 +208,8 @@ func withDecision(ctx context.Context, test *v1alpha1.LoadTest, decision lifecyc
 // wait, and at V(1) otherwise, such as for progress.
 func logDecided(log logr.Logger, test *v1alpha1.LoadTest, decision lifecycle.Decision) {
 	old, updated := &test.Status, &decision.Status
-	if metrics.StateOf(old) == metrics.StateOf(updated) && lifecycle.WaitsFor(old) == lifecycle.WaitsFor(updated) &&
-		len(old.Conditions) > 0 {
+	if metrics.StateOf(old) == metrics.StateOf(updated) && len(old.Conditions) > 0 &&
+		slices.Equal(lifecycle.WaitsFor(old), lifecycle.WaitsFor(updated)) {
 		log.V(1).Info("status written", "state", metrics.StateOf(updated), "reason", decision.Reason, "message",
 			decision.Message)
 		return

@@ -113,7 +113,7 @@ func counted(tests []v1alpha1.LoadTest, now time.Time) (metrics []prometheus.Met
 		state := StateOf(&tests[i].Status)
 		byState[state]++
 		if state == stateWaiting || state == stateStarting {
-			waiting[lifecycle.WaitsFor(&tests[i].Status)]++
+			waiting[lifecycle.WaitsFor(&tests[i].Status)[0]]++
 			oldest = max(oldest, now.Sub(waitsSince(&tests[i])).Seconds())
 		}
 	}

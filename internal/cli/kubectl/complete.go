@@ -50,7 +50,8 @@ func choices(suites []v1alpha1.LoadTestSuite, tests []v1alpha1.LoadTest, prefix 
 		if ambiguous[name] = isSuite[name]; ambiguous[name] {
 			name = "loadtest/" + name
 		}
-		names = append(names, cobra.CompletionWithDesc(name, stateWord(test)))
+		state, _ := stateOf(test)
+		names = append(names, cobra.CompletionWithDesc(name, state))
 	}
 	for i := range suites {
 		suite := &suites[i]
@@ -58,7 +59,8 @@ func choices(suites []v1alpha1.LoadTestSuite, tests []v1alpha1.LoadTest, prefix 
 		if ambiguous[name] || strings.HasPrefix(prefix, "suite/") {
 			name = "suite/" + name
 		}
-		names = append(names, cobra.CompletionWithDesc(name, "suite, "+stateWord(suite)))
+		state, _ := stateOf(suite)
+		names = append(names, cobra.CompletionWithDesc(name, "suite, "+state))
 	}
 	return names
 }

@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -108,20 +109,20 @@ func (l listing) write(stdout io.Writer, format string, width int, instant time.
 func (l listing) text(stdout io.Writer, width int, instant time.Time) {
 	p := pages{stdout: stdout, width: width, namespaces: l.namespaces}
 	if len(l.Suites) > 0 {
-		p.begin("SUITE", "STATE", "PROGRESS", "MEASURED", "FAILED", "PASSED", "AGE", "WHAT")
+		p.begin("SUITE", "STATE", "REASON", "PROGRESS", "MEASURED", "FAILED", "PASSED", "AGE", "WHAT")
 		for _, r := range l.Suites {
-			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), fmt.Sprintf("%d of %d", r.Measured, r.Tests),
-				fmt.Sprint(r.NotMeasured),
+			p.line(r.Namespace, r.Name, r.State, cmp.Or(r.Reason, "-"), percentCell(r.Percent),
+				fmt.Sprintf("%d of %d", r.Measured, r.Tests), fmt.Sprint(r.NotMeasured),
 				passedCell(r.Passed, r.rank()), age(instant, r.CreationTime), r.words)
 		}
 		p.end()
 	}
 	tests, hidden := l.shown()
 	if len(tests) > 0 {
-		p.begin("NAME", "STATE", "PROGRESS", "PASSED", "AGE", "WHAT")
+		p.begin("NAME", "STATE", "REASON", "PROGRESS", "PASSED", "AGE", "WHAT")
 		for _, r := range tests {
-			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), passedCell(r.Passed, r.rank()),
-				age(instant, r.CreationTime), r.words)
+			p.line(r.Namespace, r.Name, r.State, cmp.Or(r.Reason, "-"), percentCell(r.Percent),
+				passedCell(r.Passed, r.rank()), age(instant, r.CreationTime), r.words)
 		}
 		p.end()
 	}

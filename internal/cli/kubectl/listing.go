@@ -31,15 +31,14 @@ type testRow struct {
 	Name      string `json:"name"`
 	// Suite is the name of the suite that it belongs to.
 	Suite string `json:"suite,omitempty"`
-	// State is the reason of the condition Complete: Waiting, Running, or how it ended. It is New before the operator's
-	// first look.
+	// State is the test's phase. It is New before the operator's first look.
 	State string `json:"state"`
-	// WaitsFor is the reason of the condition that isn't True yet.
-	WaitsFor string `json:"waitsFor,omitempty"`
-	Message  string `json:"message,omitempty"`
-	Step     string `json:"step,omitempty"`
-	Percent  *int32 `json:"percent,omitempty"`
-	Summary  string `json:"summary,omitempty"`
+	// Reason is what the test waits for, what limited its result, or why it failed.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	Step    string `json:"step,omitempty"`
+	Percent *int32 `json:"percent,omitempty"`
+	Summary string `json:"summary,omitempty"`
 	// Passed is the verdict: True, False or Unknown.
 	Passed         string       `json:"passed,omitempty"`
 	Attempt        int32        `json:"attempt,omitempty"`
@@ -104,13 +103,17 @@ func (a rowOrder) compare(b rowOrder) int {
 func (r testRow) order() rowOrder { return rowOrder{r.rank(), r.CreationTime, r.Namespace, r.Name} }
 
 func (r testRow) rank() int {
-	switch {
-	case r.CompletionTime != nil:
-		return rankEnded
-	case r.State == v1alpha1.ReasonWaiting || r.State == stateNew:
+	return rankOf(r.State)
+}
+
+func rankOf(state string) int {
+	switch v1alpha1.Phase(state) {
+	case stateNew, v1alpha1.PhaseWaiting, v1alpha1.PhaseStarting, v1alpha1.PhaseSuspended:
 		return rankWaiting
+	case v1alpha1.PhaseRunning, v1alpha1.PhaseEnding:
+		return rankRunning
 	}
-	return rankRunning
+	return rankEnded
 }
 
 const (
@@ -121,10 +124,10 @@ const (
 func rowOf(test *v1alpha1.LoadTest) testRow {
 	st := test.Status
 	r := testRow{
-		Namespace: test.Namespace, Name: test.Name, Suite: suiteOf(test), State: stateWord(test), Summary: st.Summary,
-		Attempt:      st.Attempt,
+		Namespace: test.Namespace, Name: test.Name, Suite: suiteOf(test), Summary: st.Summary, Attempt: st.Attempt,
 		CreationTime: test.CreationTimestamp.UTC(), StartTime: st.StartTime, CompletionTime: st.CompletionTime,
 	}
+	r.State, r.Reason = stateOf(test)
 	if c := completeOf(test); c != nil {
 		r.Message = c.Message
 		if c.Status == metav1.ConditionTrue && r.CompletionTime == nil {
@@ -134,10 +137,7 @@ func rowOf(test *v1alpha1.LoadTest) testRow {
 	if c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionPassed); c != nil {
 		r.Passed = string(c.Status)
 	}
-	if r.State == v1alpha1.ReasonWaiting {
-		r.WaitsFor = waitReason(test)
-	}
-	if p := st.Progress; p != nil && r.State == v1alpha1.ReasonRunning {
+	if p := st.Progress; p != nil && r.State == string(v1alpha1.PhaseRunning) {
 		r.Step, r.Percent = p.Phase, p.Percent
 	}
 	r.words = rowWords(test, r)
@@ -154,15 +154,13 @@ func suiteOf(test *v1alpha1.LoadTest) string {
 
 // rowWords are the last column of a test's row, which explains its state.
 func rowWords(test *v1alpha1.LoadTest, r testRow) string {
-	switch {
-	case r.State == stateNew:
+	switch v1alpha1.Phase(r.State) {
+	case stateNew:
 		return newWords
-	case r.State == v1alpha1.ReasonWaiting && r.WaitsFor != "":
-		return r.WaitsFor + ": " + r.Message
-	case r.State == v1alpha1.ReasonRunning:
+	case v1alpha1.PhaseRunning:
 		return testMoment{test: test}.sentence()
-	case r.State == v1alpha1.ReasonMeasured && r.Summary != "":
-		return r.Summary
+	case v1alpha1.PhaseMeasured:
+		return cmp.Or(r.Summary, r.Message)
 	}
 	return r.Message
 }

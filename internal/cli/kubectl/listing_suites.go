@@ -14,9 +14,10 @@ import (
 type suiteRow struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// State is the reason of the condition Complete: Waiting, Running, Suspended, or how it ended. It is New before the
-	// operator's first look.
-	State       string `json:"state"`
+	// State is the suite's phase. It is New before the operator's first look.
+	State string `json:"state"`
+	// Reason is what the suite waits for, or why it ended as it did.
+	Reason      string `json:"reason,omitempty"`
 	Message     string `json:"message,omitempty"`
 	Percent     *int32 `json:"percent,omitempty"`
 	Cells       int32  `json:"cells"`
@@ -38,11 +39,11 @@ type suiteRow struct {
 func suiteRowOf(s *v1alpha1.LoadTestSuite) suiteRow {
 	st, n := s.Status, s.Status.Counts
 	r := suiteRow{
-		Namespace: s.Namespace, Name: s.Name, State: stateWord(s), Cells: n.Cells, Tests: n.Tests, Waiting: n.Waiting,
-		Running:  n.Running,
-		Measured: n.Measured, NotMeasured: n.NotMeasured, Retried: n.Retried,
+		Namespace: s.Namespace, Name: s.Name, Cells: n.Cells, Tests: n.Tests, Waiting: n.Waiting,
+		Running: n.Running, Measured: n.Measured, NotMeasured: n.NotMeasured, Retried: n.Retried,
 		CreationTime: s.CreationTimestamp.UTC(), StartTime: st.StartTime, CompletionTime: st.CompletionTime,
 	}
+	r.State, r.Reason = stateOf(s)
 	if c := completeOf(s); c != nil {
 		r.Message, r.words = c.Message, c.Message
 		if c.Status == metav1.ConditionTrue && r.CompletionTime == nil {
@@ -61,15 +62,7 @@ func suiteRowOf(s *v1alpha1.LoadTestSuite) suiteRow {
 	return r
 }
 
-func (r suiteRow) rank() int {
-	switch {
-	case r.CompletionTime != nil:
-		return rankEnded
-	case r.State == v1alpha1.ReasonRunning:
-		return rankRunning
-	}
-	return rankWaiting
-}
+func (r suiteRow) rank() int { return rankOf(r.State) }
 
 func (r suiteRow) order() rowOrder { return rowOrder{r.rank(), r.CreationTime, r.Namespace, r.Name} }
 

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
 var updateGoldens = flag.Bool("update", false, "write the goldens")
@@ -24,6 +25,9 @@ func newLoadTest(name string, ago time.Duration, parts ...part) v1alpha1.LoadTes
 		CreationTimestamp: metav1.Time{Time: noon().Add(-ago)}}}
 	for _, p := range parts {
 		p(&test)
+	}
+	if len(test.Status.Conditions) > 0 {
+		lifecycle.SetPhase(&test.Status)
 	}
 	return test
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -99,21 +98,10 @@ func (m testMoment) sentence() string {
 	return fmt.Sprintf("ending as %s: giving pods and devices back", c.Reason)
 }
 
-// reasonWords are a remark with waitReason.
+// reasonWords are a remark with what a test waits for.
 func reasonWords(test *v1alpha1.LoadTest) string {
-	if reason := waitReason(test); reason != "" {
+	if reason := test.Status.Reason; reason != "" {
 		return " (" + reason + ")"
-	}
-	return ""
-}
-
-// waitReason is the reason of the first condition that isn't True yet. Empty means that there is none.
-func waitReason(test *v1alpha1.LoadTest) string {
-	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady,
-		v1alpha1.ConditionGeneratorsReady} {
-		if c := meta.FindStatusCondition(test.Status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
-			return c.Reason
-		}
 	}
 	return ""
 }

@@ -1,11 +1,13 @@
 package kubectl
 
 import (
-	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"cmp"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 // This file has what LoadTests and LoadTestSuites have in common. Elsewhere both are a client.Object.
@@ -40,12 +42,15 @@ func runs(o client.Object) bool {
 	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ReasonRunning
 }
 
-// stateWord is the state of a test or a suite in one word.
-func stateWord(o client.Object) string {
-	if c := completeOf(o); c != nil {
-		return c.Reason
+// stateOf is the state of a test or a suite in one word, and the reason for it, by its status.
+func stateOf(o client.Object) (state, reason string) {
+	switch o := o.(type) {
+	case *v1alpha1.LoadTest:
+		state, reason = string(o.Status.Phase), o.Status.Reason
+	case *v1alpha1.LoadTestSuite:
+		state, reason = string(o.Status.Phase), o.Status.Reason
 	}
-	return stateNew
+	return cmp.Or(state, stateNew), reason
 }
 
 // kindOf is the kind of a test or a suite.

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
 // suiteMoment is the present state of a suite.
@@ -58,7 +59,7 @@ func (m suiteMoment) phase() string {
 		return m.sentence()
 	}
 	if t := m.stuck(); t != nil {
-		return fmt.Sprint("stuck ", t.Name, waitReason(t))
+		return fmt.Sprint("stuck ", t.Name, t.Status.Reason)
 	}
 	return fmt.Sprint("running ", m.endedTests())
 }
@@ -96,14 +97,22 @@ func (m suiteMoment) stuck() *v1alpha1.LoadTest {
 		if c == nil || c.Reason != v1alpha1.ReasonWaiting {
 			return nil
 		}
-		switch waitReason(t) {
-		case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid,
-			v1alpha1.ReasonResourceMissing, v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused,
-			v1alpha1.ReasonNameTaken, v1alpha1.ReasonNodeRefused, v1alpha1.ReasonUnschedulable, v1alpha1.ReasonImage:
+		if slices.ContainsFunc(lifecycle.WaitsFor(&t.Status), needsHelp) {
 			return t
 		}
 	}
 	return nil
+}
+
+// needsHelp reports whether a test that waits for this reason waits until somebody mends something.
+func needsHelp(reason string) bool {
+	switch reason {
+	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid,
+		v1alpha1.ReasonResourceMissing, v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused,
+		v1alpha1.ReasonNameTaken, v1alpha1.ReasonNodeRefused, v1alpha1.ReasonUnschedulable, v1alpha1.ReasonImage:
+		return true
+	}
+	return false
 }
 
 // verdictWords say how many cells passed. Empty means that the suite has no criteria.

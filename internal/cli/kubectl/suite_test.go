@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/suite"
 )
 
 type suitePart func(*v1alpha1.LoadTestSuite)
@@ -21,6 +22,9 @@ func newSuite(name string, ago time.Duration, parts ...suitePart) v1alpha1.LoadT
 	s.Spec.Parallelism = 1
 	for _, p := range parts {
 		p(&s)
+	}
+	if len(s.Status.Conditions) > 0 {
+		suite.SetPhase(&s.Status)
 	}
 	return s
 }

@@ -1,6 +1,9 @@
 package lifecycle
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -40,23 +43,42 @@ func endPhase(reason string) v1alpha1.Phase {
 	return v1alpha1.PhaseFailed
 }
 
-// WaitsFor is the reason of the first condition that keeps a test from running.
-func WaitsFor(status *v1alpha1.LoadTestStatus) string {
-	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady,
-		v1alpha1.ConditionDUTReady} {
-		if c := meta.FindStatusCondition(status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
-			return c.Reason
+// WaitsFor are the reasons of the conditions that keep a test from running. While pods lack nodes, Scheduled has the
+// only reason. Afterwards generators and DUT may each wait for something else. NotStarted is left out beside another
+// reason, as it says that the other one comes first. There is always a reason.
+func WaitsFor(status *v1alpha1.LoadTestStatus) []string {
+	if reason := falseReason(status, v1alpha1.ConditionScheduled); reason != "" {
+		return []string{reason}
+	}
+	var reasons []string
+	for _, kind := range []string{v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionDUTReady} {
+		if reason := falseReason(status, kind); reason != "" && !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
 		}
 	}
-	return v1alpha1.ReasonPending // the operator hasn't reconciled it yet, or makes its runner right now
+	if len(reasons) > 1 {
+		reasons = slices.DeleteFunc(reasons, func(r string) bool { return r == v1alpha1.ReasonNotStarted })
+	}
+	if len(reasons) == 0 { // the operator hasn't reconciled it yet, or makes its runner right now
+		return []string{v1alpha1.ReasonPending}
+	}
+	return reasons
 }
 
-// setPhase writes the phase and its reason, which follow from the rest of a status.
-func setPhase(st *v1alpha1.LoadTestStatus) {
+// falseReason is the reason of a condition that is False. It is empty for any other one.
+func falseReason(status *v1alpha1.LoadTestStatus, kind string) string {
+	if c := meta.FindStatusCondition(status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
+		return c.Reason
+	}
+	return ""
+}
+
+// SetPhase writes the phase and its reason, which follow from the rest of a status.
+func SetPhase(st *v1alpha1.LoadTestStatus) {
 	st.Phase, st.Reason = PhaseOf(st), ""
 	switch st.Phase {
 	case v1alpha1.PhaseWaiting, v1alpha1.PhaseStarting:
-		st.Reason = WaitsFor(st)
+		st.Reason = strings.Join(WaitsFor(st), ", ")
 	case v1alpha1.PhaseEnding, v1alpha1.PhaseMeasured, v1alpha1.PhaseStopped, v1alpha1.PhaseFailed:
 		if st.Result != nil && st.Result.Reason != "" {
 			st.Reason = st.Result.Reason

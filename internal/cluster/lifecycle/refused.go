@@ -48,7 +48,7 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 	set(current, metav1.ConditionTrue, v1alpha1.ReasonStatusRefused)
 	meta.RemoveStatusCondition(&st.Conditions, obsolete)
 	refreshGeneration(&st)
-	setPhase(&st)
+	SetPhase(&st)
 	d.Rule, d.Reason, d.Message, d.Status, d.DeleteTest = "statusRefused", v1alpha1.ReasonStatusRefused, message, st,
 		false
 	d.Events = eventsOf(previous, &st)

@@ -32,7 +32,7 @@ type statusWriter struct {
 // runners, pods and nodes are in it, and are made printable, so that they can't drive a reader's terminal.
 func (w *statusWriter) write(s *step) v1alpha1.LoadTestStatus {
 	st := w.decided(s)
-	setPhase(&st)
+	SetPhase(&st)
 	wording.PrintableTexts(&st)
 	return st
 }

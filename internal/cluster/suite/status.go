@@ -49,8 +49,17 @@ func statusOf(v *situation, s *step, document *StoredReport) v1alpha1.LoadTestSu
 		st.Begun = nil
 	}
 	setConditions(&st, v, s)
-	st.Phase = PhaseOf(&st)
+	SetPhase(&st)
 	return st
+}
+
+// SetPhase writes the phase, and the reason for it where the phase alone doesn't say it.
+func SetPhase(st *v1alpha1.LoadTestSuiteStatus) {
+	st.Phase, st.Reason = PhaseOf(st), ""
+	c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionComplete)
+	if c != nil && c.Reason != string(st.Phase) {
+		st.Reason = c.Reason
+	}
 }
 
 // PhaseOf is a suite's state in a word, by its conditions.

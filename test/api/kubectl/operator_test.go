@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/document/delivery"
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -61,6 +62,7 @@ func (p *person) says(name string, change func(*v1alpha1.LoadTestStatus)) {
 	test := p.test(name)
 	test.Status.Attempt, test.Status.ObservedGeneration = 1, test.Generation
 	change(&test.Status)
+	lifecycle.SetPhase(&test.Status)
 	p.must(admin.Status().Update(p.Context(), test))
 }
 
@@ -139,7 +141,7 @@ func (p *person) saysMeasured(name string, change func(*report.Report)) {
 	}
 	p.says(name, func(st *v1alpha1.LoadTestStatus) {
 		st.Report = &v1alpha1.ReportReference{ConfigMap: manifests.ReportName(name), Digest: annotations[delivery.AnnotationDigest]}
-		st.Summary, st.Result = figures.Brief(r), &v1alpha1.Result{}
+		st.Summary, st.Result = figures.Brief(r), &v1alpha1.Result{Reason: string(r.Result.Reason)}
 		set(st, v1alpha1.ConditionPassed, verdict, v1alpha1.ReasonCriteriaMet, "as it should be")
 		set(st, v1alpha1.ConditionComplete, metav1.ConditionTrue, reason, "it came to its end")
 	})

@@ -72,6 +72,7 @@ func (p *person) saysSuite(name string, status metav1.ConditionStatus, reason st
 	s.Status.ObservedGeneration = s.Generation
 	s.Status.Counts = v1alpha1.SuiteCounts{Cells: 2, Tests: 4, Running: running, Measured: measured, NotMeasured: not, Waiting: 4 - running - measured - not}
 	meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: status, Reason: reason, Message: message})
+	suite.SetPhase(&s.Status)
 	p.must(admin.Status().Update(p.Context(), s))
 }
 
@@ -331,10 +332,10 @@ func TestSuitesInTheList(t *testing.T) {
 	p.saysMeasured(p.makes(s, 0, 1), passed)
 	p.saysRunning(p.makes(s, 1, 1), 42)
 	r := p.types("kubectl linerate list")
-	r.wants(t, 0, "four-systems  Running  25        1 of 4    0       -", "")
-	r.wants(t, 0, "four-systems-half-imix-r1  Running  42", "")
+	r.wants(t, 0, "four-systems  Running  -       25        1 of 4    0       -", "")
+	r.wants(t, 0, "four-systems-half-imix-r1  Running  -       42", "")
 	r.wants(t, 0, "1 more test of suites: kubectl linerate list --all shows them", "")
-	p.types("kubectl linerate list --all").wants(t, 0, "four-systems-linux-imix-r1  Measured  -", "")
+	p.types("kubectl linerate list --all").wants(t, 0, "four-systems-linux-imix-r1  Measured  LossAboveLimit  -", "")
 	p.types("kubectl linerate list -o json").wants(t, 0, `"suite": "four-systems"`, "")
 }
 

@@ -81,8 +81,8 @@ func TestList(t *testing.T) {
 	p.saysWaiting("vpp-64b", v1alpha1.ReasonResourceMissing, "no node has lab.dev/west left")
 	t.Run("as text", func(t *testing.T) {
 		r := p.types("kubectl linerate list")
-		r.wants(t, 0, "vpp-64b   Waiting  -", "")
-		r.wants(t, 0, "ResourceMissing: no node has lab.dev/west left", "")
+		r.wants(t, 0, "vpp-64b   Waiting  ResourceMissing  -", "")
+		r.wants(t, 0, "no node has lab.dev/west left", "")
 		r.wants(t, 0, "node-2  0000:03:02.1  vpp-imix  west  vpp-imix-1-generator-0", "")
 	})
 	t.Run("of all namespaces", func(t *testing.T) {
