@@ -93,7 +93,6 @@ type DUTSpec struct {
 	// switch with spanning tree. A cluster begins the test after it; the path is proven again and again until it
 	// is over. Example: 60s.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
 
 	// reference configures the built-in forwarder. With Loopback, reference.mode names the device whose traffic
@@ -135,7 +134,6 @@ type HookSpec struct {
 	// deadline is how long it may take: after that it has failed. Example: 10m.
 	// +optional
 	// +kubebuilder:default="10m"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="deadline must be between 1s and 24h"
 	Deadline Duration `json:"deadline,omitempty"`
 }
 
@@ -322,12 +320,10 @@ type LimitSpec struct {
 	// burst is how much unused rate is saved up, as time at the limit. Example: 10ms.
 	// +optional
 	// +kubebuilder:default="10ms"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="burst must be between 1ms and 1s"
 	Burst Duration `json:"burst,omitempty"`
 
 	// queue is how much waits behind a limit in bits, as time at the limit, for traffic of type Sessions and
 	// procedure BackToBack. Default: one frame. Example: 50ms.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="queue must be between 1ms and 1s"
 	Queue Duration `json:"queue,omitempty"`
 }

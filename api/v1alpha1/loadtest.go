@@ -147,19 +147,16 @@ type LoadTestSpec struct {
 	// measured. It can't be changed once the run has started. Example: 1h.
 	// +optional
 	// +kubebuilder:default="1h"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('168h'))",message="activeDeadline must be between 10s and 168h"
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 
 	// schedulingDeadline ends the test if its pods don't all run so long after it was created, resumed, or
 	// admitted by Kueue. Default: none. Example: 2h.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('8760h'))",message="schedulingDeadline must be between 10s and 8760h"
 	SchedulingDeadline Duration `json:"schedulingDeadline,omitempty"`
 
 	// ttlAfterFinished deletes the LoadTest and its Report so long after its end; one that Argo CD or Flux track
 	// stays, without Report and pods. Default: never. Example: 168h.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
 	// podRetention keeps the pods of a test that ended badly, with their devices: Never (default) or OnFailure. They

@@ -84,13 +84,11 @@ type Observer struct {
 
 	// interval is how often the source is asked; a window needs four readings. Default: 5s. Example: 10s.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('5m'))",message="interval must be between 1s and 5m"
 	Interval Duration `json:"interval,omitempty"`
 
 	// averagingTime is how much time the source averages in a reading; a window counts a reading only if all of it
 	// is in the window. Default: 0s. Example: 30s.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="averagingTime must be at most 1h"
 	AveragingTime Duration `json:"averagingTime,omitempty"`
 
 	// prometheus names the server and the query, of type Prometheus.

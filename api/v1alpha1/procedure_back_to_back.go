@@ -20,12 +20,12 @@ type BackToBackSpec struct {
 	// warmupDuration is how long the rate is sent before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
-	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
 	// trialDuration is how long the trial before the bursts lasts: it shows how fast the overloaded device forwards.
 	// Default: 10s, or five times maxBurstDuration where that is no less. Example: 10s.
 	// +optional
-	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
+	TrialDuration Duration `json:"trialDuration,omitempty"`
 
 	// throughput is the device's in each direction, known from another test. Default: what the trial shows.
 	// Example: 9.9kpps.
@@ -36,7 +36,7 @@ type BackToBackSpec struct {
 	// maxBurstDuration is the longest burst, as time at the rate that is reached: less than trialDuration.
 	// Default: 2s, or a fifth of a trialDuration that is no longer. Example: 2s.
 	// +optional
-	MaxBurstDuration BurstDuration `json:"maxBurstDuration,omitempty"`
+	MaxBurstDuration Duration `json:"maxBurstDuration,omitempty"`
 
 	// resolution is how near the longest burst without loss and the shortest with loss come, relative to the latter.
 	// +optional

@@ -16,14 +16,14 @@ type ConstantLoadSpec struct {
 	// warmupDuration is how long the rate is held before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
-	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
 	// duration is how long the rate is held after the warm-up. Default: 60s, or window if that is longer. Example: 60s.
 	// +optional
-	Duration HoldDuration `json:"duration,omitempty"`
+	Duration Duration `json:"duration,omitempty"`
 
 	// window is how long each part of duration that is judged apart is. Default: 10s, or as duration needs.
 	// Example: 10s.
 	// +optional
-	Window HoldDuration `json:"window,omitempty"`
+	Window Duration `json:"window,omitempty"`
 }

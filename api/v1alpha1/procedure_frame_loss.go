@@ -31,12 +31,12 @@ type FrameLossSpec struct {
 	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
-	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
 	// trialDuration is how long each load is sent.
 	// +optional
 	// +kubebuilder:default="60s"
-	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
+	TrialDuration Duration `json:"trialDuration,omitempty"`
 
 	// cleanTrials ends the descent after so many successive trials without loss; 0: never.
 	// +optional

@@ -20,5 +20,5 @@ type LatencySpec struct {
 	// trialDuration is how long each load is sent. A percentile needs ten frames above it.
 	// +optional
 	// +kubebuilder:default="10s"
-	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
+	TrialDuration Duration `json:"trialDuration,omitempty"`
 }

@@ -11,12 +11,12 @@ type MaximumOfferedLoadSpec struct {
 	// warmupDuration is how long the rate is sent before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
-	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
 	// trialDuration is how long each trial sends.
 	// +optional
 	// +kubebuilder:default="60s"
-	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
+	TrialDuration Duration `json:"trialDuration,omitempty"`
 
 	// trials is how many trials there are, all at the same rate.
 	// +optional

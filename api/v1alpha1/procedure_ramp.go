@@ -20,7 +20,6 @@ type RampSpec struct {
 	// warmupDuration is how long the warm-up lasts; 0s: none. Example: 30s.
 	// +optional
 	// +kubebuilder:default="30s"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="warmupDuration must be at most 24h"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
 	// targetRate is the top of the ramp. Example: 100%.
@@ -30,18 +29,15 @@ type RampSpec struct {
 
 	// rampDuration is how long the way to the top takes. Default: 10m, or stepDuration if that is longer. Example: 10m.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="rampDuration must be between 1s and 24h"
 	RampDuration Duration `json:"rampDuration,omitempty"`
 
 	// stepDuration is how long each step lasts. Default: 2s, or as rampDuration and settleDuration need. Example: 2s.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('200ms') && duration(self) <= duration('1h'))",message="stepDuration must be between 200ms and 1h"
 	StepDuration Duration `json:"stepDuration,omitempty"`
 
 	// settleDuration is the beginning of each step that isn't judged. Default: 500ms, or a quarter of a shorter
 	// stepDuration. Example: 500ms.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1m')",message="settleDuration must be at most 1m"
 	SettleDuration Duration `json:"settleDuration,omitempty"`
 
 	// precision is how narrow the bracket around the saturation is made, relative to its upper end; 0%: it isn't.
@@ -54,13 +50,11 @@ type RampSpec struct {
 	// confirmDuration is how long the saturation is held to confirm it; 0s: not at all. Example: 10s.
 	// +optional
 	// +kubebuilder:default="10s"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="confirmDuration must be at most 24h"
 	ConfirmDuration Duration `json:"confirmDuration,omitempty"`
 
 	// holdDuration is how long the target rate is held at the end; 0s: not at all. Example: 30s.
 	// +optional
 	// +kubebuilder:default="30s"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="holdDuration must be at most 24h"
 	HoldDuration Duration `json:"holdDuration,omitempty"`
 
 	// stopAtSaturation leaves out the rest of the ramp, and the hold, once saturation is certain.

@@ -21,7 +21,7 @@ type ResetSpec struct {
 	// ends. Example: 10s.
 	// +optional
 	// +kubebuilder:default="30s"
-	Timeout TrialDuration `json:"timeout,omitempty"`
+	Timeout Duration `json:"timeout,omitempty"`
 }
 
 // CommandWord is a program's name or one of its arguments.

@@ -73,12 +73,10 @@ type SearchSpec struct {
 	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
-	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 }
 
 // SearchGoal is what a load must meet.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.durationSum) || !has(self.finalTrialDuration) || duration(self.durationSum) >= duration(self.finalTrialDuration)",fieldPath=".durationSum",message="durationSum must be at least finalTrialDuration: one trial, or more"
 type SearchGoal struct {
 	// name is the goal's name in results and criteria. Example: NDR.
 	// +required
@@ -95,12 +93,12 @@ type SearchGoal struct {
 	// finalTrialDuration is how long the trials that decide last; earlier ones may be shorter.
 	// +optional
 	// +kubebuilder:default="1s"
-	FinalTrialDuration TrialDuration `json:"finalTrialDuration,omitempty"`
+	FinalTrialDuration Duration `json:"finalTrialDuration,omitempty"`
 
 	// durationSum is how long the trials at one load last together before it is decided. Default: 21s, or
 	// finalTrialDuration if that is longer. Example: 21s.
 	// +optional
-	DurationSum TrialDuration `json:"durationSum,omitempty"`
+	DurationSum Duration `json:"durationSum,omitempty"`
 
 	// exceedRatio is the share of the trials at a load that may lose more than lossRatio.
 	// +optional

@@ -23,16 +23,16 @@ type SoakSpec struct {
 	// duration is how long all trials send, together.
 	// +optional
 	// +kubebuilder:default="30m"
-	Duration HoldDuration `json:"duration,omitempty"`
+	Duration Duration `json:"duration,omitempty"`
 
 	// firstTrialDuration is how long the first trial sends. Default: 5.1s, or duration if that is less. Example: 5.1s.
 	// +optional
-	FirstTrialDuration TrialDuration `json:"firstTrialDuration,omitempty"`
+	FirstTrialDuration Duration `json:"firstTrialDuration,omitempty"`
 
 	// trialGrowth is by how much each trial is longer than the one before. Default: 100ms, or what keeps duration
 	// within 500 trials. Example: 100ms.
 	// +optional
-	TrialGrowth WarmupDuration `json:"trialGrowth,omitempty"`
+	TrialGrowth Duration `json:"trialGrowth,omitempty"`
 
 	// minRate is the lowest load, in the unit of maxRate. Default: a hundredth of maxRate.
 	// +optional
@@ -46,5 +46,5 @@ type SoakSpec struct {
 	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
-	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 }

@@ -60,8 +60,8 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 type compiler struct {
 	*refusals
 	spec *v1alpha1.LoadTestSpec
-	// engine sends the traffic, of this kind. Nil means that there is no such engine for this kind, or that the spec is
-	// too large to be read, and errs say so. Then there are no parts.
+	// engine sends the traffic, of this kind. Nil means that there is no such engine for this kind, that the spec is
+	// too large to be read, or that a field is out of its limits, and errs say so. Then there are no parts.
 	engine  engine
 	traffic traffic
 
@@ -86,6 +86,9 @@ func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	c := &compiler{refusals: r, spec: &spec}
 	if fault := spec.FreeformFault(); fault != "" {
 		r.refuse(specPath(), field.OmitValueType{}, fault)
+		return c
+	}
+	if r.checkLimits(&spec); len(r.errs) > 0 {
 		return c
 	}
 	c.engine, c.traffic = chooseEngine(r, &spec)

@@ -16,8 +16,8 @@ const usualWarmupRate v1alpha1.Rate = "1kpps"
 
 // spanOf is a duration's length, and 0 where the duration is missing or can't be read. What can't be read is refused
 // where the member is compiled.
-func spanOf[D ~string](d D) time.Duration {
-	span, err := v1alpha1.Duration(d).Std()
+func spanOf(d v1alpha1.Duration) time.Duration {
+	span, err := d.Std()
 	if err != nil {
 		return 0
 	}
@@ -25,8 +25,8 @@ func spanOf[D ~string](d D) time.Duration {
 }
 
 // unlessGiven is the field's value if the spec has one, and else the default.
-func unlessGiven[D ~string](given D, byDefault time.Duration) D {
-	return cmp.Or(given, D(byDefault.String()))
+func unlessGiven(given v1alpha1.Duration, byDefault time.Duration) v1alpha1.Duration {
+	return cmp.Or(given, v1alpha1.Duration(byDefault.String()))
 }
 
 // withDependentDefaults fills in the defaults of the type's member that depend on its other fields.

@@ -104,7 +104,7 @@ func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal
 		return nil
 	}
 	m := member{pr.refusals, "latency"}
-	l := &plan.Latency{Of: spec.Goal, TrialDuration: m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration))}
+	l := &plan.Latency{Of: spec.Goal, TrialDuration: m.duration("trialDuration", spec.TrialDuration)}
 	for _, share := range spec.Loads {
 		l.At = append(l.At, pr.ratio(m.path("loads"), string(share)))
 	}
@@ -135,7 +135,7 @@ func (pr *procedureReader) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
 		return nil
 	}
 	return &plan.Reset{Timeout: plan.Duration(pr.duration(specPath().Child("procedure", "reset", "timeout"),
-		v1alpha1.Duration(spec.Timeout)))}
+		spec.Timeout))}
 }
 
 // eachDirection is the Plan's part for a ramp or search of one direction after another. Nil means that all directions
@@ -201,9 +201,9 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad {
 	l := &plan.ConstantLoad{
 		Unlimited:      spec.Rate == v1alpha1.Unlimited,
-		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
-		Duration:       m.duration("duration", v1alpha1.Duration(spec.Duration)),
-		Window:         m.duration("window", v1alpha1.Duration(spec.Window)),
+		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
+		Duration:       m.duration("duration", spec.Duration),
+		Window:         m.duration("window", spec.Window),
 	}
 	if !l.Unlimited {
 		l.Rate = m.rate("rate", v1alpha1.Rate(spec.Rate))
@@ -228,8 +228,8 @@ func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 		From:           m.rate("maxRate", spec.MaxRate),
 		To:             m.rate("minRate", spec.MinRate),
 		Step:           m.rate("step", spec.Step),
-		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
-		TrialDuration:  m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration)),
+		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
+		TrialDuration:  m.duration("trialDuration", spec.TrialDuration),
 		StopAfterClean: 2,
 	}
 	if spec.CleanTrials != nil {
@@ -258,8 +258,8 @@ func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 func (m member) maximumOfferedLoad(spec v1alpha1.MaximumOfferedLoadSpec) *plan.MaximumOfferedLoad {
 	return &plan.MaximumOfferedLoad{
 		Rate:           m.rate("rate", spec.Rate),
-		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
-		TrialDuration:  m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration)),
+		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
+		TrialDuration:  m.duration("trialDuration", spec.TrialDuration),
 		Trials:         int(spec.Trials),
 	}
 }
@@ -267,9 +267,9 @@ func (m member) maximumOfferedLoad(spec v1alpha1.MaximumOfferedLoadSpec) *plan.M
 func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 	b := &plan.BackToBack{
 		Rate:           m.rate("rate", spec.Rate),
-		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
-		TrialDuration:  m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration)),
-		Longest:        m.duration("maxBurstDuration", v1alpha1.Duration(spec.MaxBurstDuration)),
+		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
+		TrialDuration:  m.duration("trialDuration", spec.TrialDuration),
+		Longest:        m.duration("maxBurstDuration", spec.MaxBurstDuration),
 		Resolution:     m.ratio(m.path("resolution"), string(spec.Resolution)),
 		Repetitions:    int(spec.Repetitions),
 	}
@@ -296,11 +296,11 @@ func leastGrowth(whole time.Duration) time.Duration {
 func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	s := &plan.Soak{
 		LossRatio:      m.ratio(m.path("lossRatio"), string(spec.LossRatio)),
-		Duration:       m.duration("duration", v1alpha1.Duration(spec.Duration)),
-		FirstTrial:     m.duration("firstTrialDuration", v1alpha1.Duration(spec.FirstTrialDuration)),
-		TrialGrowth:    m.duration("trialGrowth", v1alpha1.Duration(spec.TrialGrowth)),
+		Duration:       m.duration("duration", spec.Duration),
+		FirstTrial:     m.duration("firstTrialDuration", spec.FirstTrialDuration),
+		TrialGrowth:    m.duration("trialGrowth", spec.TrialGrowth),
 		MaxRate:        m.rate("maxRate", spec.MaxRate),
-		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
+		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
 	}
 	if s.MinRate = (units.Rate{Kind: s.MaxRate.Kind, Micros: max(1, s.MaxRate.Micros/100)}); spec.MinRate != "" {
 		s.MinRate = m.rate("minRate", spec.MinRate)

@@ -57,7 +57,7 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 		Classification: string(spec.Classification),
 		Preset:         string(spec.Preset),
 		MaxRate:        m.rate("maxRate", spec.MaxRate),
-		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
+		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
 	}
 	if s.MinRate = (units.Rate{Kind: s.MaxRate.Kind, Micros: leastMicros(s.MaxRate)}); spec.MinRate != "" {
 		s.MinRate = m.rate("minRate", spec.MinRate)
@@ -67,8 +67,8 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 		s.Goals = append(s.Goals, plan.Goal{
 			Name:               g.Name,
 			LossRatio:          m.ratio(goal.path("lossRatio"), string(g.LossRatio)),
-			FinalTrialDuration: goal.duration("finalTrialDuration", v1alpha1.Duration(g.FinalTrialDuration)),
-			DurationSum:        goal.duration("durationSum", v1alpha1.Duration(g.DurationSum)),
+			FinalTrialDuration: goal.duration("finalTrialDuration", g.FinalTrialDuration),
+			DurationSum:        goal.duration("durationSum", g.DurationSum),
 			ExceedRatio:        m.ratio(goal.path("exceedRatio"), string(g.ExceedRatio)),
 			Width:              m.ratio(goal.path("width"), string(g.Width)),
 		})
@@ -86,6 +86,10 @@ func (m member) checkSearch(spec v1alpha1.SearchSpec, s *plan.Search) {
 			s.MaxRate, s.MinRate)
 	}
 	for i, g := range s.Goals {
+		if g.DurationSum < g.FinalTrialDuration {
+			m.refuse(m.path("goals").Index(i).Child("durationSum"), spec.Goals[i].DurationSum,
+				"durationSum must be at least finalTrialDuration: one trial, or more")
+		}
 		if g.LossRatio >= units.One {
 			m.refuse(m.path("goals").Index(i).Child("lossRatio"), spec.Goals[i].LossRatio,
 				"a trial that may lose all its frames meets the goal at any load: make lossRatio less than 1")

@@ -116,40 +116,11 @@ func TestANetworkOfTheDevicesOwnIsForADeviceInAPod(t *testing.T) {
 	}
 }
 
-// A duration that is none, or out of its own bounds, makes one fault.
-func TestDurationsOfARampHaveAUnitAndBounds(t *testing.T) {
-	for text, want := range map[string][]string{
-		"": nil,
-		"stepDuration: 1s, settleDuration: 900ms":    nil,
-		"stepDuration: 200ms, settleDuration: 0.1s":  nil,
-		"stepDuration: 199ms, settleDuration: 0s":    {"stepDuration must be between"},
-		"stepDuration: 199ms, settleDuration: 500ms": {"stepDuration must be between"},
-		"stepDuration: soon":                         {"stepDuration is \"soon\""},
-		"stepDuration: -1s":                          {"stepDuration is \"-1s\""},
-		"stepDuration: 1us":                          {"stepDuration is \"1us\""},
-		"stepDuration: 2s, settleDuration: soon":     {"settleDuration is \"soon\""},
-		"stepDuration: 2s, settleDuration: -5s":      {"settleDuration is \"-5s\""},
-		"stepDuration: soon, settleDuration: soon":   {"stepDuration is \"soon\"", "settleDuration is \"soon\""},
-		"stepDuration: 1m, settleDuration: 61s":      {"settleDuration must be at most 1m"},
-		"stepDuration: 10s, rampDuration: 10s":       nil,
-		"stepDuration: 10s, rampDuration: 0.5s":      {"rampDuration must be between"},
-		"stepDuration: 10s, rampDuration: long":      {"rampDuration is \"long\""},
-		"stepDuration: 2h, rampDuration: 1h":         {"stepDuration must be between"},
-	} {
-		t.Run(text, func(t *testing.T) {
-			err := judged(t, []choice{devices[1], lineRates[0], {"ramp", "procedure: {ramp: {" + text + "}}"}})
-			if err == nil && want == nil {
-				return
-			}
-			faults := faultsOf(t, err)
-			for _, message := range want {
-				if !strings.Contains(err.Error(), message) {
-					t.Errorf("nothing is said of %q: %v", message, err)
-				}
-			}
-			if len(faults) != len(want) {
-				t.Errorf("%d faults, want %q: %v", len(faults), want, err)
-			}
-		})
+func TestADurationThatIsNoneMakesOneFault(t *testing.T) {
+	for _, text := range []string{"soon", "-1s", "1us", "1d", "60", "1234567s"} {
+		err := judged(t, []choice{devices[1], lineRates[0], {"ramp", "procedure: {ramp: {stepDuration: " + text + "}}"}})
+		if err == nil || len(faultsOf(t, err)) != 1 || !strings.Contains(err.Error(), "write a duration with its unit") {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -58,7 +58,7 @@ func detail(prefix, text string) string {
 }
 
 // plain removes the schema validator's own words ("spec.x in body should be …") from a message, and says
-// whether it had any.
+// whether words of its own are left.
 func plain(e *field.Error) (message string, fromSchema bool) {
 	_, words, found := strings.Cut(e.Detail, " in body ")
 	if !found {
@@ -72,6 +72,9 @@ func plain(e *field.Error) (message string, fromSchema bool) {
 	).Replace(words)
 	if got, want, typed := cutType(words); typed {
 		return fmt.Sprintf("must be of type %s, not %s", want, got), true
+	}
+	if text, known := form(words); known {
+		return text, false
 	}
 	return words, true
 }

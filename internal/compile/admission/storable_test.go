@@ -28,7 +28,7 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 			func(s v1alpha1.LoadTestSpec) error { _, err := s.ActiveDeadline.Std(); return err }},
 		{"trials' durations", "0195.hms-+ µund", "  procedure: {type: FrameLoss, frameLoss: {trialDuration: %q}}\n",
 			[]string{"1s", "60s", "1h", "0.5m", "000100s", "59m59.999999999s"}, func(s v1alpha1.LoadTestSpec) error {
-				_, err := v1alpha1.Duration(s.Procedure.FrameLoss.TrialDuration).Std()
+				_, err := s.Procedure.FrameLoss.TrialDuration.Std()
 				return err
 			}},
 		{"rates", "0195.kmgpbsl%- ", "  procedure: {ramp: {targetRate: %q}}\n", []string{"1kpps", "14.88mpps", "10gbps",

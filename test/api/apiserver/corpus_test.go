@@ -62,7 +62,7 @@ var quantities = []quantity{
 		}},
 	{"trial", "procedure: {type: FrameLoss, frameLoss: {trialDuration: %s}}", "0195.hms-+ µund", []string{"1s", "60s", "1h", "0.5m", "59m59.9s"},
 		func(s v1alpha1.LoadTestSpec) error {
-			_, err := v1alpha1.Duration(s.Procedure.FrameLoss.TrialDuration).Std()
+			_, err := s.Procedure.FrameLoss.TrialDuration.Std()
 			return err
 		}},
 	{"rate", "procedure: {ramp: {targetRate: %s}}", "0195.kmgpbsl%- e", []string{"1kpps", "14.88mpps", "10mbps", "10mbpsl1", "95%", "0.000001%", "9bps", "500pps"},
