@@ -41,7 +41,7 @@ func endingWarnings(r *report.Report) []string {
 		return nil
 	}
 	w := fmt.Sprintf("not a whole measurement: the run ended as %s", cmp.Or(r.Ending, "unknown"))
-	if r.Message != "" && !strings.Contains(answer.Sentence(r), capital(strings.TrimSuffix(r.Message, "."))) {
+	if r.Message != "" && (r.Fault == nil || report.HasFigure(r)) && !strings.Contains(answer.Sentence(r), capital(strings.TrimSuffix(r.Message, "."))) {
 		w += ": " + strings.TrimSuffix(r.Message, ".")
 	}
 	return []string{w}

@@ -49,6 +49,46 @@ const (
 	NobodyAnswers   Detail = "NobodyAnswers"   // nobody answers for the device's address
 	FrameTooLong    Detail = "FrameTooLong"    // a port of the link takes no frames of this length
 	NothingReturned Detail = "NothingReturned" // nothing came back of a load, though single frames did
+	// NotMeasured, as the device's address was not found where the Plan has it.
+	AnswersUntagged Detail = "AnswersUntagged" // the device answers without a VLAN tag
+	AnswersInVLAN   Detail = "AnswersInVLAN"   // the device answers in another link's VLAN
+	PortsSwapped    Detail = "PortsSwapped"    // the device takes one link for another
+	// NotMeasured, as marked frames or connections did not prove the path.
+	RoutedBack       Detail = "RoutedBack"       // the device sends frames back to the link that they came from
+	FramesReflected  Detail = "FramesReflected"  // frames came back unchanged on the port that sent them
+	OtherPort        Detail = "OtherPort"        // frames came out at another link's port
+	DeviceBypassed   Detail = "DeviceBypassed"   // frames arrived as they were sent, though the device changes them
+	FramesRepeated   Detail = "FramesRepeated"   // frames arrived more than once
+	OtherRouters     Detail = "OtherRouters"     // the TTL shows another number of routers
+	ReplacesMACs     Detail = "ReplacesMACs"     // the device replaces MACs and leaves the TTL
+	LowersTTL        Detail = "LowersTTL"        // the device routes, and should not
+	PassedNoRouter   Detail = "PassedNoRouter"   // connections passed no router
+	OtherTTL         Detail = "OtherTTL"         // the TTL is of no device as the Plan has it
+	OtherMACs        Detail = "OtherMACs"        // MACs are of no device as the Plan has it
+	UnknownSource    Detail = "UnknownSource"    // frames came from a MAC that isn't the device's
+	OtherAddresses   Detail = "OtherAddresses"   // addresses were not translated as the Plan has it
+	Fragments        Detail = "Fragments"        // the device sent a packet in fragments
+	FramesResized    Detail = "FramesResized"    // frames arrived longer or shorter
+	PayloadChanged   Detail = "PayloadChanged"   // frames arrived with another payload
+	ChecksumWrong    Detail = "ChecksumWrong"    // frames arrived with a wrong checksum
+	NothingForwarded Detail = "NothingForwarded" // no frame came out of the device
+	NothingBridged   Detail = "NothingBridged"   // no frame came out of a bridge
+	SomeForwarded    Detail = "SomeForwarded"    // not all frames came out of the device
+	OwnDestination   Detail = "OwnDestination"   // a stream sends to another MAC than the device's
+	StreamChecksum   Detail = "StreamChecksum"   // a stream's frames have a wrong header checksum
+	TTLTooSmall      Detail = "TTLTooSmall"      // the frames' TTL ends on the way
+	NothingToMark    Detail = "NothingToMark"    // no stream has a frame that can be marked
+	NoRoute          Detail = "NoRoute"          // the device has no route to a destination
+	NoNeighbour      Detail = "NoNeighbour"      // nobody answers for the next hop of the device's route
+	Prohibited       Detail = "Prohibited"       // the device forbids the frames
+	PacketTooBig     Detail = "PacketTooBig"     // a packet is larger than the device's MTU
+	OwnAddress       Detail = "OwnAddress"       // the device takes a destination for its own address
+	BadHeader        Detail = "BadHeader"        // the device doesn't understand the headers
+	Refused          Detail = "Refused"          // the device sent another ICMP error
+	NotReset         Detail = "NotReset"         // the device did not forward again after its reset
+	NotConnected     Detail = "NotConnected"     // connections did not come through the device
+	EndpointSilent   Detail = "EndpointSilent"   // the device, which is an end, does not answer connections
+	TTLNotKept       Detail = "TTLNotKept"       // a kernel doesn't keep the TTL that proves the path
 	// LoadHeld, where all directions' limits together are too much.
 	LimitsTogether Detail = "LimitsTogether"
 )
@@ -67,10 +107,14 @@ type Cause struct {
 	// Link and Direction are what the sentence is about, "east" or "west→east".
 	Link      string `json:"link,omitempty"`
 	Direction string `json:"direction,omitempty"`
-	// Address is the device's, for which nobody answers.
+	// Address is what the sentence is about, such as the device's, for which nobody answers. It may be a MAC.
 	Address string `json:"address,omitempty"`
 	// FrameBytes is the length of a frame that is too long, with its FCS.
 	FrameBytes int `json:"frameBytes,omitempty"`
+	// Port is the TCP or UDP port that connections go to.
+	Port uint16 `json:"port,omitempty"`
+	// Routers is how many routers frames passed, by their TTL.
+	Routers int16 `json:"routers,omitempty"`
 	// After is the time from the beginning of traffic to an event, and Lasted how long that event took.
 	After  plan.Duration `json:"after,omitempty"`
 	Lasted plan.Duration `json:"lasted,omitempty"`

@@ -165,6 +165,8 @@ type PathCheck struct {
 	Sent     int    `json:"sent"`
 	Received int    `json:"received"`
 	Message  string `json:"message"` // what was seen, such as "8 of 8 frames on east, source MAC 02:…, TTL 63"
+	// Fault is why the path isn't proven, where that has a sentence.
+	Fault *Cause `json:"fault,omitempty"`
 	// Repeats is what numbered frames showed. It is nil where none were sent, as the path wasn't proven.
 	Repeats *Repeats `json:"repeats,omitempty"`
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
@@ -16,31 +17,31 @@ import (
 //	arrived  │ MACs │ tags │ IP │ UDP or TCP │ token, payload │ padding │
 //	                       └─ checksums ─────┘ └─ the same ──┘
 //	                       └───────────── as long ────────────────────┘
-func contentFault(sent, arrived []byte) string {
+func contentFault(sent, arrived []byte) (text string, detail report.Detail) {
 	a, errSent := layersOf(sent)
 	b, err := layersOf(arrived)
 	if errSent != nil || err != nil {
-		return "" // told already
+		return "", "" // told already
 	}
 	const minPayload = 46 // a shorter packet is padded
 	if sentBytes, arrivedBytes := len(sent)-a.network, len(arrived)-b.network; max(sentBytes,
 		minPayload) != max(arrivedBytes, minPayload) {
-		return fmt.Sprintf("%d bytes from the IP header on, instead of %d", arrivedBytes, sentBytes)
+		return fmt.Sprintf("%d bytes from the IP header on, instead of %d", arrivedBytes, sentBytes), report.FramesResized
 	}
 	if sentBytes, arrivedBytes := a.length(sent), b.length(arrived); sentBytes != arrivedBytes {
-		return fmt.Sprintf("an IP packet of %d bytes instead of %d", arrivedBytes, sentBytes)
+		return fmt.Sprintf("an IP packet of %d bytes instead of %d", arrivedBytes, sentBytes), report.FramesResized
 	}
 	if b.version == 4 && a.rightHeader(sent) && !b.rightHeader(arrived) {
-		return "a wrong IPv4 header checksum"
+		return "a wrong IPv4 header checksum", report.ChecksumWrong
 	}
 	if offset := differ(sent[a.payload:a.end], arrived[b.payload:b.end]); offset >= 0 {
-		return fmt.Sprintf("another payload than was sent, from its byte %d on", offset+1)
+		return fmt.Sprintf("another payload than was sent, from its byte %d on", offset+1), report.PayloadChanged
 	}
 	if b.hasChecksum && a.rightChecksum(sent) && !b.rightChecksum(arrived) {
 		return "a wrong " + map[byte]string{protocolUDP: "UDP", protocolTCP: "TCP"}[b.protocol] +
-			" checksum, which may have been left to hardware that isn't there (TX checksum offload)"
+			" checksum, which may have been left to hardware that isn't there (TX checksum offload)", report.ChecksumWrong
 	}
-	return ""
+	return "", ""
 }
 
 // fragmentUnit is what the offsets of fragments count in (RFC 791).

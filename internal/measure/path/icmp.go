@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // objection is what a router said of a frame that it did not forward, by an ICMP or ICMPv6 error that quotes the frame.
@@ -157,8 +157,8 @@ func unreachable6(code byte) objection {
 	return objection{name: fmt.Sprintf("destination unreachable (code %d)", code)}
 }
 
-// say explains what the error means for frames from one link to another, and what mends it.
-func (o objection) say(d plan.Direction, p Probe, frames int) string {
+// fault explains what the error means for frames from one link to another, and what mends it.
+func (o objection) fault(t *tally, p Probe, frames int) *fault {
 	version, destination, ttl := "ICMP", netip.Addr{}, 0
 	if l, err := layersOf(p.Frame); err == nil {
 		addresses, _ := addressesOf(p.Frame)
@@ -167,36 +167,45 @@ func (o objection) say(d plan.Direction, p Probe, frames int) string {
 			version = "ICMPv6"
 		}
 	}
-	return fmt.Sprintf("%s answered %d with %s %q: %s", o.source, frames, version, o.name, o.meaning(d, p, destination,
-		ttl))
+	f := o.meaning(t, p, destination, ttl)
+	f.message = fmt.Sprintf("%s answered %d with %s %q: %s", o.source, frames, version, o.name, f.message)
+	f.cause.Address = destination.String()
+	return f
 }
 
-func (o objection) meaning(d plan.Direction, p Probe, destination netip.Addr, ttl int) string {
+func (o objection) meaning(t *tally, p Probe, destination netip.Addr, ttl int) *fault {
+	from, to := t.direction.From, t.direction.To
 	switch o.reason {
 	case noRoute:
-		return fmt.Sprintf("it has no route to %s; give it one that leads to link %s", destination, d.To)
+		return t.faultOf(report.NoRoute, "it has no route to %s; give it one that leads to link %s", destination, to).
+			towards(to, p.packetBytes())
 	case noNeighbour:
-		return fmt.Sprintf("it has a route to %s, and nobody answers for the next hop; check that the route's next hop is the generator's address on link %s", destination, d.To)
+		return t.faultOf(report.NoNeighbour, "it has a route to %s, and nobody answers for the next hop; check that the "+
+			"route's next hop is the generator's address on link %s", destination, to).towards(to, p.packetBytes())
 	case prohibited:
-		return fmt.Sprintf("a filter or a route of it forbids frames to %s; allow them from link %s to link %s",
-			destination, d.From, d.To)
+		return t.faultOf(report.Prohibited, "a filter or a route of it forbids frames to %s; allow them from link %s to "+
+			"link %s", destination, from, to)
 	case timeExceeded:
-		return fmt.Sprintf("the frames leave with TTL %d, which ends there; send them with a larger one, or check for a routing loop", ttl)
+		return t.faultOf(report.TTLTooSmall, "the frames leave with TTL %d, which ends there; send them with a larger "+
+			"one, or check for a routing loop", ttl)
 	case tooBig:
 		limit := "less"
 		if o.mtu > 0 {
 			limit = fmt.Sprintf("at most %d bytes", o.mtu)
 		}
-		return fmt.Sprintf("an IP packet of %d bytes doesn't fit, its MTU towards %s takes %s; raise it, or send smaller frames", p.packetBytes(), d.To, limit)
+		return t.faultOf(report.PacketTooBig, "an IP packet of %d bytes doesn't fit, its MTU towards %s takes %s; raise "+
+			"it, or send smaller frames", p.packetBytes(), to, limit).towards(to, p.packetBytes())
 	case itsOwn:
-		return fmt.Sprintf("%s is an address of its own, or a filter rejects the frames; send to hosts behind link %s, or allow them", destination, d.To)
+		return t.faultOf(report.OwnAddress, "%s is an address of its own, or a filter rejects the frames; send to hosts "+
+			"behind link %s, or allow them", destination, to).towards(to, p.packetBytes())
 	case badHeader:
-		return "it doesn't understand the frames' headers; check the streams"
+		return t.faultOf(report.BadHeader, "it doesn't understand the frames' headers; check the streams")
 	case redirected:
-		return fmt.Sprintf("its route to %s leads by %s, back to link %s where the frames come from; check its routes, and that the generator's ports aren't swapped", destination, o.hop, d.From)
+		return t.faultOf(report.RoutedBack, "its route to %s leads by %s, back to link %s where the frames come from; "+
+			"check its routes, and that the generator's ports aren't swapped", destination, o.hop, from)
 	case otherReason:
 	}
-	return fmt.Sprintf("it doesn't forward frames to %s", destination)
+	return t.faultOf(report.Refused, "it doesn't forward frames to %s", destination)
 }
 
 // packetBytes is how long the probe's IP packet is.

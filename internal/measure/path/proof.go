@@ -8,6 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Arrival is a captured frame and where it was captured.
@@ -29,9 +30,35 @@ func Judge(d plan.Direction, device plan.DUT, probes []Probe, arrivals []Arrival
 		t.count(p, arrivals)
 	}
 	c = report.PathCheck{From: d.From, To: d.To, Sent: t.sent, Received: t.arrived}
-	c.Message, c.Proven = t.verdict()
-	return c, t.arrived < t.sent && t.wrong() == "" && t.mayPass()
+	if f := t.fault(); f != nil {
+		c.Message, c.Fault = f.message, &f.cause
+	} else {
+		c.Proven = true
+		c.Message = fmt.Sprintf("%d of %d frames on %s, source MAC %s, TTL %d", t.arrived, t.sent, d.To, t.source, t.ttl)
+	}
+	return c, t.arrived < t.sent && t.wrong() == nil && t.mayPass()
 }
+
+// fault is why a path isn't proven. The message has all that was seen, and the cause has what a sentence needs.
+type fault struct {
+	message string
+	cause   report.Cause
+}
+
+// fault makes a fault of this direction, with the link that frames come from.
+func (t *tally) faultOf(detail report.Detail, format string, values ...any) *fault {
+	return &fault{fmt.Sprintf(format, values...),
+		report.Cause{Detail: detail, Link: t.direction.From, Direction: t.direction.Name()}}
+}
+
+// towards names the link that frames go to, with the length of a frame that this packet needs.
+func (f *fault) towards(link string, packetBytes int) *fault {
+	f.cause.Link, f.cause.FrameBytes = link, packetBytes+ethernetHeader+units.FCSBytes
+	return f
+}
+
+// ethernetHeader is how long an untagged frame is before its packet.
+const ethernetHeader = 14
 
 // tally counts what became of a direction's probes.
 type tally struct {
@@ -52,10 +79,13 @@ type tally struct {
 	wantTTL    int
 	wrongMAC   int
 	example    string
-	otherHosts int // between other addresses than the device makes of theirs
+	macDetail  report.Detail
+	otherMAC   engine.MAC // from which the device sends, beside its own
+	otherHosts int        // between other addresses than the device makes of theirs
 	otherHow   string
 	spoiled    int // changed where no forwarding changes anything
 	spoiledHow string
+	spoiledBy  report.Detail
 	source     engine.MAC
 	ttl        int
 
@@ -116,6 +146,7 @@ func (t *tally) inspect(p Probe, frame []byte) {
 	if err != nil {
 		t.wrongMAC++
 		t.example = "no IP header any more; check what the device makes of them"
+		t.macDetail = report.PayloadChanged
 		return
 	}
 	t.source, t.ttl = source, int(frame[l.ttlOffset()])
@@ -135,6 +166,9 @@ func (t *tally) inspect(p Probe, frame []byte) {
 	if fault := t.macFault(p, destination, source); fault != "" {
 		t.wrongMAC++
 		t.example = fault
+		if t.macDetail != report.UnknownSource {
+			t.macDetail = report.OtherMACs
+		}
 	}
 	if fault := t.translationFault(p.Frame, frame); fault != "" {
 		t.otherHosts++
@@ -145,9 +179,9 @@ func (t *tally) inspect(p Probe, frame []byte) {
 		t.piece, t.whole = piece, p.packetBytes()
 		return
 	}
-	if fault := contentFault(p.Frame, frame); fault != "" {
+	if fault, detail := contentFault(p.Frame, frame); fault != "" {
 		t.spoiled++
-		t.spoiledHow = fault
+		t.spoiledHow, t.spoiledBy = fault, detail
 	}
 }
 
@@ -183,6 +217,7 @@ func (t *tally) macFault(p Probe, destination, source engine.MAC) string {
 		return fmt.Sprintf("source MAC still the sender's %s; check which device forwards them", source)
 	case t.forwarding == plan.L3 && l.DeviceMACAtEnd != "" && source != l.DeviceMACAtEnd &&
 		!slices.Contains(l.OtherMACsAtEnd, source):
+		t.macDetail, t.otherMAC = report.UnknownSource, source
 		return fmt.Sprintf("source MAC %s instead of the device's %s; check which device forwards them: if it has both, as a VRRP router has, write dut.sourceMACs: [%s] of link %s", source, l.DeviceMACAtEnd, source, t.direction.To)
 	}
 	return ""
@@ -207,26 +242,35 @@ func (t *tally) translationFault(sent, arrived []byte) string {
 	return ""
 }
 
-// verdict is the message with what was seen and what to check.
-func (t *tally) verdict() (message string, proven bool) {
-	if fault := t.wrong(); fault != "" {
-		return fault, false
+// fault is the most telling reason why the path isn't proven. It is nil for a path that is.
+func (t *tally) fault() *fault {
+	if f := t.wrong(); f != nil {
+		return f
 	}
 	source, target := t.direction.From, t.direction.To
 	switch {
 	case t.sent == 0:
-		return fmt.Sprintf("no frame to send from %s: its streams hold no frame that can be marked", source), false
+		return t.faultOf(report.NothingToMark, "no frame to send from %s: its streams hold no frame that can be marked",
+			source)
 	case t.arrived < t.sent && t.quoted > 0:
-		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, source, target,
-			t.objection.say(t.direction, t.objected, t.quoted)), false
-	case t.arrived == 0:
-		return fmt.Sprintf("none of %d frames sent on %s arrived on %s or anywhere else; %s", t.sent, source, target,
-			t.whyNone()), false
-	case t.arrived < t.sent:
-		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, source, target,
-			t.whySome()), false
+		f := t.objection.fault(t, t.objected, t.quoted)
+		f.message = fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, source, target,
+			f.message)
+		return f
+	case t.arrived == t.sent:
+		return nil
 	}
-	return fmt.Sprintf("%d of %d frames on %s, source MAC %s, TTL %d", t.arrived, t.sent, target, t.source, t.ttl), true
+	f := t.ownHeaders()
+	if f == nil {
+		f = t.missingFrames()
+	}
+	if t.arrived == 0 {
+		f.message = fmt.Sprintf("none of %d frames sent on %s arrived on %s or anywhere else; %s", t.sent, source,
+			target, f.message)
+		return f
+	}
+	f.message = fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, source, target, f.message)
+	return f
 }
 
 // mayPass says that what a router objected to may mend itself, as it has yet to learn a route or a neighbour.
@@ -234,33 +278,26 @@ func (t *tally) mayPass() bool {
 	return t.quoted == 0 || t.objection.reason == noRoute || t.objection.reason == noNeighbour
 }
 
-// whyNone is what to check where no frame arrived.
-func (t *tally) whyNone() string {
-	if fault := t.ownHeaders(); fault != "" {
-		return fault
-	}
+// missingFrames is what to check where the device forwarded no frames, or not all.
+func (t *tally) missingFrames() *fault {
 	source, target := t.direction.From, t.direction.To
-	check := fmt.Sprintf("check that the device is up, forwards from %s to %s, and has routes and neighbours for the networks behind %s", source, target, target)
-	if t.forwarding == plan.L2 {
-		check = "check that the device is up and has both links in one bridge or VLAN. After a port comes up, a switch with spanning tree forwards nothing for 30 to 50 s: " +
-			"make the ports edge ports (portfast), or wait with dut.readyDelay: 60s"
+	switch {
+	case t.arrived > 0:
+		return t.faultOf(report.SomeForwarded, "check the device's routes, filters and neighbours for all flows")
+	case t.forwarding == plan.L2:
+		return t.faultOf(report.NothingBridged, "check that the device is up and has both links in one bridge or VLAN. "+
+			"After a port comes up, a switch with spanning tree forwards nothing for 30 to 50 s: make the ports edge "+
+			"ports (portfast), or wait with dut.readyDelay: 60s")
 	}
-	return check
-}
-
-// whySome is what to check where frames are missing.
-func (t *tally) whySome() string {
-	if fault := t.ownHeaders(); fault != "" {
-		return fault
-	}
-	return "check the device's routes, filters and neighbours for all flows"
+	return t.faultOf(report.NothingForwarded, "check that the device is up, forwards from %s to %s, and has routes and "+
+		"neighbours for the networks behind %s", source, target, target)
 }
 
 // ownHeaders names what of a missing frame's headers is the stream's own and explains that it didn't arrive, or
-// nothing.
-func (t *tally) ownHeaders() string {
+// nil.
+func (t *tally) ownHeaders() *fault {
 	if t.missing == nil || t.forwarding == plan.AsConfigured {
-		return ""
+		return nil
 	}
 	destination, _ := macs(t.missing.Frame)
 	switch ttl, routers := t.missing.ttl(), t.device.Routers(); {
@@ -269,64 +306,75 @@ func (t *tally) ownHeaders() string {
 		if i, ok := t.missing.Lane.OwnDestinations[destination]; ok {
 			owner = fmt.Sprintf("streams[%d]", i)
 		}
-		return fmt.Sprintf("%s sends to its own destination MAC %s (flags 2 or 3), and the next hop on link %s is %s: use flags 0 or 1, or the next hop's MAC", owner, destination, t.direction.From, t.missing.Lane.NextHopMAC)
+		return t.faultOf(report.OwnDestination, "%s sends to its own destination MAC %s (flags 2 or 3), and the next hop on link %s is %s: use flags 0 or 1, or the next hop's MAC", owner, destination, t.direction.From, t.missing.Lane.NextHopMAC)
 	case routers > 0 && t.missing.wrongHeader():
-		return "a stream's frames have a wrong IPv4 header checksum, which routers drop: correct packet.binary, or add fix_checksum_ipv4 to the program"
+		return t.faultOf(report.StreamChecksum, "a stream's frames have a wrong IPv4 header checksum, which routers drop: correct packet.binary, or add fix_checksum_ipv4 to the program")
 	case ttl <= routers:
-		return fmt.Sprintf("a stream's frames leave with TTL %d, and the device takes %d: send them with a larger one",
+		return t.faultOf(report.TTLTooSmall, "a stream's frames leave with TTL %d, and the device takes %d: send them with a larger one",
 			ttl, routers)
 	}
-	return ""
+	return nil
 }
 
-// wrong is the most telling thing that should not have been seen, or nothing.
-func (t *tally) wrong() string {
+// wrong is the most telling thing that should not have been seen, or nil.
+func (t *tally) wrong() *fault {
 	source, target := t.direction.From, t.direction.To
 	switch {
 	case t.bounced > 0 && t.quoted > 0:
-		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them; %s", t.bounced, t.sent, source,
-			t.objection.say(t.direction, t.objected, t.quoted))
+		f := t.objection.fault(t, t.objected, t.quoted)
+		f.message = fmt.Sprintf("%d of %d frames came back on %s, the port that sent them; %s", t.bounced, t.sent,
+			source, f.message)
+		return f
 	case t.turned > 0:
-		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them, from the device: its routes for the networks behind %s lead to %s. If the generator's ports are swapped, "+
+		return t.faultOf(report.RoutedBack, "%d of %d frames came back on %s, the port that sent them, from the device: its routes for the networks behind %s lead to %s. If the generator's ports are swapped, "+
 			"give --ports in the other order or swap the cables; else mend the routes", t.bounced, t.sent, source,
 			target, source)
 	case t.bounced > 0:
-		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them, as they left; check for a looped cable, or a device that sends back to where it came from",
+		return t.faultOf(report.FramesReflected, "%d of %d frames came back on %s, the port that sent them, as they left; check for a looped cable, or a device that sends back to where it came from",
 			t.bounced, t.sent, source)
 	case t.elsewhere > 0:
-		return fmt.Sprintf("%d of %d frames sent on %s came out at %s instead of %s; check the cabling and the device's routes", t.elsewhere, t.sent, source, t.elsewhereP, target)
+		return t.faultOf(report.OtherPort, "%d of %d frames sent on %s came out at %s instead of %s; check the cabling and the device's routes", t.elsewhere, t.sent, source, t.elsewhereP, target)
 	case t.untouched > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s with MACs and TTL untouched: they bypassed the device; check for a cable or a switch that joins %s and %s, or set forwarding: L2",
+		return t.faultOf(report.DeviceBypassed, "%d of %d frames arrived on %s with MACs and TTL untouched: they bypassed the device; check for a cable or a switch that joins %s and %s, or set forwarding: L2",
 			t.untouched, t.sent, target, source, target)
 	case t.repeated > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s more than once; check for a loop or a second path between %s and %s", t.repeated, t.sent, target, source, target)
+		return t.faultOf(report.FramesRepeated, "%d of %d frames arrived on %s more than once; check for a loop or a second path between %s and %s", t.repeated, t.sent, target, source, target)
 	case t.wrongTTL > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s with TTL %d instead of %d (%s forwarding); check the device's mode%s",
-			t.wrongTTL, t.sent, target, t.sawTTL, t.wantTTL, t.forwarding, t.otherDevice())
+		advice, detail := t.otherDevice()
+		f := t.faultOf(detail, "%d of %d frames arrived on %s with TTL %d instead of %d (%s forwarding); check the "+
+			"device's mode%s", t.wrongTTL, t.sent, target, t.sawTTL, t.wantTTL, t.forwarding, advice)
+		f.cause.Routers = int16(t.routersSeen())
+		return f
 	case t.wrongMAC > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s with %s", t.wrongMAC, t.sent, target, t.example)
+		f := t.faultOf(t.macDetail, "%d of %d frames arrived on %s with %s", t.wrongMAC, t.sent, target, t.example)
+		f.cause.Address = string(t.otherMAC)
+		return f
 	case t.otherHosts > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check how the device translates addresses",
+		return t.faultOf(report.OtherAddresses, "%d of %d frames arrived on %s with %s; check how the device translates addresses",
 			t.otherHosts, t.sent, target, t.otherHow)
 	case t.pieces > 0:
-		return fmt.Sprintf("the device fragments: %d of %d frames with IP packets of %d bytes arrived on %s in pieces of %d, so its MTU towards %s is %d to %d; raise it, or send smaller frames",
-			t.pieces, t.sent, t.whole, target, t.piece, target, t.piece, t.piece+fragmentUnit-1)
+		return t.faultOf(report.Fragments, "the device fragments: %d of %d frames with IP packets of %d bytes arrived on %s in pieces of %d, so its MTU towards %s is %d to %d; raise it, or send smaller frames",
+			t.pieces, t.sent, t.whole, target, t.piece, target, t.piece, t.piece+fragmentUnit-1).
+			towards(target, t.whole)
 	case t.spoiled > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check what the device makes of them: a LoadTest needs frames that come out as they went in (linerate ramp takes a device that changes them)", t.spoiled, t.sent, target, t.spoiledHow)
+		return t.faultOf(t.spoiledBy, "%d of %d frames arrived on %s with %s; check what the device makes of them: a LoadTest needs frames that come out as they went in (linerate ramp takes a device that changes them)", t.spoiled, t.sent, target, t.spoiledHow)
 	}
-	return ""
+	return nil
 }
 
+// routersSeen is how many routers the frames passed, by their TTL.
+func (t *tally) routersSeen() int { return t.device.Routers() + t.wantTTL - t.sawTTL }
+
 // otherDevice says how a device is tested that lowers the TTL as the frames show.
-func (t *tally) otherDevice() string {
-	switch hops := t.device.Routers() + t.wantTTL - t.sawTTL; {
+func (t *tally) otherDevice() (advice string, detail report.Detail) {
+	switch hops := t.routersSeen(); {
 	case t.forwarding == plan.L3 && hops > 0:
 		return fmt.Sprintf(", and what else stands in the path: if %d routers are under test, write dut.hops: %d", hops,
-			hops)
+			hops), report.OtherRouters
 	case t.forwarding == plan.L3 && hops == 0:
-		return ": if it replaces MACs and leaves the TTL, write dut.forwarding: MACRewrite"
+		return ": if it replaces MACs and leaves the TTL, write dut.forwarding: MACRewrite", report.ReplacesMACs
 	case hops == 1:
-		return ": if it routes, write dut.forwarding: L3"
+		return ": if it routes, write dut.forwarding: L3", report.LowersTTL
 	}
-	return ", and that nothing else stands in the path"
+	return ", and that nothing else stands in the path", report.OtherTTL
 }

@@ -304,6 +304,9 @@ func TestWhatFramesProve(t *testing.T) {
 			if check.Proven != test.proven || again != test.again || !strings.Contains(check.Message, test.says) {
 				t.Errorf("proven %v, again %v: %s\nwant %v, %v: …%s…", check.Proven, again, check.Message, test.proven, test.again, test.says)
 			}
+			if (check.Fault == nil) != check.Proven {
+				t.Errorf("proven %v, for the reason %+v", check.Proven, check.Fault)
+			}
 			if want := len(seen) - 1; path.Marked(seen) != want {
 				t.Errorf("%d marked frames, want %d", path.Marked(seen), want)
 			}

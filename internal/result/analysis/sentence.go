@@ -117,6 +117,9 @@ func evidenceWithoutFigure(r *report.Report, c procedure.Conclusion) (rows []rep
 	if c.Lossy != procedure.NoWindow && (c.Unproven || c.Reason == report.NoCleanLoad) {
 		rows = append(rows, lowestLossyEvidence(r.Windows[c.Lossy]))
 	}
+	if r.Fault != nil {
+		return append(rows, report.EvidenceRow{Subject: "fault", Text: r.Message})
+	}
 	if text := cmp.Or(c.Ending, r.Message); text != "" && (c.Finished || c.Reason != report.NoCleanLoad) {
 		rows = append(rows, report.EvidenceRow{Subject: "end", Text: text})
 	}

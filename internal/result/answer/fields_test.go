@@ -22,7 +22,7 @@ func TestAWayOutNamesFieldsOfALoadTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
-	named := fields()
+	named := append(fields(), "links.dut.address", "links.dut.sourceMACs", "links.vlan")
 	for _, kind := range []string{"", plan.TypeRamp, plan.TypeSearch, plan.TypeSoak, plan.TypeConstantLoad,
 		plan.TypeFrameLoss} {
 		named = append(named, plan.Procedure{Type: kind}.TargetField())
@@ -41,6 +41,9 @@ func has(schema apiextensionsv1.JSONSchemaProps, path string) bool {
 			return false
 		}
 		schema = next
+		if next.Items != nil {
+			schema = *next.Items.Schema
+		}
 	}
 	return true
 }

@@ -233,7 +233,15 @@ func valuesOf(r *report.Report) map[string]string {
 	if len(c.Address) <= longestAddress {
 		values["address"] = wording.Printable(c.Address)
 	}
-	values["links.dut.address"] = p.NameOf("links[].dut.address")
+	for _, field := range []string{"dut.address", "dut.sourceMACs", "vlan"} {
+		values["links."+field] = p.NameOf("links[]." + field)
+	}
+	if c.Routers > 0 {
+		values["hops"], values["routers"] = strconv.Itoa(int(c.Routers)), wording.Counted(int(c.Routers), "router")
+	}
+	if c.Port > 0 {
+		values["port"] = strconv.Itoa(int(c.Port))
+	}
 	if c.PacketsPerSecond > 0 {
 		values["rate"] = wording.ShortPacketRate(c.PacketsPerSecond)
 	}
@@ -242,6 +250,9 @@ func valuesOf(r *report.Report) map[string]string {
 	}
 	for _, field := range fields() {
 		values[field] = p.NameOf(field)
+	}
+	if p.DUT.Type == "Reference" || p.DUT.Forwarding != plan.L3 {
+		values["dut.hops"] = "" // such a device is always one router, or none
 	}
 	return values
 }
@@ -295,7 +306,7 @@ func deadlineField(r *report.Report) string {
 func fields() []string {
 	return []string{"procedure.directions", "procedure.maxLossRatio", "procedure.otherLoad",
 		"backToBack.maxBurstDuration", "backToBack.rate", "soak.maxRate", "activeDeadline", "ramp.confirmDuration",
-		"dut.forwarding"}
+		"dut.forwarding", "dut.hops", "dut.readyDelay", "procedure.reset.timeout"}
 }
 
 // targetField is the field that has the highest load asked for, by its name where the test was asked for.

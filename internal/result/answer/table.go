@@ -63,6 +63,7 @@ const (
 	fasterGenerator = "Give it processors of its own, or use a faster one."
 	measureAgain    = "Then measure again."
 	measureEach     = "Measure each direction alone[ ({procedure.directions}: Each)]."
+	changesFrames   = "Look for a tunnel or an offload in the path; linerate ramp measures such a device."
 	acceptLoss      = "Set[ {procedure.maxLossRatio} to] the loss that you accept."
 )
 
@@ -240,6 +241,82 @@ func table() map[cause]row {
 				"link {link}.", "[Is it a bridge? Set {dut.forwarding}: L2. ]Another address?[ {links.dut.address}.]"},
 		{report.NotMeasured, report.FrameTooLong}: {notMeasured, "{length}-byte frames don't fit link {link}.",
 			"Raise the MTU of its ports to {mtu}, the device's too, or send smaller frames."},
+		{report.NotMeasured, report.AnswersUntagged}: {notMeasured, "the device answers on link {link} without a VLAN " +
+			"tag, though the test has one.", "Tag the device's port[, or remove {links.vlan}]."},
+		{report.NotMeasured, report.AnswersInVLAN}: {notMeasured, "the device answers on link {link} in the VLAN of " +
+			"another link.", "Correct the VLANs of the device's ports[, or {links.vlan}]."},
+		{report.NotMeasured, report.PortsSwapped}: {notMeasured, "link {link} leads to the device's port for another " +
+			"link.", "Swap the cables, or the order of the generator's ports."},
+		{report.NotMeasured, report.RoutedBack}: {notMeasured, "the device sends frames for {direction} back to link " +
+			"{link}.", "Correct its routes, or see if cables are swapped."},
+		{report.NotMeasured, report.FramesReflected}: {notMeasured, "frames sent on link {link} came back on it " +
+			"unchanged.", "Look for a looped cable, or a device that sends back what it receives."},
+		{report.NotMeasured, report.OtherPort}: {notMeasured, "frames for {direction} came out at a port of another link.",
+			"Check the cables and the device's routes."},
+		{report.NotMeasured, report.DeviceBypassed}: {notMeasured, "no router forwarded the frames {direction}, as their " +
+			"MACs and TTL are unchanged.", "Check the cables[; for a bridge, set {dut.forwarding}: L2]."},
+		{report.NotMeasured, report.FramesRepeated}: {notMeasured, "frames {direction} arrived more than once.",
+			"Look for a loop, or for a second path between the links."},
+		{report.NotMeasured, report.OtherRouters}: {notMeasured, "the TTL shows that {routers} forwarded the frames " +
+			"{direction}.", "[If all are under test, set {dut.hops}: {hops}; otherwise ]check the path."},
+		{report.NotMeasured, report.ReplacesMACs}: {notMeasured, "the device leaves the TTL {direction} as it was, so it " +
+			"does not route.", "Make it route[, or set {dut.forwarding}: MACRewrite]."},
+		{report.NotMeasured, report.LowersTTL}: {notMeasured, "the device lowers the TTL {direction}, so it routes and " +
+			"is no bridge.", "[Set {dut.forwarding}: L3, or ]make it a bridge."},
+		{report.NotMeasured, report.PassedNoRouter}: {notMeasured, "connections {direction} passed no router, by their " +
+			"TTL.", "Check the cables[; for a bridge, set {dut.forwarding}: L2]."},
+		{report.NotMeasured, report.OtherTTL}: {notMeasured, "frames {direction} arrive with a TTL that the device should " +
+			"not give them.", "Check how it forwards, and what else is in the path."},
+		{report.NotMeasured, report.OtherMACs}: {notMeasured, "frames {direction} arrive with MACs that the device should " +
+			"not give them.", "Check which device forwards them."},
+		{report.NotMeasured, report.UnknownSource}: {notMeasured, "frames {direction} come from[ {address},] a MAC " +
+			"that is not the device's.", "See whose it is[; if its own, add it to {links.dut.sourceMACs}]."},
+		{report.NotMeasured, report.OtherAddresses}: {notMeasured, "the device gives frames {direction} other IP " +
+			"addresses than the test expects.", "Correct the device's NAT, or the test's."},
+		{report.NotMeasured, report.Fragments}: {notMeasured, "the device fragments {mtu}-byte packets, as its MTU " +
+			"towards {link} is smaller.", "Raise that MTU to {mtu}, or send smaller frames."},
+		{report.NotMeasured, report.FramesResized}: {notMeasured, "frames {direction} arrive longer or shorter than sent.",
+			changesFrames},
+		{report.NotMeasured, report.PayloadChanged}: {notMeasured, "frames {direction} arrive with another content.",
+			changesFrames},
+		{report.NotMeasured, report.ChecksumWrong}: {notMeasured, "frames {direction} arrive with a wrong checksum.",
+			"Switch off checksum offload of the device's ports (ethtool -K)."},
+		{report.NotMeasured, report.NothingForwarded}: {notMeasured, "the device forwarded no frame {direction}.",
+			"Check that it is up, forwards, and has routes and neighbours for the test's addresses."},
+		{report.NotMeasured, report.NothingBridged}: {notMeasured, "the bridge forwarded no frame {direction}.", "Put both " +
+			"links into one bridge or VLAN[; for spanning tree, set {dut.readyDelay}: 60s]."},
+		{report.NotMeasured, report.SomeForwarded}: {notMeasured, "the device forwarded some flows {direction}, and others " +
+			"not.", "Check its routes, filters and neighbours for all of the test's addresses."},
+		{report.NotMeasured, report.OwnDestination}: {notMeasured, "a stream on link {link} has a destination MAC that is " +
+			"not the device's.", "Give it the device's MAC, or set the stream's flags to 0."},
+		{report.NotMeasured, report.StreamChecksum}: {notMeasured, "a stream on link {link} sends a wrong IPv4 header " +
+			"checksum, which routers drop.", "Correct packet.binary, or add fix_checksum_ipv4."},
+		{report.NotMeasured, report.TTLTooSmall}: {notMeasured, "the TTL of frames {direction} ends before they arrive.",
+			"Send them with a larger TTL, or look for a routing loop."},
+		{report.NotMeasured, report.NothingToMark}: {notMeasured, "no stream on link {link} has a frame to prove the path " +
+			"with.", "Send IPv4 or IPv6 frames."},
+		{report.NotMeasured, report.NoRoute}: {notMeasured, "the device has no route[ to {address}].",
+			"Give it one that leads to link {link}."},
+		{report.NotMeasured, report.NoNeighbour}: {notMeasured, "nobody answers for the next hop of the device's route" +
+			"[ to {address}].", "Make that hop the generator's address on link {link}."},
+		{report.NotMeasured, report.Prohibited}: {notMeasured, "the device's filter forbids frames[ to {address}].",
+			"Allow them for {direction}."},
+		{report.NotMeasured, report.PacketTooBig}: {notMeasured, "{mtu}-byte packets do not fit the device's MTU towards " +
+			"{link}.", "Raise that MTU to {mtu}, or send smaller frames."},
+		{report.NotMeasured, report.OwnAddress}: {notMeasured, "the device rejects frames[ to {address}], as its own " +
+			"address or by a filter.", "Send to hosts behind link {link}, or allow the frames."},
+		{report.NotMeasured, report.BadHeader}: {notMeasured, "the device does not understand the headers of frames " +
+			"{direction}.", "Correct the test's streams."},
+		{report.NotMeasured, report.Refused}: {notMeasured, "the device refuses to forward frames[ to {address}].",
+			"See its ICMP error in the evidence."},
+		{report.NotMeasured, report.NotReset}: {notMeasured, "the device did not forward {direction} again after its " +
+			"reset.", "Give it more time[ ({procedure.reset.timeout})], or correct the reset."},
+		{report.NotMeasured, report.NotConnected}: {notMeasured, "connections {direction} did not come through the device.",
+			"Check that it forwards, and that no filter blocks port {port}."},
+		{report.NotMeasured, report.EndpointSilent}: {notMeasured, "the device does not answer connections on link {link}.",
+			"Check the cable, and that nothing there blocks port {port}."},
+		{report.NotMeasured, report.TTLNotKept}: {notMeasured, "the receiver's kernel keeps no TTL, which would prove " +
+			"{direction}.", "Use a kernel that has TCP_SAVED_SYN."},
 		{report.NotMeasured, report.NoBurstSearched}: {notMeasured,
 			"the device lost nothing of the bursts' rate, so no " +
 				"burst fills its buffer.", "[Raise {backToBack.rate}.]"},

@@ -1,6 +1,9 @@
 package answer
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,10 +17,11 @@ import (
 
 // longestReport is a Report whose values are as long as people make them.
 func longestReport(c cause) *report.Report {
-	p := &plan.Plan{Links: []plan.Link{{Name: "west-access"}, {Name: "east-access"}}, Procedure: plan.Procedure{
-		Type: plan.TypeRamp, MaxLossRatio: 1234,
-		Ramp: plan.Ramp{ConfirmDuration: plan.Duration(1234500 * time.Millisecond)},
-		Soak: &plan.Soak{LossRatio: 1234}}}
+	p := &plan.Plan{DUT: plan.DUT{Type: "Device", Forwarding: plan.L3},
+		Links: []plan.Link{{Name: "west-access"}, {Name: "east-access"}}, Procedure: plan.Procedure{
+			Type: plan.TypeRamp, MaxLossRatio: 1234,
+			Ramp: plan.Ramp{ConfirmDuration: plan.Duration(1234500 * time.Millisecond)},
+			Soak: &plan.Soak{LossRatio: 1234}}}
 	direction := report.Direction{From: "west-access", To: "east-access"}
 	return &report.Report{Plan: p, Ending: report.Completed, Result: report.Result{Measured: true, Reason: c.reason,
 		ShownFor: plan.Duration(123400 * time.Millisecond), SetBy: []string{direction.Name(), direction.Name()},
@@ -26,7 +30,7 @@ func longestReport(c cause) *report.Report {
 			PacketsPerSecond: 123_456_789, Process: "kworker/u16:3-events_unbound", Link: "west-access",
 			Direction: direction.Name(), After: plan.Duration(123400 * time.Millisecond),
 			Lasted: plan.Duration(123400 * time.Millisecond), Judged: plan.Duration(1234500 * time.Millisecond),
-			Address: "198.18.100.100", FrameBytes: 9018,
+			Address: "198.18.100.100", FrameBytes: 9018, Routers: 12, Port: 65535,
 			Held: plan.Duration(2234500 * time.Millisecond), Frames: 1_234_567}}}
 }
 
@@ -69,6 +73,33 @@ func TestEachReasonHasARow(t *testing.T) {
 		if _, ok := table()[cause{reason: reason}]; !ok {
 			t.Errorf("%s has no row", reason)
 		}
+	}
+}
+
+// A Detail without a row would read like its Reason's other causes.
+func TestEachDetailHasARow(t *testing.T) {
+	source, err := parser.ParseFile(token.NewFileSet(), "../../document/report/cause.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, details := map[report.Detail]bool{}, 0
+	for c := range table() {
+		rows[c.detail] = true
+	}
+	ast.Inspect(source, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok && strings.HasPrefix(literal.Value, `"`) {
+			if details++; !rows[report.Detail(strings.Trim(literal.Value, `"`))] {
+				t.Errorf("%s has no row", literal.Value)
+			}
+		}
+		switch n.(type) {
+		case *ast.ImportSpec, *ast.Field, *ast.FuncDecl:
+			return false
+		}
+		return true
+	})
+	if details < len(rows)/2 {
+		t.Errorf("%d details are read of cause.go", details)
 	}
 }
 

@@ -119,7 +119,7 @@ func (r *resolver) addressPort(ctx context.Context, g int, planned plan.Generato
 		case errors.Is(err, engine.ErrUnresolved) && r.stillStarting() && ctx.Err() == nil:
 			continue // each attempt waits for answers
 		case errors.Is(err, engine.ErrUnresolved):
-			return "", &unanswered{link: planned.Link, hop: hops(a), elsewhere: r.elsewhere(ctx, g, planned)}
+			return "", &unanswered{link: planned.Link, hop: hops(a), found: r.elsewhere(ctx, g, planned)}
 		case err != nil:
 			return "", fmt.Errorf("link %s, next hop %s: %w", planned.Link, hops(a), err)
 		}
@@ -128,18 +128,18 @@ func (r *resolver) addressPort(ctx context.Context, g int, planned plan.Generato
 }
 
 // elsewhere asks, on the port that got no answer, what would answer if it were wired or tagged as another link is. It
-// is empty if nothing would.
-func (r *resolver) elsewhere(ctx context.Context, g int, planned plan.GeneratorPort) string {
+// is nil if nothing would.
+func (r *resolver) elsewhere(ctx context.Context, g int, planned plan.GeneratorPort) *place {
 	expected, err := r.addressing(g, planned)
 	if err != nil {
-		return ""
+		return nil
 	}
 	if expected.VLAN != 0 {
 		untagged := expected
 		untagged.VLAN = 0
 		if r.answers(ctx, g, planned, untagged) {
-			return fmt.Sprintf("it answers without a VLAN tag, and the link has vlan: %d: remove vlan, or give the "+
-				"device's port this VLAN, tagged", planned.VLAN)
+			return &place{report.AnswersUntagged, fmt.Sprintf("it answers without a VLAN tag, and the link has vlan: %d: "+
+				"remove vlan, or give the device's port this VLAN, tagged", planned.VLAN)}
 		}
 	}
 	for _, candidate := range r.journal.Plan.Generators[g].Ports {
@@ -151,25 +151,26 @@ func (r *resolver) elsewhere(ctx context.Context, g int, planned plan.GeneratorP
 			continue
 		}
 		if r.answers(ctx, g, planned, theirs) {
-			return fmt.Sprintf("%s, the device's address on link %s, answers here: the generator's ports or their "+
-				"cables are swapped; give --ports in the other order, or swap the cables", hops(theirs), candidate.Link)
+			return &place{report.PortsSwapped, fmt.Sprintf("%s, the device's address on link %s, answers here: the "+
+				"generator's ports or their cables are swapped; give --ports in the other order, or swap the cables",
+				hops(theirs), candidate.Link)}
 		}
 		if expected.VLAN != candidate.VLAN {
 			expected.VLAN = candidate.VLAN
 			if r.answers(ctx, g, planned, expected) {
-				return fmt.Sprintf("it answers in VLAN %d, that of link %s: correct links[].vlan, or the device's "+
-					"ports", candidate.VLAN, candidate.Link)
+				return &place{report.AnswersInVLAN, fmt.Sprintf("it answers in VLAN %d, that of link %s: correct "+
+					"links[].vlan, or the device's ports", candidate.VLAN, candidate.Link)}
 			}
 			expected.VLAN = planned.VLAN
 		}
 	}
-	return ""
+	return nil
 }
 
-// swapped says that the device asks, on one link, for the generator's address on another, or nothing. The device's
+// swapped says that the device asks, on one link, for the generator's address on another, or nil. The device's
 // question shows its own view of its cables. An answer to our question wouldn't, as many a router answers on each
 // link for all of its addresses.
-func (r *resolver) swapped(arrivals []path.Arrival) string {
+func (r *resolver) swapped(arrivals []path.Arrival) *unanswered {
 	for _, s := range arrivals {
 		asked := path.AskedFor(s.Bytes)
 		if !asked.IsValid() {
@@ -177,13 +178,12 @@ func (r *resolver) swapped(arrivals []path.Arrival) string {
 		}
 		capturedOn, link := r.topology.linkOf(s), r.topology.linkWith(asked)
 		if capturedOn != "" && link != "" && capturedOn != link {
-			return fmt.Sprintf("the device asks on link %s for %s, the generator's address on link %s: the "+
-				"generator's ports or their cables are swapped; give --ports in the other order, or swap the cables",
-				capturedOn,
-				asked, link)
+			return &unanswered{link: capturedOn, hop: asked.String(), found: &place{report.PortsSwapped, fmt.Sprintf(
+				"the device asks on link %s for %s, the generator's address on link %s: the generator's ports or their "+
+					"cables are swapped; give --ports in the other order, or swap the cables", capturedOn, asked, link)}}
 		}
 	}
-	return ""
+	return nil
 }
 
 // answers says whether a next hop is resolved by such addressing on a port.
@@ -195,12 +195,21 @@ func (r *resolver) answers(ctx context.Context, g int, planned plan.GeneratorPor
 }
 
 // unanswered is an error of a link on which nobody answers for the device's address.
-type unanswered struct{ link, hop, elsewhere string }
+type unanswered struct {
+	link, hop string
+	found     *place // where the device answers instead, or nil
+}
+
+// place is where the device is, though the Plan has it elsewhere.
+type place struct {
+	detail report.Detail
+	text   string // where, and the way out
+}
 
 func (e *unanswered) Error() string {
 	message := fmt.Sprintf("nobody answers ARP or neighbour discovery for %s on link %s", e.hop, e.link)
-	if e.elsewhere != "" {
-		return message + ": " + e.elsewhere
+	if e.found != nil {
+		return message + ": " + e.found.text
 	}
 	return message + ". If the device is a bridge, set dut.forwarding: L2; if it has another address, " +
 		"links[].dut.address; if its port is tagged, links[].vlan. " +
@@ -214,10 +223,10 @@ func (*unanswered) Unwrap() error { return engine.ErrUnresolved }
 // Ending is how such an error ends a run.
 func (*unanswered) Ending() report.Ending { return report.Failed }
 
-// Cause is nil where the error says who answers instead.
+// Cause says where the device is, if that is known.
 func (e *unanswered) Cause() *report.Cause {
-	if e.elsewhere != "" {
-		return nil
+	if e.found != nil {
+		return &report.Cause{Detail: e.found.detail, Address: e.hop, Link: e.link}
 	}
 	return &report.Cause{Detail: report.NobodyAnswers, Address: e.hop, Link: e.link}
 }

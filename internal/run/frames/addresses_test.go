@@ -44,31 +44,40 @@ func tagged(vlans ...uint16) option {
 func TestWhoAnswersInstead(t *testing.T) {
 	west, east := netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("198.18.1.1")
 	for name, c := range map[string]struct {
-		vlans   []uint16
-		answers func(port int, hop netip.Addr, vlan uint16) bool
-		message string
+		vlans    []uint16
+		answers  func(port int, hop netip.Addr, vlan uint16) bool
+		message  string
+		sentence string
 	}{
 		"nobody": {[]uint16{0, 0}, func(int, netip.Addr, uint16) bool { return false },
 			"on link west. If the device is a bridge, set dut.forwarding: L2; if it has another address, " +
-				"links[].dut.address"},
+				"links[].dut.address", "Nobody answers for 198.18.0.1, the device's address on link west. Is it a bridge? " +
+				"Set dut.forwarding: L2. Another address? links[].dut.address."},
 		"swapped ports": {[]uint16{0, 0}, func(port int, hop netip.Addr,
 			_ uint16) bool {
 			return hop == [...]netip.Addr{east, west}[port]
 		}, "198.18.1.1, the device's address on link east, answers here: the generator's ports or their cables are " +
-			"swapped"},
+			"swapped", "Link west leads to the device's port for another link. Swap the cables, or the order of the " +
+			"generator's ports."},
 		"no tag": {[]uint16{100, 200}, func(port int, hop netip.Addr, vlan uint16) bool {
 			return vlan == 0 && hop == [...]netip.Addr{west, east}[port]
-		}, "it answers without a VLAN tag, and the link has vlan: 100"},
+		}, "it answers without a VLAN tag, and the link has vlan: 100", "The device answers on link west without a VLAN tag, though " +
+			"the test has one. Tag the device's port, or remove links[].vlan."},
 		"swapped VLANs": {[]uint16{100, 200}, func(port int, hop netip.Addr, vlan uint16) bool {
 			return vlan == [...]uint16{200, 100}[port] && hop == [...]netip.Addr{west, east}[port]
-		}, "it answers in VLAN 200, that of link east"},
+		}, "it answers in VLAN 200, that of link east", "The device answers on link west in the VLAN of another link. Correct " +
+			"the VLANs of the device's ports, or links[].vlan."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scene()
 			tagged(c.vlans...)(s)
 			s.engine = func(_ int, e engine.Engine) engine.Engine { return wired{e, c.answers} }
-			if rep := s.run(t); !strings.Contains(rep.Message, c.message) {
-				t.Errorf("%s\nwant …%s…", rep.Message, c.message)
+			rep := s.run(t)
+			if !strings.Contains(rep.Message, c.message) || !strings.Contains(rep.Result.EvidenceText(), c.message) {
+				t.Errorf("%s\n%s\nwant …%s…", rep.Message, rep.Result.EvidenceText(), c.message)
+			}
+			if rep.Result.Message != c.sentence {
+				t.Errorf("%s\nwant %s", rep.Result.Message, c.sentence)
 			}
 		})
 	}

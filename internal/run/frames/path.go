@@ -81,8 +81,8 @@ func (p *prover) provePath(ctx context.Context, direction int) (report.PathCheck
 			return report.PathCheck{}, err
 		}
 		check, retry := path.Judge(p.journal.Plan.Directions[direction], p.topology.device(), probes, arrivals)
-		if swap := p.resolver.swapped(arrivals); swap != "" && !check.Proven {
-			check.Message, retry = swap, false
+		if swap := p.resolver.swapped(arrivals); swap != nil && !check.Proven {
+			check.Message, check.Fault, retry = swap.found.text, swap.Cause(), false
 		}
 		if attempt > 1 && check.Proven {
 			check.Message += fmt.Sprintf(" (attempt %d; before, frames were missing)", attempt)

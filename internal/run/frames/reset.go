@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/run/runner"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // resetter brings the device to rest before a trial. At rest no frame is on its way, and the device's tables are
@@ -94,6 +95,8 @@ func (r *resetter) reset(ctx context.Context) (stands bool, err error) {
 		if wrong, ok := errors.AsType[*runner.PathError](err); ok {
 			wrong.Check.Message = fmt.Sprintf("%s after the device's reset before window %d (%s): %s", timeout, window,
 				action, wrong.Check.Message)
+			wrong.Check.Fault = &report.Cause{Detail: report.NotReset, Link: wrong.Check.From,
+				Direction: wording.Direction(wrong.Check.From, wrong.Check.To)}
 			return false, wrong
 		}
 		return false, fmt.Errorf("wait until the device forwards again after its reset before window %d: %w", window,

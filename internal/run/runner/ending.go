@@ -26,7 +26,7 @@ type explained interface {
 // faultOf is the cause of an error that ended the run. It is nil where only the error's own words say that.
 func faultOf(ending report.Ending, err error) *report.Cause {
 	var fault explained
-	if ending != report.Failed || !errors.As(err, &fault) {
+	if ending != report.Failed && ending != report.PathNotProven || !errors.As(err, &fault) {
 		return nil
 	}
 	return fault.Cause()
@@ -93,3 +93,6 @@ func (e *PathError) Error() string {
 
 // Ending is how such an error ends a run.
 func (*PathError) Ending() report.Ending { return report.PathNotProven }
+
+// Cause is nil where only the check's message says why.
+func (e *PathError) Cause() *report.Cause { return e.Check.Fault }

@@ -109,7 +109,9 @@ func (c *connector) open(ctx context.Context, d plan.Direction, token string) (*
 	}
 	check.Message = fmt.Sprintf("%v: check that the device forwards between the links, and %s %d with them", err, ports,
 		DataPort)
+	check.Fault = &report.Cause{Detail: report.NotConnected, Link: d.From, Direction: d.Name(), Port: DataPort}
 	if device.Endpoint() {
+		check.Fault.Detail = report.EndpointSilent
 		check.Message = fmt.Sprintf("%v: check that the link leads to the device, and that nothing there blocks %s %d",
 			err, ports, DataPort)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/host/sockets"
 	"github.com/linerate-dev/linerate/internal/run/iperf3"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // prove decides whether the connections of a direction go through the device, by what their two ends report.
@@ -18,6 +19,10 @@ func prove(check *report.PathCheck, device plan.DUT, sender, receiver *Opened) {
 		return
 	}
 	check.Received = receiver.Connections
+	unproven := func(detail report.Detail) {
+		check.Fault = &report.Cause{Detail: detail, Link: check.From, Port: DataPort,
+			Direction: wording.Direction(check.From, check.To)}
+	}
 	check.Message = fmt.Sprintf("%d of %d connections from %s, bound to %s (%s), to %s, bound to %s; %s",
 		receiver.Connections, check.Sent, sender.Local, sender.Interface,
 		sender.Route, receiver.Local, receiver.Interface, sender.carries())
@@ -25,6 +30,7 @@ func prove(check *report.PathCheck, device plan.DUT, sender, receiver *Opened) {
 	if device.Type == "Reference" && receiver.Remote != source {
 		check.Message += fmt.Sprintf("; they came from %s instead of %s: check how the device translates addresses",
 			receiver.Remote, source)
+		unproven(report.OtherAddresses)
 		return
 	}
 	forwarding := device.Forwarding
@@ -37,6 +43,7 @@ func prove(check *report.PathCheck, device plan.DUT, sender, receiver *Opened) {
 	case len(ttls) == 0 && forwarding == plan.L3:
 		check.Message += "; the receiver's kernel doesn't keep the first segments' TTL (TCP_SAVED_SYN), so nothing " +
 			"shows that the device routed them: use a kernel that keeps it"
+		unproven(report.TTLNotKept)
 		return
 	case len(ttls) == 0:
 		check.Message += "; the kernel doesn't keep the first segments' TTL"
@@ -45,13 +52,34 @@ func prove(check *report.PathCheck, device plan.DUT, sender, receiver *Opened) {
 	case forwarding == plan.Nothing:
 		check.Message += fmt.Sprintf("; TTL %v, which was %d: something between the link and the device routes", ttls,
 			firstTTL)
+		unproven(report.OtherRouters)
+		check.Fault.Routers = int16(firstTTL - ttls[0])
 		return
 	default:
 		check.Message += fmt.Sprintf("; TTL %v, which was %d: what forwards %s makes it %d, so the connections did "+
 			"not come through it alone", ttls, firstTTL, forwarding, expectedTTL(forwarding, 0))
+		unproven(ttlDetail(forwarding, ttls))
+		check.Fault.Routers = int16(firstTTL - ttls[0])
 		return
 	}
-	check.Proven = check.Received == check.Sent
+	if check.Proven = check.Received == check.Sent; !check.Proven {
+		unproven(report.NotConnected)
+	}
+}
+
+// ttlDetail is what TTLs show that are not as the device's forwarding leaves them.
+func ttlDetail(forwarding plan.Forwarding, ttls []int) report.Detail {
+	switch {
+	case len(ttls) > 1:
+		return report.OtherTTL
+	case forwarding == plan.L3 && ttls[0] == firstTTL:
+		return report.PassedNoRouter
+	case forwarding == plan.L3 && ttls[0] < firstTTL:
+		return report.OtherRouters
+	case ttls[0] == firstTTL-1:
+		return report.LowersTTL
+	}
+	return report.OtherTTL
 }
 
 // carries describes the packets that carry the connections' payload.

@@ -486,8 +486,8 @@ func TestWhatConnectionsProve(t *testing.T) {
 		went, came := &Opened{Connections: 2, Local: mustAddr(t, address(0))}, &Opened{Connections: c.came,
 			Local: mustAddr(t, address(1)), Remote: mustAddr(t, address(0)), TTLs: c.ttls}
 		prove(&check, plan.DUT{Type: "Device", Forwarding: c.forwarding}, went, came)
-		if check.Proven != c.proven || !strings.Contains(check.Message, c.message) {
-			t.Errorf("%s: %v, %s", name, check.Proven, check.Message)
+		if check.Proven != c.proven || (check.Fault == nil) != c.proven || !strings.Contains(check.Message, c.message) {
+			t.Errorf("%s: %v, %s, %+v", name, check.Proven, check.Message, check.Fault)
 		}
 	}
 }
@@ -526,8 +526,8 @@ func TestWhatAddressesProve(t *testing.T) {
 		check := report.PathCheck{From: c.sender, To: c.receiver, Sent: 1}
 		prove(&check, c.device, &Opened{Local: mustAddr(t, c.local), Remote: mustAddr(t, far)},
 			&Opened{Connections: 1, Remote: mustAddr(t, c.came), TTLs: []int{63}})
-		if check.Proven != c.proven || !strings.Contains(check.Message, c.message) {
-			t.Errorf("%s: %v, %s", name, check.Proven, check.Message)
+		if check.Proven != c.proven || (check.Fault == nil) != c.proven || !strings.Contains(check.Message, c.message) {
+			t.Errorf("%s: %v, %s, %+v", name, check.Proven, check.Message, check.Fault)
 		}
 	}
 }
