@@ -7,8 +7,8 @@ type CalibrationSpec struct {
 	// margin: a figure closer than this to what the generators reach by themselves is a lower bound. Example: 10%.
 	// +optional
 	// +kubebuilder:default="10%"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) < 100.0",message="margin must be below 100%, such as 10%: at 100% every figure would be the generator's"
-	Margin Percent `json:"margin,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || double(self.replace('%', '')) < 100.0",message="margin must be below 100%, such as 10%: at 100% every figure would be the generator's"
+	Margin Share `json:"margin,omitempty"`
 
 	// trialDuration is how long the generators send by themselves. Example: 5s.
 	// +optional

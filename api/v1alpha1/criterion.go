@@ -17,15 +17,15 @@ const (
 	MetricLayer1BitsPerSecond Metric = "Layer1BitsPerSecond"
 	// MetricLayer2BitsPerSecond is the received bits per second of frames with FCS.
 	MetricLayer2BitsPerSecond Metric = "Layer2BitsPerSecond"
-	// MetricLossRatio is the share of the sent frames that did not come back, 0 to 1.
+	// MetricLossRatio is the share of the sent frames that did not come back.
 	MetricLossRatio Metric = "LossRatio"
 	// MetricGoodputBitsPerSecond is the payload of sessions that was received, in bits per second.
 	MetricGoodputBitsPerSecond Metric = "GoodputBitsPerSecond"
-	// MetricRetransmitRatio is the share of sessions' segments that were sent before, 0 to 1.
+	// MetricRetransmitRatio is the share of sessions' segments that were sent before.
 	MetricRetransmitRatio Metric = "RetransmitRatio"
 	// MetricRoundTripMicroseconds is the mean of sessions' smoothed round trips, in microseconds.
 	MetricRoundTripMicroseconds Metric = "RoundTripMicroseconds"
-	// MetricDatagramLossRatio is the share of sessions' datagrams that did not come, 0 to 1.
+	// MetricDatagramLossRatio is the share of sessions' datagrams that did not come.
 	MetricDatagramLossRatio Metric = "DatagramLossRatio"
 	// MetricJitterMicroseconds is the mean of the receivers' smoothed jitter of datagrams, in microseconds.
 	MetricJitterMicroseconds Metric = "JitterMicroseconds"
@@ -124,7 +124,7 @@ type ObservedSeries struct {
 type LatencyFigure struct {
 	// load is a share of the rate: one of procedure.latency.loads. Example: 90%.
 	// +required
-	Load Percent `json:"load"`
+	Load Share `json:"load"`
 
 	// frameSize is in bytes, FCS included. Default: each size must meet the criterion. Example: 64.
 	// +optional
@@ -152,18 +152,15 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max) || has(self.maxRegression)",message="a criterion needs min, max or both; or maxRegression, to compare with a baseline"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(has(self.min) || has(self.max))",fieldPath=".maxRegression",message="maxRegression compares with a baseline, min and max don't: make two criteria of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'DatagramLossRatio', 'JitterMicroseconds'])",fieldPath=".maxRegression",message="loss, retransmits, round trips and jitter can't be compared with a baseline, which often has none of them: demand a max, such as \"0.001\""
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'DatagramLossRatio', 'JitterMicroseconds'])",fieldPath=".maxRegression",message="loss, retransmits, round trips and jitter can't be compared with a baseline, which often has none of them: demand a max, such as 0.1%"
 // +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || has(self.maxRegression)",fieldPath=".assumedSpread",message="assumedSpread is for criteria with maxRegression: remove it, or add that"
-// +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !self.min.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || !self.max.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(self.min) <= double(self.max)",fieldPath=".max",message="max must not be less than min"
-// +kubebuilder:validation:XValidation:rule="self.metric != 'LineRatePercent' || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 100.0)",message="LineRatePercent is between 0 and 100 (of all that the links can carry)"
-// +kubebuilder:validation:XValidation:rule="!(self.metric in ['LossRatio', 'RetransmitRatio', 'DatagramLossRatio']) || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 1.0)",message="LossRatio is between 0 and 1, and so are RetransmitRatio and DatagramLossRatio: write 0.1 % as \"0.001\""
 // +kubebuilder:validation:XValidation:rule="self.metric.startsWith('Latency') == has(self.latency)",fieldPath=".latency",message="a metric of latency and the field latency need each other: add latency: {load: 90%}, or use another metric and remove it"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="latency is measured for each direction, and has no total: remove direction, and each direction must meet the criterion"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.goal) || size(self.goal) == 0",fieldPath=".goal",message="latency is measured at shares of one goal's rate, which procedure.latency.goal names: remove goal"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'Observed') == has(self.observed)",fieldPath=".observed",message="metric Observed and the field observed need each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.maxRegression)",fieldPath=".maxRegression",message="what observers see can't be compared with a baseline, as less may be better or worse: demand a min or a max"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="what observers see has no direction: remove it, and say observed: {scope: All} for all of a machine's processors together"
-// +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || (has(self.max) && !has(self.min) && !has(self.maxRegression))",fieldPath=".statistic",message="Spread is how far runs lie apart, of which less is better: demand a max alone, in percent of their median, such as max: \"1\""
+// +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || (has(self.max) && !has(self.min) && !has(self.maxRegression))",fieldPath=".statistic",message="Spread is how far runs lie apart, of which less is better: demand a max alone, in percent of their median, such as max: 1%"
 // +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'DatagramLossRatio', 'JitterMicroseconds', 'Observed'])",fieldPath=".statistic",message="Spread is of rates, in percent of their median, and this metric's median may be 0: use PacketsPerSecond, GoodputBitsPerSecond or another rate"
 // +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || !has(self.statistic) || self.statistic != 'Worst'",fieldPath=".assumedSpread",message="assumedSpread says how sure a median is, and statistic: Worst speaks of single runs: remove one of the two"
 type Criterion struct {
@@ -202,25 +199,25 @@ type Criterion struct {
 	// +optional
 	Observed *ObservedSeries `json:"observed,omitempty"`
 
-	// min is the least that passes, in the metric's unit. Example: "95".
+	// min is the least that passes, in the metric's unit; a share has its percent sign. Example: 95%.
 	// +optional
-	Min Decimal `json:"min,omitempty"`
+	Min Threshold `json:"min,omitempty"`
 
-	// max is the most that passes, in the metric's unit. Example: "0.001".
+	// max is the most that passes, in the metric's unit; a share has its percent sign. Example: 0.1%.
 	// +optional
-	Max Decimal `json:"max,omitempty"`
+	Max Threshold `json:"max,omitempty"`
 
 	// maxRegression is how much worse than the baseline's the figure may be, in percent. It needs 5 runs of each,
 	// or assumedSpread. Example: 2%.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.substring(0, size(self) - 1)) < 100.0",message="maxRegression is less than 100%: that would allow anything"
-	MaxRegression Percent `json:"maxRegression,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || double(self.substring(0, size(self) - 1)) < 100.0",message="maxRegression is less than 100%: that would allow anything"
+	MaxRegression Share `json:"maxRegression,omitempty"`
 
 	// assumedSpread is the known standard deviation of runs in this lab, in percent, used where either side has
 	// fewer than 5 runs. Example: 0.5%.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.substring(0, size(self) - 1)) > 0.0 && double(self.substring(0, size(self) - 1)) <= 50.0)",message="assumedSpread is more than 0% and at most 50%"
-	AssumedSpread Percent `json:"assumedSpread,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || (double(self.substring(0, size(self) - 1)) > 0.0 && double(self.substring(0, size(self) - 1)) <= 50.0)",message="assumedSpread is more than 0% and at most 50%"
+	AssumedSpread Share `json:"assumedSpread,omitempty"`
 }
 
 // Relative says whether the criterion compares with a baseline.

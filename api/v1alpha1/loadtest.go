@@ -120,7 +120,7 @@ type LoadTestSpec struct {
 	Procedure ProcedureSpec `json:"procedure,omitzero"`
 
 	// criteria make the verdict: all met, the test has passed. Example: [{name: line-rate, metric:
-	// LineRatePercent, min: "95"}].
+	// LineRatePercent, min: 95%}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name

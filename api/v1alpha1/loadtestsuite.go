@@ -146,7 +146,7 @@ type LoadTestSuiteSpec struct {
 	InvalidRetries *int32 `json:"invalidRetries,omitempty"`
 
 	// criteria make the verdict on each cell, over its repetitions; all cells passed, the suite has passed.
-	// Example: [{name: line-rate, metric: LineRatePercent, min: "95"}].
+	// Example: [{name: line-rate, metric: LineRatePercent, min: 95%}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -98,8 +98,7 @@ type ProcedureSpec struct {
 	// otherLoad is the load of the directions that don't vary, with directions: Each, as a share of the target
 	// rate. Default: 0%. Example: 10%.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) <= 100.0",message="otherLoad must be at most 100%: it is a share of the target rate"
-	OtherLoad Percent `json:"otherLoad,omitempty"`
+	OtherLoad Share `json:"otherLoad,omitempty"`
 
 	// reset empties the device's tables before each trial, which begins once the device forwards again. Example:
 	// {command: [conntrack, -F]}.
@@ -113,8 +112,8 @@ type ProcedureSpec struct {
 	Latency *LatencySpec `json:"latency,omitempty"`
 
 	// maxLossRatio is the share of frames that may be lost at a rate that counts as carried; not for Search,
-	// BackToBack and Soak. Example: "0.001".
+	// BackToBack and Soak. Example: 0.1%.
 	// +optional
-	// +kubebuilder:default="0.001"
-	MaxLossRatio Ratio `json:"maxLossRatio,omitempty"`
+	// +kubebuilder:default="0.1%"
+	MaxLossRatio Share `json:"maxLossRatio,omitempty"`
 }

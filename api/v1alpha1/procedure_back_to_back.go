@@ -41,8 +41,8 @@ type BackToBackSpec struct {
 	// resolution is how near the longest burst without loss and the shortest with loss come, relative to the latter.
 	// +optional
 	// +kubebuilder:default="1%"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.01)",message="resolution must be between 0.01% and 50%"
-	Resolution Percent `json:"resolution,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.01)",message="resolution must be between 0.01% and 50%"
+	Resolution Share `json:"resolution,omitempty"`
 
 	// repetitions is how many times the longest burst is searched for. RFC 2544 wants 50.
 	// +optional

@@ -9,8 +9,7 @@ type LatencySpec struct {
 	// +kubebuilder:default={"0%","10%","50%","90%"}
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=10
-	// +kubebuilder:validation:XValidation:rule="self.all(p, !p.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(p.replace('%', '')) <= 100.0)",message="a load is at most 100%: it is a share of the rate that the procedure found or held"
-	Loads []Percent `json:"loads,omitempty"`
+	Loads []Share `json:"loads,omitempty"`
 
 	// goal names the Search's goal whose rate is meant. Default: the first. Example: NDR.
 	// +optional

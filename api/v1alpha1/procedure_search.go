@@ -85,10 +85,10 @@ type SearchGoal struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?$')",message="a goal's name is letters and digits, with - _ . between them, such as NDR or pdr-0.5"
 	Name string `json:"name"`
 
-	// lossRatio is the share of frames that a trial may lose in the worst direction. Example: "0.005".
+	// lossRatio is the share of frames that a trial may lose in the worst direction. Example: 0.5%.
 	// +optional
-	// +kubebuilder:default="0"
-	LossRatio Ratio `json:"lossRatio,omitempty"`
+	// +kubebuilder:default="0%"
+	LossRatio Share `json:"lossRatio,omitempty"`
 
 	// finalTrialDuration is how long the trials that decide last; earlier ones may be shorter.
 	// +optional
@@ -103,13 +103,13 @@ type SearchGoal struct {
 	// exceedRatio is the share of the trials at a load that may lose more than lossRatio.
 	// +optional
 	// +kubebuilder:default="50%"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) < 100.0",message="exceedRatio must be less than 100%: else any load meets the goal"
-	ExceedRatio Percent `json:"exceedRatio,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || double(self.replace('%', '')) < 100.0",message="exceedRatio must be less than 100%: else any load meets the goal"
+	ExceedRatio Share `json:"exceedRatio,omitempty"`
 
 	// width is how far apart the highest load that meets the goal and the lowest that doesn't may be, relative to
 	// the latter.
 	// +optional
 	// +kubebuilder:default="0.5%"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.05)",message="width must be between 0.05% and 50%"
-	Width Percent `json:"width,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.05)",message="width must be between 0.05% and 50%"
+	Width Share `json:"width,omitempty"`
 }

@@ -16,9 +16,9 @@ package v1alpha1
 type SoakSpec struct {
 	// lossRatio is the share that is lost on average at the load asked for.
 	// +optional
-	// +kubebuilder:default="0.0000001"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+$') || (double(self) > 0.0 && double(self) <= 0.1)",message="lossRatio must be above 0 and at most 0.1"
-	LossRatio Ratio `json:"lossRatio,omitempty"`
+	// +kubebuilder:default="0.00001%"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) <= 10.0)",message="lossRatio must be above 0% and at most 10%"
+	LossRatio Share `json:"lossRatio,omitempty"`
 
 	// duration is how long all trials send, together.
 	// +optional

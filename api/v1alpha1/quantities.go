@@ -41,23 +41,16 @@ const Unlimited HeldRate = "Unlimited"
 // +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,12}([.][0-9]{1,6})?[kmg]?bps$') && !self.matches('^[0.]+[a-z]')",message="write a line rate in bits per second, such as 100mbps, 1gbps or 25gbps"
 type BitRate string
 
-// Ratio is a share between 0 and 1 as a decimal string: "0.001" is one in a thousand.
-//
-// +kubebuilder:validation:MaxLength=11
-// +kubebuilder:validation:XValidation:rule="self.matches('^(0([.][0-9]{1,9})?|1([.]0{1,9})?)$')",message="write a ratio between 0 and 1 as a quoted decimal, such as \"0.001\" for one frame in a thousand"
-type Ratio string
-
-// Percent is a percentage with its sign: "0.5%".
+// Share is a share of a whole with its percent sign, from 0% to 100%: "0.1%" is one in a thousand.
 //
 // +kubebuilder:validation:MaxLength=12
-// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')",message="write a percentage with its sign, such as 0.5%"
-type Percent string
+// +kubebuilder:validation:Pattern=`^(\d{1,2}(\.\d{1,7})?|100)%$`
+type Share string
 
-// Decimal is a number that is not negative, as a decimal string: "95", "0.001", "1488095".
+// Threshold is what a figure is compared with, in the figure's unit: "150000", and "95%" where the figure is a share.
 //
-// +kubebuilder:validation:MaxLength=20
-// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,15}([.][0-9]{1,9})?$')",message="write a number as a quoted decimal, such as \"95\" or \"0.001\""
-type Decimal string
+// +kubebuilder:validation:Pattern=`^\d{1,15}(\.\d{1,9})?%?$`
+type Threshold string
 
 // Address is an IPv4 or IPv6 address with the length of its network's prefix: 198.18.0.2/24, 2001:2::2/64.
 //

@@ -654,7 +654,7 @@ func (in *LatencySpec) DeepCopyInto(out *LatencySpec) {
 	*out = *in
 	if in.Loads != nil {
 		in, out := &in.Loads, &out.Loads
-		*out = make([]Percent, len(*in))
+		*out = make([]Share, len(*in))
 		copy(*out, *in)
 	}
 }

@@ -48,7 +48,7 @@ func aSuite(cells, parallel int) (*v1alpha1.LoadTestSuite, error) {
 		{"size", columns, func(i int) string {
 			return fmt.Sprintf(`{"traffic":{"profile":"FixedSize","frameSize":%d}}`, 64+100*i)
 		}},
-		{"loss", columns, func(i int) string { return fmt.Sprintf(`{"procedure":{"maxLossRatio":"0.00%d"}}`, i) }},
+		{"loss", columns, func(i int) string { return fmt.Sprintf(`{"procedure":{"maxLossRatio":"0.%d%%"}}`, i) }},
 	} {
 		a := v1alpha1.Axis{Name: v1alpha1.AxisName(axis.name)}
 		for i := range axis.values {

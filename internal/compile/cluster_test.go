@@ -108,7 +108,7 @@ func TestLinksWhosePortsMustKnowTheirSpeed(t *testing.T) {
 		{"a target in percent", device, []string{"b"}},
 		{"a warm-up in percent", device + "  procedure: {ramp: {targetRate: 10kpps, warmupRate: 1%}}\n", []string{"b"}},
 		{"a criterion in percent", device + "  procedure: {ramp: {targetRate: 10kpps}}\n  criteria: [{name: a, " +
-			"metric: LineRatePercent, min: \"9\"}]\n", []string{"b"}},
+			"metric: LineRatePercent, min: 9%}]\n", []string{"b"}},
 		{"a curve in percent", device + "  procedure: {type: FrameLoss}\n", []string{"b"}},
 		{"a constant load in packets", device + "  procedure: {type: ConstantLoad, constantLoad: {rate: 10kpps}}\n",
 			nil},
@@ -320,7 +320,7 @@ func FuzzTemplate(f *testing.F) {
 		Links: []v1alpha1.LinkSpec{{Name: "a", LineRate: "1gbps", Network: "x"}, {Name: "b", LineRate: "1gbps",
 			Network: "y"}},
 		Traffic: v1alpha1.TrafficSpec{Profile: v1alpha1.ProfileIMIX},
-		Procedure: v1alpha1.ProcedureSpec{Type: v1alpha1.ProcedureRamp, MaxLossRatio: "0",
+		Procedure: v1alpha1.ProcedureSpec{Type: v1alpha1.ProcedureRamp, MaxLossRatio: "0%",
 			Ramp: v1alpha1.RampSpec{WarmupRate: "1pps", TargetRate: "100%", Precision: "1%", RampDuration: "10s",
 				StepDuration: "1s"}},
 	}}

@@ -246,7 +246,7 @@ func TestCompileIsPure(t *testing.T) {
 func TestAPlanSurvivesItsJSON(t *testing.T) {
 	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, replicas: 2}\n  dut: {type: Reference, "+
 		"reference: {limit: {packetsPerSecond: 1000}}}\n"+links+"  criteria: [{name: a, metric: LossRatio, max: "+
-		"\"0\"}]\n"))
+		"0%}]\n"))
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
@@ -324,21 +324,21 @@ func TestAMissingMemberHasTheSchemasDefaults(t *testing.T) {
 		"MaximumOfferedLoad": "maximumOfferedLoad",
 		"Search":             "search", "BackToBack": "backToBack", "Soak": "soak",
 	} {
-		want := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s: {}, maxLossRatio: '0.01'}\n",
+		want := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s: {}, maxLossRatio: 1%%}\n",
 			procedure, member)+links))
-		got := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, maxLossRatio: '0.01'}\n", procedure)+
+		got := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, maxLossRatio: 1%%}\n", procedure)+
 			links))
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, with a %s that says nothing %+v", got.Procedure, member, want.Procedure)
 		}
 	}
 	goals := compiled(t, admit(t, server, "  procedure: {type: Search, search: {goals: [{name: NDR}, {name: PDR, "+
-		"lossRatio: '0.005'}]}}\n"+links))
+		"lossRatio: 0.5%}]}}\n"+links))
 	if got := compiled(t, admit(t, server, "  procedure: {type: Search}\n"+links)); !reflect.DeepEqual(got, goals) {
 		t.Errorf("%+v, want %+v", got.Procedure, goals.Procedure)
 	}
-	ramp := compiled(t, admit(t, server, "  procedure: {type: Ramp, maxLossRatio: '0.001'}\n"+links))
-	for _, unsaid := range []string{"", "  procedure: {}\n", "  procedure: {maxLossRatio: '0.001'}\n"} {
+	ramp := compiled(t, admit(t, server, "  procedure: {type: Ramp, maxLossRatio: 0.1%}\n"+links))
+	for _, unsaid := range []string{"", "  procedure: {}\n", "  procedure: {maxLossRatio: 0.1%}\n"} {
 		if got := compiled(t, admit(t, server, unsaid+links)); !reflect.DeepEqual(got, ramp) {
 			t.Errorf("%q: %+v, want %+v", unsaid, got.Procedure, ramp.Procedure)
 		}
@@ -364,7 +364,7 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 				Rate: unitstest.Rate("1gbpsl1"), WarmupDuration: plan.Duration(5 * time.Second),
 				TrialDuration: plan.Duration(time.Minute), Trials: 100}}},
 		"Search": {"search: {classification: Sequential, maxRate: 10kpps, minRate: 10pps, warmupDuration: 0s, goals: " +
-			"[{name: PDR, lossRatio: '0.005', width: 1%}, {name: NDR, finalTrialDuration: 60s, durationSum: 60s, " +
+			"[{name: PDR, lossRatio: 0.5%, width: 1%}, {name: NDR, finalTrialDuration: 60s, durationSum: 60s, " +
 			"exceedRatio: 0%}]}",
 			plan.Procedure{MaxLossRatio: units.One / 200, Search: &plan.Search{Classification: plan.ClassifySequential,
 				MinRate: unitstest.Rate("10pps"), MaxRate: unitstest.Rate("10kpps"), Goals: []plan.Goal{
@@ -373,7 +373,7 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 						Width: units.One / 100},
 					{Name: "NDR", FinalTrialDuration: plan.Duration(time.Minute),
 						DurationSum: plan.Duration(time.Minute), Width: units.One / 200}}}}},
-		"Soak": {"soak: {lossRatio: '0.0001', duration: 10m, maxRate: 10kpps}",
+		"Soak": {"soak: {lossRatio: 0.01%, duration: 10m, maxRate: 10kpps}",
 			plan.Procedure{MaxLossRatio: units.One / 10_000, Soak: &plan.Soak{LossRatio: units.One / 10_000,
 				Duration:   plan.Duration(10 * time.Minute),
 				FirstTrial: plan.Duration(5100 * time.Millisecond), TrialGrowth: plan.Duration(100 * time.Millisecond),
@@ -472,7 +472,7 @@ func BenchmarkUsual(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				compile.UsualDuration(&v1alpha1.LoadTestSpec{Procedure: v1alpha1.ProcedureSpec{Type: procedure,
-					MaxLossRatio: "0.001"}})
+					MaxLossRatio: "0.1%"}})
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ type criteriaReader struct {
 	spec *v1alpha1.LoadTestSpec
 }
 
-// read converts the spec's criteria. The schema has checked their bounds.
+// read converts the spec's criteria.
 func (cr *criteriaReader) read() []plan.Criterion {
 	path := specPath().Child("criteria")
 	criteria, errs := Criteria(path, cr.spec.Criteria)
@@ -83,7 +84,7 @@ func CheckLatencyLoads(path *field.Path, criteria []v1alpha1.Criterion,
 	var texts []string
 	if spec != nil {
 		for _, share := range spec.Loads {
-			if load, err := units.ParseRatio(string(share)); err == nil {
+			if load, err := units.ParseShare(string(share)); err == nil {
 				loads, texts = append(loads, load), append(texts, string(share))
 			}
 		}
@@ -93,7 +94,7 @@ func CheckLatencyLoads(path *field.Path, criteria []v1alpha1.Criterion,
 			continue
 		}
 		fieldPath := path.Index(i).Child("latency", "load")
-		load, err := units.ParseRatio(string(c.Latency.Load))
+		load, err := units.ParseShare(string(c.Latency.Load))
 		switch {
 		case err != nil || slices.Contains(loads, load): // a load that isn't a share is refused elsewhere
 		case len(loads) == 0:
@@ -109,26 +110,22 @@ func CheckLatencyLoads(path *field.Path, criteria []v1alpha1.Criterion,
 }
 
 // Criteria converts criteria to a Plan's. path is where they stand.
-func Criteria(path *field.Path, specs []v1alpha1.Criterion) (criteria []plan.Criterion, errs field.ErrorList) {
-	read := func(path *field.Path, text v1alpha1.Percent) units.Ratio {
-		ratio, err := units.ParseRatio(string(text))
-		if err != nil {
-			errs = append(errs, field.Invalid(path, text, err.Error()))
-		}
-		return ratio
-	}
+func Criteria(path *field.Path, specs []v1alpha1.Criterion) ([]plan.Criterion, field.ErrorList) {
+	var criteria []plan.Criterion
+	r := &refusals{}
 	for i, c := range specs {
 		criterion := plan.Criterion{Name: c.Name, Metric: string(c.Metric), Direction: string(c.Direction),
-			Goal: c.Goal, Statistic: string(c.Statistic), Min: string(c.Min), Max: string(c.Max)}
+			Goal: c.Goal, Statistic: string(c.Statistic)}
+		criterion.Min, criterion.Max = r.thresholds(path.Index(i), c)
 		if c.Relative() {
-			maxRegression := read(path.Index(i).Child("maxRegression"), c.MaxRegression)
+			maxRegression := r.share(path.Index(i).Child("maxRegression"), c.MaxRegression)
 			criterion.MaxRegression = &maxRegression
 		}
 		if c.AssumedSpread != "" {
-			criterion.AssumedSpread = read(path.Index(i).Child("assumedSpread"), c.AssumedSpread)
+			criterion.AssumedSpread = r.share(path.Index(i).Child("assumedSpread"), c.AssumedSpread)
 		}
 		if l := c.Latency; l != nil {
-			criterion.Latency = &plan.LatencyFigure{At: read(path.Index(i).Child("latency", "load"), l.Load),
+			criterion.Latency = &plan.LatencyFigure{At: r.share(path.Index(i).Child("latency", "load"), l.Load),
 				FrameSize: int64(l.FrameSize)}
 		}
 		if o := c.Observed; o != nil {
@@ -137,7 +134,40 @@ func Criteria(path *field.Path, specs []v1alpha1.Criterion) (criteria []plan.Cri
 		}
 		criteria = append(criteria, criterion)
 	}
-	return criteria, errs
+	return criteria, r.errs
+}
+
+// thresholds are a criterion's min and max as numbers in the unit of its metric, which a Plan has. path is where the
+// criterion stands.
+func (r *refusals) thresholds(path *field.Path, c v1alpha1.Criterion) (least, most string) {
+	refused := len(r.errs)
+	least, most = r.threshold(path.Child("min"), c, c.Min), r.threshold(path.Child("max"), c, c.Max)
+	if least == "" || most == "" || len(r.errs) > refused {
+		return least, most
+	}
+	low, isLow := new(big.Rat).SetString(least)
+	high, isHigh := new(big.Rat).SetString(most)
+	if isLow && isHigh && low.Cmp(high) > 0 {
+		r.refuse(path.Child("max"), c.Max, "max must not be less than min")
+	}
+	return least, most
+}
+
+// threshold is a number in the unit of a criterion's metric. That of a share is a ratio or a percentage.
+func (r *refusals) threshold(path *field.Path, c v1alpha1.Criterion, text v1alpha1.Threshold) string {
+	switch {
+	case text == "":
+		return ""
+	case c.Statistic == v1alpha1.StatisticSpread || c.Metric == v1alpha1.MetricLineRatePercent:
+		return r.share(path, v1alpha1.Share(text)).Percent().String()
+	case c.Metric == v1alpha1.MetricLossRatio || c.Metric == v1alpha1.MetricRetransmitRatio ||
+		c.Metric == v1alpha1.MetricDatagramLossRatio:
+		return r.share(path, v1alpha1.Share(text)).String()
+	case strings.HasSuffix(string(text), "%"):
+		r.refusef(path, text, "%s is a number, and no share: write it without a percent sign, or use a metric such as "+
+			"LineRatePercent", c.Metric)
+	}
+	return string(text)
 }
 
 // CheckObserved refuses criteria of series that none of a test's observers has. path is where the criteria stand.

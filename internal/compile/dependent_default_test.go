@@ -26,7 +26,7 @@ func TestADefaultNeverRefusesWhatAUserWrote(t *testing.T) {
 		"a trial no longer than the usual burst":    "  procedure: {type: BackToBack, backToBack: {trialDuration: 2s}}\n",
 		"a burst as long as the usual trial":        "  procedure: {type: BackToBack, backToBack: {maxBurstDuration: 10s}}\n",
 		"trials longer than a goal's usual sum":     "  procedure: {type: Search, search: {goals: [{name: NDR, finalTrialDuration: 60s}]}}\n",
-		"a soak shorter than the usual first trial": "  procedure: {type: Soak, soak: {lossRatio: '0.01', duration: 4s}}\n",
+		"a soak shorter than the usual first trial": "  procedure: {type: Soak, soak: {lossRatio: 1%, duration: 4s}}\n",
 		"a soak of five days":                       "  activeDeadline: 168h\n  procedure: {type: Soak, soak: {duration: 120h}}\n",
 		"flows in random order":                     "  traffic: {flows: {order: Random}}\n",
 	} {

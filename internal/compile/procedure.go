@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // procedureReader reads the procedure that chooses loads.
@@ -50,7 +51,7 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", Resolution: "1%",
 			Repetitions: 20}
 	case spec.Type == v1alpha1.ProcedureSoak && spec.Soak == v1alpha1.SoakSpec{}:
-		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.0000001", Duration: "30m", MaxRate: "100%",
+		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.00001%", Duration: "30m", MaxRate: "100%",
 			WarmupDuration: "5s"}
 	case spec.Type == v1alpha1.ProcedureSearch:
 		spec.Search = searchWithDefaults(spec.Search)
@@ -94,7 +95,7 @@ func (pr *procedureReader) read(spec v1alpha1.ProcedureSpec) plan.Procedure {
 		p.Each = pr.eachDirection(spec, p.Ramp)
 	}
 	p.Latency = pr.latency(spec.Latency, nil)
-	p.MaxLossRatio = pr.ratio(specPath().Child("procedure", "maxLossRatio"), string(spec.MaxLossRatio))
+	p.MaxLossRatio = pr.share(specPath().Child("procedure", "maxLossRatio"), spec.MaxLossRatio)
 	return p
 }
 
@@ -106,7 +107,7 @@ func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal
 	m := member{pr.refusals, "latency"}
 	l := &plan.Latency{Of: spec.Goal, TrialDuration: m.duration("trialDuration", spec.TrialDuration)}
 	for _, share := range spec.Loads {
-		l.At = append(l.At, pr.ratio(m.path("loads"), string(share)))
+		l.At = append(l.At, pr.share(m.path("loads"), share))
 	}
 	if pr.traffic != nil {
 		if instead := pr.traffic.whyNotCounted(v1alpha1.MetricLatencyP50); instead != "" {
@@ -150,7 +151,7 @@ func (pr *procedureReader) eachDirection(spec v1alpha1.ProcedureSpec, ramp plan.
 		e.Directions = append(e.Directions, plan.Direction{From: string(d.From), To: string(d.To)}.Name())
 	}
 	if spec.OtherLoad != "" {
-		e.OthersAt = pr.ratio(specPath().Child("procedure", "otherLoad"), string(spec.OtherLoad))
+		e.OthersAt = pr.share(specPath().Child("procedure", "otherLoad"), spec.OtherLoad)
 	}
 	n := len(e.Directions)
 	if n < 2 {
@@ -176,7 +177,7 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 		RampDuration:     m.duration("rampDuration", spec.RampDuration),
 		StepDuration:     m.duration("stepDuration", spec.StepDuration),
 		Settle:           m.duration("settleDuration", spec.SettleDuration),
-		RefineTo:         m.ratio(m.path("precision"), string(spec.Precision)),
+		RefineTo:         m.share(m.path("precision"), spec.Precision),
 		ConfirmDuration:  m.duration("confirmDuration", spec.ConfirmDuration),
 		HoldDuration:     m.duration("holdDuration", spec.HoldDuration),
 		StopAtSaturation: spec.StopAtSaturation,
@@ -270,7 +271,7 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
 		TrialDuration:  m.duration("trialDuration", spec.TrialDuration),
 		Longest:        m.duration("maxBurstDuration", spec.MaxBurstDuration),
-		Resolution:     m.ratio(m.path("resolution"), string(spec.Resolution)),
+		Resolution:     m.share(m.path("resolution"), spec.Resolution),
 		Repetitions:    int(spec.Repetitions),
 	}
 	if spec.Throughput != "" {
@@ -295,7 +296,7 @@ func leastGrowth(whole time.Duration) time.Duration {
 
 func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	s := &plan.Soak{
-		LossRatio:      m.ratio(m.path("lossRatio"), string(spec.LossRatio)),
+		LossRatio:      m.share(m.path("lossRatio"), spec.LossRatio),
 		Duration:       m.duration("duration", spec.Duration),
 		FirstTrial:     m.duration("firstTrialDuration", spec.FirstTrialDuration),
 		TrialGrowth:    m.duration("trialGrowth", spec.TrialGrowth),
@@ -347,9 +348,9 @@ func (ft *fit) checkFramesToSend(p *plan.Plan) {
 			ft.refusef(specPath().Child("procedure", "soak", "duration"), ft.spec.Procedure.Soak.Duration,
 				"at most %d frames are sent from %s to %s in that time, and it takes %d to say anything about a loss "+
 					"ratio of %s: make duration at least %s, or lossRatio at least %s",
-				sendable, d.From, d.To, needed, s.LossRatio, time.Duration(float64(s.Duration)/float64(max(1,
+				sendable, d.From, d.To, needed, wording.Ratio(s.LossRatio), time.Duration(float64(s.Duration)/float64(max(1,
 					sendable))*float64(needed)).Round(time.Second)+time.Second,
-				units.RatioOf(plan.FramesWithoutLoss, max(1, sendable))+1)
+				wording.Ratio(units.RatioOf(plan.FramesWithoutLoss, max(1, sendable))+1))
 			return
 		}
 	}

@@ -20,13 +20,12 @@ func (r *refusals) duration(path *field.Path, d v1alpha1.Duration) time.Duration
 	return span
 }
 
-// ratio reads a Ratio or a Percent.
-func (r *refusals) ratio(path *field.Path, text string) units.Ratio {
-	ratio, err := units.ParseRatio(text)
+func (r *refusals) share(path *field.Path, text v1alpha1.Share) units.Ratio {
+	share, err := units.ParseShare(string(text))
 	if err != nil {
 		r.refuse(path, text, err.Error())
 	}
-	return ratio
+	return share
 }
 
 // lineRate is a link's line rate, and 0 where none is given.

@@ -10,17 +10,17 @@ import (
 
 // ndrAndPDR are the default goals of a search, as CSIT publishes them.
 var ndrAndPDR = []v1alpha1.SearchGoal{
-	{Name: "NDR", LossRatio: "0", FinalTrialDuration: "1s", DurationSum: "21s", ExceedRatio: "50%", Width: "0.5%"},
-	{Name: "PDR", LossRatio: "0.005", FinalTrialDuration: "1s", DurationSum: "21s", ExceedRatio: "50%", Width: "0.5%"},
+	{Name: "NDR", LossRatio: "0%", FinalTrialDuration: "1s", DurationSum: "21s", ExceedRatio: "50%", Width: "0.5%"},
+	{Name: "PDR", LossRatio: "0.5%", FinalTrialDuration: "1s", DurationSum: "21s", ExceedRatio: "50%", Width: "0.5%"},
 }
 
 // presets are standards' goals, as in draft-ietf-bmwg-mlrsearch (section Compliance), but for TST009's durationSum,
 // which is 120 s there. One bad trial with its drain is more than half of that, and would decide a load alone that two
 // or three trials are to decide. Of 130 s it is less than half, unless drains take 5 s or more.
 var presets = map[v1alpha1.SearchPreset]v1alpha1.SearchGoal{
-	v1alpha1.PresetRFC2544: {Name: "RFC2544", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "60s",
+	v1alpha1.PresetRFC2544: {Name: "RFC2544", LossRatio: "0%", FinalTrialDuration: "60s", DurationSum: "60s",
 		ExceedRatio: "0%", Width: "0.5%"},
-	v1alpha1.PresetTST009: {Name: "TST009", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "130s",
+	v1alpha1.PresetTST009: {Name: "TST009", LossRatio: "0%", FinalTrialDuration: "60s", DurationSum: "130s",
 		ExceedRatio: "50%", Width: "0.5%"},
 }
 
@@ -66,11 +66,11 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 		goal := member{m.refusals, fmt.Sprintf("search.goals[%d]", i)}
 		s.Goals = append(s.Goals, plan.Goal{
 			Name:               g.Name,
-			LossRatio:          m.ratio(goal.path("lossRatio"), string(g.LossRatio)),
+			LossRatio:          m.share(goal.path("lossRatio"), g.LossRatio),
 			FinalTrialDuration: goal.duration("finalTrialDuration", g.FinalTrialDuration),
 			DurationSum:        goal.duration("durationSum", g.DurationSum),
-			ExceedRatio:        m.ratio(goal.path("exceedRatio"), string(g.ExceedRatio)),
-			Width:              m.ratio(goal.path("width"), string(g.Width)),
+			ExceedRatio:        m.share(goal.path("exceedRatio"), g.ExceedRatio),
+			Width:              m.share(goal.path("width"), g.Width),
 		})
 	}
 	m.checkSearch(spec, s)
@@ -92,7 +92,7 @@ func (m member) checkSearch(spec v1alpha1.SearchSpec, s *plan.Search) {
 		}
 		if g.LossRatio >= units.One {
 			m.refuse(m.path("goals").Index(i).Child("lossRatio"), spec.Goals[i].LossRatio,
-				"a trial that may lose all its frames meets the goal at any load: make lossRatio less than 1")
+				"a trial that may lose all its frames meets the goal at any load: make lossRatio less than 100%")
 		}
 		for _, earlier := range s.Goals[:i] {
 			if earlier.LossRatio == g.LossRatio && earlier.ExceedRatio == g.ExceedRatio &&

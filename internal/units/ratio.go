@@ -13,24 +13,39 @@ const (
 	percentPlaces = ratioPlaces - 2
 )
 
-// ParseRatio reads a share of a whole as a person writes it, such as "0.001" or "0.1%". The share is kept exactly.
-// ParseRatio refuses a share finer than a billionth, negative or above the whole.
-func ParseRatio(s string) (Ratio, error) {
-	const forms = "write a decimal from 0 to 1 (0.001) or a percentage from 0% to 100% (0.1%)"
-	number, places := s, ratioPlaces
-	if percent, ok := strings.CutSuffix(s, "%"); ok {
-		number, places = percent, percentPlaces
-	}
-	v, err := parseDecimal(number, places)
+// ParseShare reads a share of a whole as a person writes it, with its percent sign, such as "0.1%". The share is kept
+// exactly. ParseShare refuses a share finer than a billionth, negative or above the whole.
+func ParseShare(s string) (Ratio, error) {
+	number, signed := strings.CutSuffix(s, "%")
+	v, err := parseDecimal(number, percentPlaces)
 	switch {
+	case !signed && !errors.Is(err, errNotDecimal):
+		return 0, fmt.Errorf("a share has a percent sign: write %s", withSign(s))
 	case errors.Is(err, errNotDecimal):
-		return 0, fmt.Errorf("ratio %q is not understood: %s", s, forms)
+		return 0, errors.New("a share is a number with a percent sign: write 0% to 100%, such as 0.1%")
 	case errors.Is(err, errTooFine):
-		return 0, fmt.Errorf("ratio %q is finer than a billionth: leave out decimals", s)
+		return 0, errors.New("a share is a multiple of 0.0000001%: leave out decimals")
 	case err != nil || Ratio(v) > One:
-		return 0, fmt.Errorf("ratio %q is more than the whole: %s", s, forms)
+		return 0, errors.New("a share is at most the whole: write 0% to 100%, such as 0.1%")
 	}
 	return Ratio(v), nil
+}
+
+// withSign is the share that is meant by a number without a percent sign, which is a ratio up to 1 and a percentage
+// above that.
+func withSign(number string) string {
+	ratio, err := parseDecimal(number, ratioPlaces)
+	switch {
+	case err != nil:
+		return "0% to 100%, such as 0.1%"
+	case Ratio(ratio) == One:
+		return "1%, or 100% for the whole"
+	case Ratio(ratio) < One:
+		return Ratio(ratio).Percent().String() + "%"
+	case Ratio(ratio) <= 100*One:
+		return number + "%"
+	}
+	return "0% to 100%, such as 0.1%"
 }
 
 // RatioOf is part ÷ whole to the nearest billionth, halves away from zero. It is 0 of a whole of 0. It can be

@@ -8,21 +8,23 @@ import (
 	"testing"
 )
 
-func TestParseRatio(t *testing.T) {
+func TestParseShare(t *testing.T) {
 	for text, want := range map[string]Ratio{
-		"0": 0, "1": One, "1.0": One, "0.001": 1_000_000, "0.1%": 1_000_000, "100%": One, "0%": 0, "0.000000001": 1, "0.0000001%": 1, "00.50": One / 2, "0.5%": 5_000_000,
+		"0.1%": 1_000_000, "100%": One, "0%": 0, "0.0000001%": 1, "00.50%": 5_000_000, "100.0000000%": One,
 	} {
-		if got, err := ParseRatio(text); err != nil || got != want {
-			t.Errorf("ParseRatio(%q) = %d, %v; want %d", text, got, err, want)
+		if got, err := ParseShare(text); err != nil || got != want {
+			t.Errorf("ParseShare(%q) = %d, %v; want %d", text, got, err, want)
 		}
 	}
 	for text, because := range map[string]string{
-		"": "not understood", "%": "not understood", "-0.1": "not understood", "a": "not understood", "1e-3": "not understood", ".5": "not understood",
-		"0.0000000001": "finer than a billionth", "0.00000001%": "finer than a billionth",
-		"1.000000001": "more than the whole", "5": "more than the whole", "101%": "more than the whole", "99999999999999999999": "more than the whole",
+		"": "a number with a percent sign", "%": "a number with a percent sign", "-0.1%": "a number with a percent sign",
+		"a": "a number with a percent sign", "1e-3": "a number with a percent sign", ".5%": "a number with a percent sign", "0.1 %": "a number with a percent sign",
+		"0.00000001%": "a multiple of 0.0000001%", "100.0000001%": "at most the whole", "101%": "at most the whole", "99999999999999999999%": "at most the whole",
+		"0.001": "write 0.1%", "0": "write 0%", "0.5": "write 50%", "95": "write 95%", "2.50": "write 2.50%", "100": "write 100%", "1": "write 1%, or 100% for the whole",
+		"0.0000000001": "write 0% to 100%", "101": "write 0% to 100%", "99999999999999999999": "write 0% to 100%",
 	} {
-		if got, err := ParseRatio(text); err == nil || !strings.Contains(err.Error(), because) {
-			t.Errorf("ParseRatio(%q) = %v, %v; want an error with %q", text, got, err, because)
+		if got, err := ParseShare(text); err == nil || !strings.Contains(err.Error(), because) {
+			t.Errorf("ParseShare(%q) = %v, %v; want an error with %q", text, got, err, because)
 		}
 	}
 }
@@ -105,29 +107,30 @@ func TestRatioReadsBackWhatItPrints(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	for range 20_000 {
 		want := Ratio(random.Int64N(int64(One) + 1))
-		if got, err := ParseRatio(want.String()); got != want {
-			t.Fatalf("%d prints as %s, which reads as %d, %v", int64(want), want, int64(got), err)
+		var read Ratio
+		if err := read.UnmarshalText([]byte(want.String())); read != want {
+			t.Fatalf("%d prints as %s, which reads as %d, %v", int64(want), want, int64(read), err)
 		}
-		if got, err := ParseRatio(want.Percent().String() + "%"); got != want {
+		if got, err := ParseShare(want.Percent().String() + "%"); got != want {
 			t.Fatalf("%d is %s%%, which reads as %d, %v", int64(want), want.Percent(), int64(got), err)
 		}
 	}
 }
 
-func FuzzParseRatio(f *testing.F) {
-	for _, seed := range []string{"0.001", "0.1%", "1", "100%", "101%", "-1", "0.0000000001", "..", ""} {
+func FuzzParseShare(f *testing.F) {
+	for _, seed := range []string{"0.1%", "0.001", "1%", "100%", "101%", "-1%", "0.00000001%", "..%", ""} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		ratio, err := ParseRatio(text)
+		share, err := ParseShare(text)
 		if err != nil {
 			return
 		}
-		if ratio < 0 || ratio > One {
-			t.Fatalf("%q was accepted as %d", text, ratio)
+		if share < 0 || share > One {
+			t.Fatalf("%q was accepted as %d", text, share)
 		}
-		if again, err := ParseRatio(ratio.String()); again != ratio {
-			t.Fatalf("%q prints as %q and reads back as %v, %v", text, ratio, again, err)
+		if again, err := ParseShare(share.Percent().String() + "%"); again != share {
+			t.Fatalf("%q prints as %s%% and reads back as %v, %v", text, share.Percent(), again, err)
 		}
 	})
 }

@@ -154,8 +154,8 @@ func (g *gateOptions) parse() (options gate.Options, outputs []gateOutput, err e
 
 // checkAllowance refuses a --max-regression that its criterion would refuse, too, and names the flag.
 func checkAllowance(share string) error {
-	ratio, err := units.ParseRatio(share)
-	if share == "" || err == nil && ratio < units.One && strings.HasSuffix(share, "%") {
+	ratio, err := units.ParseShare(share)
+	if share == "" || err == nil && ratio < units.One {
 		return nil
 	}
 	return fmt.Errorf("--max-regression %q: write a percentage below 100%% with its sign, such as 2%%", share)

@@ -131,7 +131,7 @@ func rerunRemark(run int) string {
 
 // runnerProgress converts a status' progress to the runner's form.
 func runnerProgress(p *v1alpha1.Progress) runner.Progress {
-	loss, _ := units.ParseRatio(p.LossRatio) // a window's loss may be negative, which counts as none
+	loss, _ := units.ParseShare(p.LossRatio) // a window's loss may be negative, which counts as none
 	direction := ""
 	if d := p.VariedDirection; d != nil {
 		direction = wording.Direction(d.From, d.To)

@@ -55,9 +55,9 @@ func (o *Options) Check() (*comparison.Allowance, error) {
 	if o.MaxRegression == "" {
 		return nil, nil // there is no demand, and that is no error
 	}
-	share, err := units.ParseRatio(o.MaxRegression)
+	share, err := units.ParseShare(o.MaxRegression)
 	if err != nil {
-		return nil, fmt.Errorf("--max-regression: %w", err)
+		return nil, fmt.Errorf("--max-regression %q: %w", o.MaxRegression, err)
 	}
 	if share >= units.One {
 		return nil, fmt.Errorf("--max-regression %s allows anything: write a percentage below 100%%, such as 2%%",

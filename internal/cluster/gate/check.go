@@ -17,12 +17,12 @@ func (s *Subject) check(o Options) error {
 	switch {
 	case len(spec.Criteria) == 0 && s.Test:
 		return errors.New("there is no criterion, so this gate could never fail: write spec.criteria, such as " +
-			"[{name: line-rate, metric: LineRatePercent, min: \"95\"}], " +
+			"[{name: line-rate, metric: LineRatePercent, min: 95%}], " +
 			"or give --max-regression 2% with --baseline-image or --baseline")
 	case len(spec.Criteria) == 0:
 		return errors.New("there is no criterion, so this gate could never fail: write spec.criteria of the suite " +
 			"(those of its template don't count), such as " +
-			"[{name: line-rate, metric: LineRatePercent, min: \"95\"}], or give --max-regression 2% with --baseline " +
+			"[{name: line-rate, metric: LineRatePercent, min: 95%}], or give --max-regression 2% with --baseline " +
 			"or spec.baseline")
 	case relative >= 0 && !ownBaseline && !o.Baseline && s.Baseline == nil:
 		return fmt.Errorf("criterion %s compares, but there is no baseline: give --baseline-image OLD=NEW (both "+

@@ -40,7 +40,7 @@ spec:
 `
 
 const absolute = `
-  criteria: [{name: line-rate, metric: LineRatePercent, min: "95"}]
+  criteria: [{name: line-rate, metric: LineRatePercent, min: 95%}]
 `
 
 func prepared(t *testing.T, file string, o Options) ([]*Subject, error) {

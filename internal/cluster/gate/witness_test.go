@@ -15,7 +15,7 @@ import (
 )
 
 func TestAWitnessMeasuresAnOverloadOfTheSame(t *testing.T) {
-	const ramp = `  procedure: {ramp: {targetRate: 300kpps, warmupDuration: 0s, rampDuration: 2m, holdDuration: 1m, confirmDuration: 30s}, maxLossRatio: "0.0001"}
+	const ramp = `  procedure: {ramp: {targetRate: 300kpps, warmupDuration: 0s, rampDuration: 2m, holdDuration: 1m, confirmDuration: 30s}, maxLossRatio: 0.01%}
 `
 	subjects, err := prepared(t, router+ramp+absolute, Options{MaxRegression: "2%",
 		BaselineImages: images(t, "registry.lab/router=r:old"), Images: images(t, "registry.lab/router=r:new"),
@@ -41,7 +41,7 @@ func TestAWitnessMeasuresAnOverloadOfTheSame(t *testing.T) {
 	procedure := content["spec"].(map[string]any)["procedure"].(map[string]any)
 	offered := procedure["maximumOfferedLoad"].(map[string]any)
 	if procedure["type"] != "MaximumOfferedLoad" || offered["rate"] != "300kpps" ||
-		procedure["maxLossRatio"] != "0.0001" || procedure["ramp"] != nil {
+		procedure["maxLossRatio"] != "0.01%" || procedure["ramp"] != nil {
 		t.Errorf("the witness is measured by %v", procedure)
 	}
 	trial, err := v1alpha1.Duration(offered["trialDuration"].(string)).Std()

@@ -216,7 +216,7 @@ func (m *Matrix) calibrationOf(number int) int {
 
 func (rs *cellResults) capacityIn(calibration int) *capacity {
 	measured := rs.cell(calibration)
-	margin, err := units.ParseRatio(string(cmp.Or(rs.spec.Calibration.Margin, "10%")))
+	margin, err := units.ParseShare(string(cmp.Or(rs.spec.Calibration.Margin, "10%")))
 	if measured.Figures == nil || err != nil { // the schema keeps errors out
 		return nil
 	}

@@ -20,7 +20,7 @@ template:
     dut: {type: Reference}
     links: [{name: west, network: west, dut: {address: 16.0.0.1/24}}, {name: east, network: east}]
     procedure: {ramp: {stopAtSaturation: true}}
-    criteria: [{name: own, metric: LossRatio, max: "0"}]
+    criteria: [{name: own, metric: LossRatio, max: 0%}]
     observers: [{name: cpu, observed: DUT, type: Processors}]
 axes:
 - {name: system, values: [{name: linux}, {name: half, patch: {dut: {reference: {limit: {packetsPerSecond: 1000}}}}}]}
@@ -181,7 +181,7 @@ criteria:
 - {name: total, metric: PacketsPerSecond, direction: Total, min: "1900"}
 - {name: both, metric: PacketsPerSecond, min: "500"}
 - {name: most, metric: PacketsPerSecond, max: "900"}
-- {name: loss, metric: LossRatio, max: "0.0001"}
+- {name: loss, metric: LossRatio, max: 0.01%}
 `
 
 // The generators may limit an asymmetric device in one direction alone. A criterion is open for that direction,

@@ -106,6 +106,12 @@ func (c *Checking) Next(judge Judge, cells int) {
 	if len(m.Cells) == 0 {
 		c.Faults = Faults{{Field: "spec.exclusions", Message: "spec.exclusions leaves no cell to measure: exclude less"}}
 	}
+	if c.next == 0 {
+		_, wrong := compile.Criteria(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria)
+		for _, w := range wrong {
+			c.Faults = append(c.Faults, Fault{Message: w.Error(), Field: w.Field, ofSuite: true})
+		}
+	}
 	for end := min(c.next+cells, len(m.Cells)); c.next < end && !c.stops(); c.next++ {
 		wrong := m.wrong(c.next, judge)
 		for _, w := range wrong {

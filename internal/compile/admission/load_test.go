@@ -52,7 +52,7 @@ func TestAShortFileGetsAllDefaults(t *testing.T) {
 		{"dut.type", string(spec.DUT.Type), "Reference"},
 		{"traffic.profile", string(spec.Traffic.Profile), "IMIX"},
 		{"procedure.type", string(spec.Procedure.Type), "Ramp"},
-		{"procedure.maxLossRatio", string(spec.Procedure.MaxLossRatio), "0.001"},
+		{"procedure.maxLossRatio", string(spec.Procedure.MaxLossRatio), "0.1%"},
 		{"ramp.warmupDuration", string(spec.Procedure.Ramp.WarmupDuration), "30s"},
 		{"ramp.targetRate", string(spec.Procedure.Ramp.TargetRate), "100%"},
 		{"ramp.refineTo", string(spec.Procedure.Ramp.Precision), "0.5%"},
@@ -69,14 +69,14 @@ func TestAShortFileGetsAllDefaults(t *testing.T) {
 func TestAProcedureGetsTheDefaultsOfItsTypeAlone(t *testing.T) {
 	two := int32(2)
 	for text, want := range map[string]v1alpha1.ProcedureSpec{
-		"{type: ConstantLoad, constantLoad: {}}": {Type: "ConstantLoad", MaxLossRatio: "0.001",
+		"{type: ConstantLoad, constantLoad: {}}": {Type: "ConstantLoad", MaxLossRatio: "0.1%",
 			ConstantLoad: v1alpha1.ConstantLoadSpec{Rate: "100%", WarmupDuration: "5s"}},
-		"{type: FrameLoss, frameLoss: {}}": {Type: "FrameLoss", MaxLossRatio: "0.001",
+		"{type: FrameLoss, frameLoss: {}}": {Type: "FrameLoss", MaxLossRatio: "0.1%",
 			FrameLoss: v1alpha1.FrameLossSpec{MaxRate: "100%", WarmupDuration: "5s", TrialDuration: "60s", CleanTrials: &two}},
-		"{type: MaximumOfferedLoad, maximumOfferedLoad: {}}": {Type: "MaximumOfferedLoad", MaxLossRatio: "0.001",
+		"{type: MaximumOfferedLoad, maximumOfferedLoad: {}}": {Type: "MaximumOfferedLoad", MaxLossRatio: "0.1%",
 			MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s",
 				TrialDuration: "60s", Trials: 1}},
-		"{type: FrameLoss}": {Type: "FrameLoss", MaxLossRatio: "0.001"},
+		"{type: FrameLoss}": {Type: "FrameLoss", MaxLossRatio: "0.1%"},
 	} {
 		objects, err := newServer(t).Load("x.yaml", strings.NewReader(minimal+"  procedure: "+text+"\n"))
 		if err != nil {
@@ -212,7 +212,7 @@ spec:
 		`10: spec.links[1].name is true: YAML reads y as true or false, and only text can stand here: write it in quotes, "y"`,
 		`10: spec.links[1].network is "1_2": `,
 		`11: spec.procedure.ramp.rampDuration is "60": write a duration with its unit, such as 500ms, 30s, 10m or 1h30m`,
-		`11: spec.procedure.maxLossRatio is 0.001: YAML reads 0.001 as a number, and only text can stand here: write it in quotes, "0.001"`,
+		`11: spec.procedure.maxLossRatio is "0.001": a share has a percent sign: write 0.1%`,
 	}
 	_, err := newServer(t).Load("x.yaml", strings.NewReader(text))
 	if err == nil {

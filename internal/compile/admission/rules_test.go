@@ -30,7 +30,7 @@ var (
 	}
 	criteria = []choice{
 		{"none", ""}, {"LineRatePercent", "criteria: [{name: p, metric: PacketsPerSecond, min: '1'}, {name: l, " +
-			"metric: LineRatePercent, min: '95'}]"},
+			"metric: LineRatePercent, min: 95%}]"},
 		{"PacketsPerSecond", "criteria: [{name: p, metric: PacketsPerSecond, min: '1'}]"},
 	}
 	lineRates = []choice{

@@ -73,7 +73,7 @@ func plain(e *field.Error) (message string, fromSchema bool) {
 	if got, want, typed := cutType(words); typed {
 		return fmt.Sprintf("must be of type %s, not %s", want, got), true
 	}
-	if text, known := form(words); known {
+	if text, known := form(words, e.BadValue); known {
 		return text, false
 	}
 	return words, true

@@ -36,14 +36,9 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 			_, err := units.ParseRate(string(s.Procedure.Ramp.TargetRate))
 			return err
 		}},
-		{"ratios", "0195.%-", "  procedure: {maxLossRatio: %q}\n", []string{"0", "1", "0.001", "1.000", "0.000000001"},
+		{"shares", "0195.%-", "  procedure: {maxLossRatio: %q}\n", []string{"0%", "0.5%", "50%", "100%", "1.000000%", "0.0000001%"},
 			func(s v1alpha1.LoadTestSpec) error {
-				_, err := units.ParseRatio(string(s.Procedure.MaxLossRatio))
-				return err
-			}},
-		{"percents", "0195.%-", "  procedure: {ramp: {precision: %q}}\n", []string{"0%", "0.5%", "50%", "1.000000%"},
-			func(s v1alpha1.LoadTestSpec) error {
-				_, err := units.ParseRatio(string(s.Procedure.Ramp.Precision))
+				_, err := units.ParseShare(string(s.Procedure.MaxLossRatio))
 				return err
 			}},
 		{"decimals", "0195.-eE", "  criteria: [{name: a, metric: PacketsPerSecond, min: %q}]\n",

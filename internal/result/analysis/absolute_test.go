@@ -14,7 +14,7 @@ import (
 // coarse is a search that left the truth between the figure and so much above it.
 func coarse(resolution string) func(*report.Result) {
 	return func(r *report.Result) {
-		r.Resolution, _ = units.ParseRatio(resolution)
+		_ = r.Resolution.UnmarshalText([]byte(resolution))
 		for i := range r.Directions {
 			r.Directions[i].Received.PacketsPerSecond = 9810
 		}

@@ -14,7 +14,7 @@ import (
 
 // ratio is a share as somebody writes it.
 func ratio(text string) *units.Ratio {
-	r, err := units.ParseRatio(text)
+	r, err := units.ParseShare(text)
 	if err != nil {
 		panic(err)
 	}

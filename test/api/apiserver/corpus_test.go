@@ -70,14 +70,9 @@ var quantities = []quantity{
 			_, err := units.ParseRate(string(s.Procedure.Ramp.TargetRate))
 			return err
 		}},
-	{"ratio", "procedure: {maxLossRatio: %s}", "0195.%-e", []string{"0", "1", "0.001", "1.000", "0.000000001"},
+	{"share", "procedure: {maxLossRatio: %s}", "0195.%-e", []string{"100%", "0%", "0.5%", "50%", "1.000000%"},
 		func(s v1alpha1.LoadTestSpec) error {
-			_, err := units.ParseRatio(string(s.Procedure.MaxLossRatio))
-			return err
-		}},
-	{"percent", "procedure: {ramp: {precision: %s}}", "0195.%-e", []string{"0%", "0.5%", "50%", "1.000000%"},
-		func(s v1alpha1.LoadTestSpec) error {
-			_, err := units.ParseRatio(string(s.Procedure.Ramp.Precision))
+			_, err := units.ParseShare(string(s.Procedure.MaxLossRatio))
 			return err
 		}},
 	{"decimal", "criteria: [{name: a, metric: PacketsPerSecond, min: %s}]", "0195.-eE_", []string{"0", "95", "0.001", "1488095", "12345678901234.1234"},

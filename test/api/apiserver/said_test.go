@@ -62,7 +62,7 @@ func TestAnActiveDeadlineStaysOnceTheRunHasBegun(t *testing.T) {
 // The ramp of a procedure that says nothing of one isn't stored: it would stand beside a procedure of another type.
 func TestARampIsStoredWhereItIsSaidOnly(t *testing.T) {
 	for more, want := range map[string]v1alpha1.Rate{
-		"": "100%", "  procedure: {maxLossRatio: '0'}\n": "", "  procedure: {type: Ramp}\n": "", "  procedure: {ramp: {}}\n": "100%",
+		"": "100%", "  procedure: {maxLossRatio: 0%}\n": "", "  procedure: {type: Ramp}\n": "", "  procedure: {ramp: {}}\n": "100%",
 	} {
 		test := newShortest(t, more)
 		if got := test.Spec.Procedure; got.Type != v1alpha1.ProcedureRamp || got.Ramp.TargetRate != want {

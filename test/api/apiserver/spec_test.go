@@ -48,7 +48,7 @@ func TestASpecCannotBeChanged(t *testing.T) {
 		"a value that was given":                         `{"links": [{"name": "west", "lineRate": "10gbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
 		"a value that was a default":                     `{"procedure": {"ramp": {"targetRate": "50%"}}}`,
 		"a procedure of another type":                    `{"procedure": {"type": "FrameLoss", "ramp": null}}`,
-		"a list that was not there":                      `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "0"}]}`,
+		"a list that was not there":                      `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "0%"}]}`,
 		"a list that was not there, empty":               `{"criteria": []}`,
 		"an object that was not there":                   `{"generator": {"pod": {}}}`,
 		"a field that was not there":                     `{"generator": {"coresPerPortPair": 1}}`,
@@ -99,7 +99,7 @@ spec:
     teardown: {template: {spec: {containers: [{name: teardown, image: "a:1"}]}}}
   links: [{name: west, network: a}, {name: east, network: b, dut: {network: c}}]
   sharedPort: Allowed
-  criteria: [{name: a, metric: LossRatio, max: "0"}]
+  criteria: [{name: a, metric: LossRatio, max: 0%}]
   baseline: {loadTest: vpp-main}
 `
 
@@ -127,7 +127,7 @@ func TestFieldsThatKubernetesDescribesCannotBeChangedEither(t *testing.T) {
 		"a toleration":                  `{"generator": {"pod": {"tolerations": []}}}`,
 		"a label of generator pods":     `{"generator": {"pod": {"labels": {"team": "control"}}}}`,
 		"criteria that are taken away":  `{"criteria": null}`,
-		"a criterion's bound":           `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "0.1"}]}`,
+		"a criterion's bound":           `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "10%"}]}`,
 		"a baseline that is taken away": `{"baseline": null}`,
 		"another baseline":              `{"baseline": {"loadTest": "vpp-next"}}`,
 		"a shared port taken away":      `{"sharedPort": null}`,

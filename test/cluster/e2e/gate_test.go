@@ -108,7 +108,7 @@ spec:
   traffic: {profile: FixedSize, frameSize: 64}
   procedure:
     ramp: {warmupDuration: 0s, targetRate: 6kpps, rampDuration: 3s, stepDuration: 1s, settleDuration: 300ms, precision: 5%, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}
-    maxLossRatio: "0.05"
+    maxLossRatio: 5%
   criteria: [{name: fast, metric: PacketsPerSecond, min: "4000"}]
   activeDeadline: 2m
 `

@@ -31,7 +31,7 @@ links:
 - {name: east, network: default/east, lineRate: 100mbps}
 `
 	// metAndMissed are a demand that any router meets which is given more than it forwards, and one that none does.
-	metAndMissed = `criteria: [{name: some, metric: PacketsPerSecond, min: "5000"}, {name: all, metric: LossRatio, max: "0.05"}]`
+	metAndMissed = `criteria: [{name: some, metric: PacketsPerSecond, min: "5000"}, {name: all, metric: LossRatio, max: 5%}]`
 )
 
 // TestKnownAnswersOfGivenLoads: what a router forwards of loads that are given is in the status, judged, and never called its limit.
@@ -53,7 +53,7 @@ func TestKnownAnswersOfGivenLoads(t *testing.T) {
 	})
 	t.Run("a load below the limit that is held comes back, and the router may do more", func(t *testing.T) {
 		s, limit := begin(t), unknown()
-		s.apply("below", links, router(limit), below, `criteria: [{name: all, metric: LossRatio, max: "0.001"}, {name: some, metric: PacketsPerSecond, min: "3900"}]`)
+		s.apply("below", links, router(limit), below, `criteria: [{name: all, metric: LossRatio, max: 0.1%}, {name: some, metric: PacketsPerSecond, min: "3900"}]`)
 		test := s.complete("below", patience)
 		s.ofGivenLoad(test, limit, "TargetReached", "Passed=True CriteriaMet", report.Passed, report.Passed)
 		s.directions(test, 4_000)

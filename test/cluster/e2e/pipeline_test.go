@@ -61,7 +61,7 @@ func shorter() []string {
 		"network: west,", "network: default/west,",
 		"network: east,", "network: default/east,",
 		"ramp: {warmupDuration: 5s, targetRate: 100kpps, rampDuration: 20s, stepDuration: 2s, settleDuration: 500ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}",
-		"{maxLossRatio: '0.05', " +
+		"{maxLossRatio: 5%, " +
 			"ramp: {warmupDuration: 0s, targetRate: 12kpps, rampDuration: 3s, stepDuration: 1s, settleDuration: 300ms, precision: 5%, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}}",
 		"maxRegression: 2%}", "maxRegression: 30%, assumedSpread: 2%}",
 	}

@@ -84,7 +84,7 @@ func TestOnePort(t *testing.T) {
 const brief = `
 procedure:
   ramp: {warmupRate: 200pps, warmupDuration: 1s, targetRate: 1kpps, rampDuration: 1s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 1s, holdDuration: 0s}
-  maxLossRatio: "0.05"
+  maxLossRatio: 5%
 `
 
 // onWest takes two functions of one node.

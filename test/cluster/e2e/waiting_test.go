@@ -21,11 +21,11 @@ procedure:
 
 // gentle asks for no figure: a machine that is busy otherwise reads two ports' counters some ms apart, and nobody could say whether frames of
 // that time were lost.
-const gentle = softly + `  maxLossRatio: "0.05"
+const gentle = softly + `  maxLossRatio: 5%
 `
 
 // neighbourly doesn't mind the frames either by which others on the same wire look for each other.
-const neighbourly = softly + `  maxLossRatio: "0.1"
+const neighbourly = softly + `  maxLossRatio: 10%
 `
 
 // TestWaiting: what isn't there yet is waited for, by name.

@@ -328,7 +328,7 @@ func (r *rig) weak(t *testing.T, folder string) (rates []float64) {
 
 // judgedAsLimits is the verdict on runs of which what came back is taken for what the device can do.
 func judgedAsLimits(before, after []float64) report.Outcome {
-	least, err := units.ParseRatio(allowed)
+	least, err := units.ParseShare(allowed)
 	if err != nil {
 		return report.Undecided
 	}

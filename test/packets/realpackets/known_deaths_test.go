@@ -28,8 +28,8 @@ type mortal struct {
 var mortals = []mortal{
 	{"ConstantLoad", "{type: ConstantLoad, constantLoad: {rate: 8kpps, warmupDuration: 1s, duration: 5s, window: 1s}}", 50_000},
 	{"Ramp", "{type: Ramp, ramp: {warmupDuration: 1s, targetRate: 30kpps, rampDuration: 6s, stepDuration: 500ms, settleDuration: 200ms, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}}", 80_000},
-	{"Search", `{type: Search, maxLossRatio: "0.001", search: {classification: Sequential, minRate: 4kpps, maxRate: 30kpps, warmupDuration: 1s, goals: [{name: PDR, lossRatio: "0.001", finalTrialDuration: 1s, durationSum: 3s, width: 5%}]}}`, 80_000},
-	{"Soak", `{type: Soak, soak: {lossRatio: "0.001", duration: 8s, firstTrialDuration: 1s, minRate: 4kpps, maxRate: 30kpps, warmupDuration: 1s}}`, 80_000},
+	{"Search", `{type: Search, maxLossRatio: 0.1%, search: {classification: Sequential, minRate: 4kpps, maxRate: 30kpps, warmupDuration: 1s, goals: [{name: PDR, lossRatio: 0.1%, finalTrialDuration: 1s, durationSum: 3s, width: 5%}]}}`, 80_000},
+	{"Soak", `{type: Soak, soak: {lossRatio: 0.1%, duration: 8s, firstTrialDuration: 1s, minRate: 4kpps, maxRate: 30kpps, warmupDuration: 1s}}`, 80_000},
 	{"FrameLoss", "{type: FrameLoss, frameLoss: {maxRate: 20kpps, minRate: 8kpps, step: 6kpps, warmupDuration: 1s, trialDuration: 2s, cleanTrials: 0}}", 90_000},
 	{"BackToBack", "{type: BackToBack, backToBack: {rate: 40kpps, warmupDuration: 1s, trialDuration: 1s, maxBurstDuration: 500ms, repetitions: 3}}", 60_000},
 }
@@ -186,9 +186,9 @@ func (m mortalRow) yaml() string {
 	switch m.mortal.name {
 	case "Soak": // which finds the rate at which a given share is lost
 	case "ConstantLoad": // whose figures may count what was lost
-		criteria += `, {name: nothing-is-lost, metric: LossRatio, max: "0.001"}`
+		criteria += `, {name: nothing-is-lost, metric: LossRatio, max: 0.1%}`
 	default:
-		criteria += `, {name: not-all-is-lost, metric: LossRatio, max: "0.6"}`
+		criteria += `, {name: not-all-is-lost, metric: LossRatio, max: 60%}`
 	}
 	return fmt.Sprintf(`apiVersion: linerate.dev/v1alpha1
 kind: LoadTest

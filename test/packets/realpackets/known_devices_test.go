@@ -208,7 +208,7 @@ spec:
 func (d impairedDevice) procedure() string {
 	warmUp, goal, vary := cmp.Or(d.warmUp, time.Second), "", ""
 	if d.noLoss {
-		goal = `maxLossRatio: "0", `
+		goal = `maxLossRatio: 0%, `
 	}
 	switch d.mode {
 	case curved:

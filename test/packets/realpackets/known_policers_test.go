@@ -141,7 +141,7 @@ func (p policer) police(t *testing.T, r *rig) {
 func (p policer) yaml() string {
 	procedure := map[string]string{
 		plan.TypeRamp:               "{ramp: {warmupDuration: 1s, targetRate: 12kpps, rampDuration: 6s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}}",
-		plan.TypeSearch:             `{type: Search, search: {minRate: 500pps, maxRate: 12kpps, warmupDuration: 1s, goals: [{name: NDR, lossRatio: "0", finalTrialDuration: 1s, durationSum: 1s}]}}`,
+		plan.TypeSearch:             `{type: Search, search: {minRate: 500pps, maxRate: 12kpps, warmupDuration: 1s, goals: [{name: NDR, lossRatio: 0%, finalTrialDuration: 1s, durationSum: 1s}]}}`,
 		plan.TypeMaximumOfferedLoad: "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 12kpps, warmupDuration: 1s, trialDuration: 5s, trials: 1}}",
 	}[p.procedure]
 	if p.byDefault {

@@ -51,9 +51,9 @@ spec:
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   traffic: {profile: FixedSize, frameSize: 256}
   procedure:
-    maxLossRatio: "0"
+    maxLossRatio: 0%
     ramp: {warmupDuration: 1s, targetRate: 20kpps, rampDuration: 8s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 10s, holdDuration: 0s, stopAtSaturation: true}
-  criteria: [{name: nothing-is-lost, metric: LossRatio, direction: Total, max: "0"}]
+  criteria: [{name: nothing-is-lost, metric: LossRatio, direction: Total, max: 0%}]
 `
 
 // TestZeroLoss: at a loss limit of zero a device that loses nothing is confirmed to lose nothing, to the frame, and one that loses exactly one frame in so many, fewer than the edges of a

@@ -25,10 +25,10 @@ var questions = []question{
 	{name: "Search from all that a line carries", procedure: "{type: Search, search: {warmupDuration: 1s, classification: Sequential}}"},
 	{name: "FrameLoss", procedure: "{type: FrameLoss, frameLoss: {maxRate: {top}, to: {quarter}, step: {half}, warmupDuration: 1s, trialDuration: 5s, cleanTrials: 0}}"},
 	{name: "BackToBack", deep: true, procedure: "{type: BackToBack, backToBack: {rate: {top}, warmupDuration: 1s, trialDuration: 5s, repetitions: 3}}"},
-	{name: "Soak", procedure: `{type: Soak, soak: {lossRatio: "0.001", duration: 60s, firstTrialDuration: 1s, maxRate: {top}, minRate: {low}, warmupDuration: 1s}}`},
+	{name: "Soak", procedure: `{type: Soak, soak: {lossRatio: 0.1%, duration: 60s, firstTrialDuration: 1s, maxRate: {top}, minRate: {low}, warmupDuration: 1s}}`},
 	{name: "MaximumOfferedLoad", procedure: "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: {top}, warmupDuration: 1s, trialDuration: 5s, trials: 2}}"},
 	{name: "ConstantLoad, too much", procedure: "{type: ConstantLoad, constantLoad: {rate: {top}, warmupDuration: 1s, duration: 10s, window: 2s}}"},
-	{name: "ConstantLoad, without loss", procedure: `{type: ConstantLoad, maxLossRatio: "0", constantLoad: {rate: {quarter}, warmupDuration: 1s, duration: 10s, window: 2s}}`},
+	{name: "ConstantLoad, without loss", procedure: `{type: ConstantLoad, maxLossRatio: 0%, constantLoad: {rate: {quarter}, warmupDuration: 1s, duration: 10s, window: 2s}}`},
 	{name: "latency", delayed: true, procedure: "{type: ConstantLoad, constantLoad: {rate: {quarter}, warmupDuration: 1s, duration: 5s, window: 5s}, latency: {loads: [50%, 100%], trialDuration: 5s}}"},
 }
 
