@@ -79,7 +79,7 @@ func (pr *procedureReader) read(spec v1alpha1.ProcedureSpec) plan.Procedure {
 		p.MaximumOfferedLoad = member{pr.refusals, "maximumOfferedLoad"}.maximumOfferedLoad(spec.MaximumOfferedLoad)
 	case v1alpha1.ProcedureSearch:
 		p.Search = member{pr.refusals, "search"}.search(spec.Search)
-		p.Each = pr.eachDirection(spec, plan.Ramp{})
+		p.EachDirection = pr.eachDirection(spec, plan.Ramp{})
 		p.Latency = pr.latency(spec.Latency, p.Search.Goals)
 		p.MaxLossRatio = p.Search.Goals[0].LossRatio // the first goal judges the result
 		return p
@@ -92,7 +92,7 @@ func (pr *procedureReader) read(spec v1alpha1.ProcedureSpec) plan.Procedure {
 		return p
 	default:
 		p.Ramp = member{pr.refusals, "ramp"}.ramp(spec.Ramp)
-		p.Each = pr.eachDirection(spec, p.Ramp)
+		p.EachDirection = pr.eachDirection(spec, p.Ramp)
 	}
 	p.Latency = pr.latency(spec.Latency, nil)
 	p.MaxLossRatio = pr.share(specPath().Child("procedure", "maxLossRatio"), spec.MaxLossRatio)
@@ -141,12 +141,12 @@ func (pr *procedureReader) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
 
 // eachDirection is the Plan's part for a ramp or search of one direction after another. Nil means that all directions
 // vary together.
-func (pr *procedureReader) eachDirection(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.Each {
+func (pr *procedureReader) eachDirection(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.EachDirection {
 	if spec.Directions != v1alpha1.DirectionsEach {
 		return nil
 	}
 	path := specPath().Child("procedure", "directions")
-	e := &plan.Each{}
+	e := &plan.EachDirection{}
 	for _, d := range directionsOf(pr.spec) {
 		e.Directions = append(e.Directions, plan.Direction{From: string(d.From), To: string(d.To)}.Name())
 	}

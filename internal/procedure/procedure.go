@@ -211,7 +211,9 @@ const (
 
 // Conclusion is what the windows show.
 type Conclusion struct {
-	Reason       report.Reason
+	Reason report.Reason
+	// Detail is what the procedure itself knows of why the answer is what it is. Empty means that the windows say it.
+	Detail       report.Detail
 	Saturated    bool // the window is at the device's limit, within Resolution
 	Confirmed    bool
 	NonMonotonic bool // above the first saturation some load was clean again
@@ -239,9 +241,6 @@ type Conclusion struct {
 	Whole *report.Window
 	// Windows are the indexes of the windows that Whole combines, where they are of one load that was held.
 	Windows []int
-	// AllAtOnce is what came back of all directions' answers at once, where they were found one after another. Nil
-	// means that they were not held at once, or were found together.
-	AllAtOnce *AllAtOnce
 	// Own are the figures that the procedure finds of each direction beside its rates, in the Plan's order. Nil means
 	// that it finds none.
 	Own [][]report.OwnFigure
@@ -321,13 +320,4 @@ type DirectionConclusion struct {
 	Window, Lossy int
 	// Resolution is how far the direction's answer may lie below the lossy load, as a share of that.
 	Resolution units.Ratio
-}
-
-// AllAtOnce is what came back of all directions' answers at once.
-type AllAtOnce struct {
-	// Window is the index in the history of the window that shows the verdict.
-	Window int
-	// Verdict is Good or Short where the window lost nothing, Lossy where windows repeatedly lost frames, and Invalid
-	// where no window could be judged.
-	Verdict report.Quality
 }

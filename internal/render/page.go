@@ -212,16 +212,23 @@ type trialsView struct {
 	Drawings []drawing
 }
 
-// trialsViews are one drawing, or one for each direction that was searched by itself.
-func trialsViews(r *report.Report, id string) (views []trialsView) {
-	varied := []string{""}
-	if report.PlanOf(r).Procedure.Each != nil {
-		varied = nil
-		for _, d := range report.PlanOf(r).Directions {
+// variedDirections are the directions that windows varied by themselves, in the Plan's order, or "" alone where all
+// varied together.
+func variedDirections(r *report.Report) (varied []string) {
+	for _, d := range report.PlanOf(r).Directions {
+		if slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Varied == d.Name() }) {
 			varied = append(varied, d.Name())
 		}
 	}
-	for i, name := range varied {
+	if len(varied) == 0 {
+		return []string{""}
+	}
+	return varied
+}
+
+// trialsViews are one drawing, or one for each direction that was searched by itself.
+func trialsViews(r *report.Report, id string) (views []trialsView) {
+	for i, name := range variedDirections(r) {
 		v := trialsView{Caption: "Trials: what was lost at each load"}
 		if name != "" {
 			v.Caption += ", " + name

@@ -80,7 +80,7 @@ func goodTrials(g report.GoalResult) string {
 
 // eachBounds are the bounds of each direction's own search, where directions were searched one after another.
 func eachBounds(goalReport *report.Report, g report.GoalResult) (rows [][]string) {
-	if report.PlanOf(goalReport).Procedure.Each == nil {
+	if !g.Result.FoundApart() {
 		return nil
 	}
 	for i, d := range g.Result.Directions {

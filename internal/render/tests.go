@@ -169,9 +169,9 @@ func lossText(r *report.Report, loss, low, high units.Ratio) string {
 // after another the figures don't add up to it.
 func allName(r *report.Report) string {
 	switch {
-	case r.Result.Together != nil && r.Result.Together.Quality != report.Invalid:
+	case r.Result.HeldAtOnce():
 		return "all at once"
-	case report.PlanOf(r).Procedure.Each != nil:
+	case r.Result.FoundApart():
 		return "all at one time"
 	}
 	return "all"

@@ -28,8 +28,8 @@ type Procedure struct {
 	Search             *Search             `json:"search,omitempty"`
 	BackToBack         *BackToBack         `json:"backToBack,omitempty"`
 	Soak               *Soak               `json:"soak,omitempty"`
-	// Each varies one direction after another, of a ramp. It is nil where all directions climb together.
-	Each *Each `json:"each,omitempty"`
+	// EachDirection varies one direction after another. It is nil where all directions climb together.
+	EachDirection *EachDirection `json:"eachDirection,omitempty"`
 	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand. It is nil
 	// where nothing is done between trials.
 	Reset *Reset `json:"reset,omitempty"`
@@ -108,12 +108,12 @@ func (p Procedure) TargetField() string {
 func (p Procedure) MarshalJSON() ([]byte, error) {
 	if p.Type == TypeRamp || p.Type == "" {
 		return json.Marshal(struct {
-			Type         string      `json:"type"`
-			Ramp         Ramp        `json:"ramp"`
-			Each         *Each       `json:"each,omitempty"`
-			Latency      *Latency    `json:"latency,omitempty"`
-			MaxLossRatio units.Ratio `json:"maxLossRatio"`
-		}{p.Type, p.Ramp, p.Each, p.Latency, p.MaxLossRatio})
+			Type          string         `json:"type"`
+			Ramp          Ramp           `json:"ramp"`
+			EachDirection *EachDirection `json:"eachDirection,omitempty"`
+			Latency       *Latency       `json:"latency,omitempty"`
+			MaxLossRatio  units.Ratio    `json:"maxLossRatio"`
+		}{p.Type, p.Ramp, p.EachDirection, p.Latency, p.MaxLossRatio})
 	}
 	type plain Procedure
 	return json.Marshal(plain(p))
@@ -137,8 +137,8 @@ type Ramp struct {
 	StopAtSaturation bool     `json:"stopAtSaturation"`
 }
 
-// Each is a ramp of each direction by itself, one after another, while the others are held.
-type Each struct {
+// EachDirection is a ramp or search of each direction by itself, one after another, while the others are held.
+type EachDirection struct {
 	// Directions are those of the Plan, such as "west→east", in its order. A procedure gets nothing else from a
 	// Plan.
 	Directions []string `json:"directions"`

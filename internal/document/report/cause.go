@@ -32,6 +32,7 @@ const (
 	LossNotRepeated  Detail = "LossNotRepeated"  // frames were lost above the figure, but not in each window
 	EdgesHideLoss    Detail = "EdgesHideLoss"    // no load is known to be clean
 	OthersHeldAbove  Detail = "OthersHeldAbove"  // the other directions were held above a limit of theirs
+	SumUnjudged      Detail = "SumUnjudged"      // all directions' limits at once could not be judged
 	CutShort         Detail = "CutShort"         // the run ended before the procedure did
 	LossMayBeTesters Detail = "LossMayBeTesters" // part of the loss may be the generators'
 	// NoCleanLoad.

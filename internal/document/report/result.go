@@ -89,9 +89,6 @@ type Result struct {
 	NearGenerators []string `json:"nearGenerators,omitempty"`
 	// Generators is what each generator had of that window, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
-	// Together is what came back when the loads that were found of each direction by itself were sent all at once.
-	// It is nil where directions were not measured one after another, or this was not tried.
-	Together *Together `json:"together,omitempty"`
 	// MaxReceived is the highest rate that came back at any loss.
 	MaxReceived *Sum `json:"maxReceived,omitempty"`
 	// Outvoted are the loads, Window's or lower ones, at which some window lost frames and others outvoted it, or
@@ -222,17 +219,15 @@ func (r Result) LowerBound() bool {
 		r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != PathLimited
 }
 
-// Together is the trial that sends the loads found of each direction by itself all at once. It changes no
-// direction's own figure.
-type Together struct {
-	// Window is the number of the window that the figures are of.
-	Window int `json:"window"`
-	// Quality is Good or Short where no more than the limit was lost, Lossy where more was, twice, and Invalid
-	// where that could not be judged.
-	Quality Quality `json:"quality"`
-	Reason  string  `json:"reason"`
-	// Directions is what came back of each direction's load.
-	Directions []Direction `json:"directions"`
+// FoundApart says that the directions' figures are of other windows than the total, as their loads were found one
+// after another.
+func (r Result) FoundApart() bool { return r.Total != nil && len(r.Total.Directions) > 0 }
+
+// HeldAtOnce says that the loads which were found of each direction by itself were held all at once, and that the
+// total is what came back of them.
+func (r Result) HeldAtOnce() bool {
+	return r.FoundApart() && r.NotHeld == "" &&
+		!slices.ContainsFunc(r.Total.Directions, func(d Direction) bool { return d.Quality == Unjudged })
 }
 
 // Sum is the sum over all directions of one window.
@@ -249,6 +244,9 @@ type Sum struct {
 	// LineRatePercent is the share of what all directions could carry together.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Window          int           `json:"window"`
+	// Directions are the parts of the sum, where Result.Directions are of other windows, as the directions' loads were
+	// found one after another. They are empty otherwise.
+	Directions []Direction `json:"directions,omitempty"`
 	// Sessions is what connections did in all directions together. It is nil where traffic is frames.
 	Sessions *Sessions `json:"sessions,omitempty"`
 }

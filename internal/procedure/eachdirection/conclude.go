@@ -28,14 +28,15 @@ func (e Procedure) Conclude(history []report.Window) procedure.Conclusion {
 		c.NonMonotonic, c.Unproven = c.NonMonotonic || conclusion.NonMonotonic, c.Unproven || conclusion.Unproven
 		c.Outvoted = append(c.Outvoted, conclusion.Outvoted...)
 	}
-	if v := votesOf(allAtOnce(history)); v.decided {
-		c.AllAtOnce = &procedure.AllAtOnce{Window: v.window, Verdict: v.verdict}
-	}
-	e.whole(&c, history)
+	atOnce := votesOf(allAtOnce(history))
+	e.whole(&c, atOnce, history)
 	if c.Finished && len(history) > len(warmUps(history)) { // else nothing came back, and the ending says it
-		c.Sentence = e.sentence(c, conclusions, history) + e.hiddenLossSentence(c, history)
+		c.Sentence = e.sentence(c, atOnce, conclusions, history) + e.hiddenLossSentence(c, atOnce, history)
 	}
 	c.Goals = e.goals(c, conclusions, history)
+	if atOnce.decided {
+		c.Sections = []report.Section{atOnceSection(atOnce.verdict, history[atOnce.window])}
+	}
 	return c
 }
 
@@ -62,7 +63,7 @@ func (e Procedure) goals(whole procedure.Conclusion, perDirection []procedure.Co
 				goal.Directions = append(goal.Directions,
 					e.searchOf(history, name).direction(perDirection[i].Goals[g].Conclusion))
 			}
-			e.whole(&goal.Conclusion, history)
+			e.whole(&goal.Conclusion, votes{}, history)
 			var clauses []string
 			for i, name := range e.directions() {
 				clauses = append(clauses, name+": "+perDirection[i].Goals[g].Sentence)
@@ -87,25 +88,27 @@ func (s search) direction(conclusion procedure.Conclusion) procedure.DirectionCo
 	return d
 }
 
-// whole is what may be claimed of all directions together, by the first rule that applies.
-func (e Procedure) whole(c *procedure.Conclusion, history []report.Window) {
+// whole is what may be claimed of all directions together, by the first rule that applies. atOnce is of the windows in
+// which their answers were held at once.
+func (e Procedure) whole(c *procedure.Conclusion, atOnce votes, history []report.Window) {
 	missing := slices.IndexFunc(c.Directions,
 		func(d procedure.DirectionConclusion) bool { return d.Window == procedure.NoWindow })
 	switch {
 	case missing >= 0: // some direction has no figure, nor has the whole
 		c.Reason, c.Lossy = c.Directions[missing].Reason, c.Directions[missing].Lossy
-	case c.AllAtOnce == nil || c.AllAtOnce.Verdict == report.Invalid:
-		c.Window, c.Reason = windowOfMostReceived(c.Directions, history), report.Inconclusive
-	case c.AllAtOnce.Verdict == report.Lossy:
-		c.Window, c.Reason, c.Confirmed = c.AllAtOnce.Window, report.LoadHeld, e.plan.Ramp.ConfirmDuration > 0 ||
-			e.plan.Search != nil
+	case !atOnce.judged():
+		c.Window, c.Reason, c.Detail = windowOfMostReceived(c.Directions, history), report.Inconclusive,
+			report.SumUnjudged
+	case atOnce.verdict == report.Lossy:
+		c.Window, c.Reason, c.Detail, c.Confirmed = atOnce.window, report.LoadHeld, report.LimitsTogether,
+			e.plan.Ramp.ConfirmDuration > 0 || e.plan.Search != nil
 	default:
-		c.Window = c.AllAtOnce.Window
+		c.Window = atOnce.window
 		c.Reason, c.Saturated, c.Confirmed, c.Resolution = sumOf(c.Directions)
 		switch {
 		case c.Saturated && e.someHeldAboveLimit(c.Directions, history):
-			c.Reason, c.Saturated, c.Resolution = report.Inconclusive, false, 0
-		case c.AllAtOnce.Verdict == report.Short:
+			c.Reason, c.Detail, c.Saturated, c.Resolution = report.Inconclusive, report.OthersHeldAbove, false, 0
+		case atOnce.verdict == report.Short:
 			c.Reason, c.Saturated, c.Resolution = report.GeneratorLimited, false, 0
 		}
 	}
@@ -115,7 +118,7 @@ func (e Procedure) whole(c *procedure.Conclusion, history []report.Window) {
 // what that left of the device, and may carry more without it, so the sum bounds nothing.
 func (e Procedure) someHeldAboveLimit(directions []procedure.DirectionConclusion, history []report.Window) bool {
 	return slices.ContainsFunc(directions, func(d procedure.DirectionConclusion) bool {
-		return history[d.Window].Load < e.plan.Each.OthersAt
+		return history[d.Window].Load < e.plan.EachDirection.OthersAt
 	})
 }
 
@@ -148,7 +151,7 @@ func windowOfMostReceived(directions []procedure.DirectionConclusion, history []
 
 // sentence says what was found of each direction, and what came back of all at once. A search of one direction has a
 // sentence for all its goals.
-func (e Procedure) sentence(c procedure.Conclusion, perDirection []procedure.Conclusion,
+func (e Procedure) sentence(c procedure.Conclusion, atOnce votes, perDirection []procedure.Conclusion,
 	history []report.Window) string {
 	var clauses []string
 	for i, name := range e.directions() {
@@ -159,11 +162,11 @@ func (e Procedure) sentence(c procedure.Conclusion, perDirection []procedure.Con
 		clauses = append(clauses, name+": "+found)
 	}
 	clauses[0] = "each by itself: " + clauses[0]
-	if c.AllAtOnce == nil {
+	if !atOnce.decided {
 		return strings.Join(append(clauses, c.Ending), "; ")
 	}
-	w := history[c.AllAtOnce.Window]
-	switch c.AllAtOnce.Verdict {
+	w := history[atOnce.window]
+	switch atOnce.verdict {
 	case report.Invalid:
 		clauses = append(clauses, fmt.Sprintf("all at once could not be judged (window %d: %s), so the sum is at "+
 			"least that of the window in which most came back", w.Number, w.Reason))
@@ -177,8 +180,7 @@ func (e Procedure) sentence(c procedure.Conclusion, perDirection []procedure.Con
 		clauses = append(clauses, fmt.Sprintf("all at once the device carries them: %s came back of %s (window %d)",
 			received(w), offered(w), w.Number))
 	}
-	if c.Window != procedure.NoWindow && c.Reason == report.Inconclusive && c.AllAtOnce.Verdict != report.Invalid &&
-		e.someHeldAboveLimit(c.Directions, history) {
+	if c.Detail == report.OthersHeldAbove {
 		clauses = append(clauses, fmt.Sprintf("%s, which is more than one of them carries, so the device may carry "+
 			"more of the rest without it: the sum is a lower bound; lower otherLoad to make it a limit", e.othersText()))
 	}
@@ -187,7 +189,7 @@ func (e Procedure) sentence(c procedure.Conclusion, perDirection []procedure.Con
 
 // hiddenLossSentence says how much loss edges may hide in clean answers, where that is more than the limit, and that no
 // answer is proven where such a load lost frames when it was held.
-func (e Procedure) hiddenLossSentence(c procedure.Conclusion, history []report.Window) string {
+func (e Procedure) hiddenLossSentence(c procedure.Conclusion, atOnce votes, history []report.Window) string {
 	var hidden units.Ratio
 	consider := func(d report.Direction) {
 		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), e.plan.MaxLossRatio) {
@@ -199,8 +201,8 @@ func (e Procedure) hiddenLossSentence(c procedure.Conclusion, history []report.W
 			consider(directionNamed(history[window], name))
 		}
 	}
-	if c.AllAtOnce != nil && c.AllAtOnce.Verdict != report.Lossy && c.AllAtOnce.Verdict != report.Invalid {
-		for _, d := range history[c.AllAtOnce.Window].Directions {
+	if atOnce.judged() && atOnce.verdict != report.Lossy {
+		for _, d := range history[atOnce.window].Directions {
 			consider(d)
 		}
 	}

@@ -24,13 +24,29 @@ type Procedure struct {
 // one direction.
 func New(p plan.Procedure, newSingle func(plan.Procedure) procedure.Procedure) Procedure {
 	single := p
-	single.Each, single.Ramp.WarmupDuration = nil, 0
+	single.EachDirection, single.Ramp.WarmupDuration = nil, 0
 	if p.Search != nil {
 		search := *p.Search
 		search.WarmupDuration = 0
 		single.Search = &search
 	}
 	return Procedure{plan: p, warming: newSingle(p), single: newSingle(single)}
+}
+
+// Check refuses a procedure of other directions than the Plan's.
+func Check(p plan.Procedure, directions []plan.Direction) error {
+	if p.EachDirection == nil || len(p.EachDirection.Directions) == 0 {
+		return nil
+	}
+	var names []string
+	for _, d := range directions {
+		names = append(names, d.Name())
+	}
+	if !slices.Equal(p.EachDirection.Directions, names) {
+		return fmt.Errorf("procedure.eachDirection.directions %v are not the plan's directions, %v: take the file that "+
+			"linerate wrote", p.EachDirection.Directions, names)
+	}
+	return nil
 }
 
 // Rates are target and warm-up.
@@ -123,13 +139,13 @@ func (e Procedure) Describe() procedure.Description {
 
 // othersText says what the directions do that don't vary.
 func (e Procedure) othersText() string {
-	if e.plan.Each.OthersAt == 0 {
+	if e.plan.EachDirection.OthersAt == 0 {
 		return "nothing is sent in the others"
 	}
-	return "the others are held at " + wording.Share(e.plan.Each.OthersAt) + " of the target"
+	return "the others are held at " + wording.Share(e.plan.EachDirection.OthersAt) + " of the target"
 }
 
-func (e Procedure) directions() []string { return e.plan.Each.Directions }
+func (e Procedure) directions() []string { return e.plan.EachDirection.Directions }
 
 // varying is a step of direction i's ramp. The first step also says how the direction before ended.
 func (e Procedure) varying(i int, s procedure.Step, first bool, previous string) procedure.Step {
@@ -137,7 +153,7 @@ func (e Procedure) varying(i int, s procedure.Step, first bool, previous string)
 	s.Varied, s.Loads = name, make([]units.Ratio, len(e.directions()))
 	s.Optional, s.Narrows = false, false // all are held at once after it
 	for j := range s.Loads {
-		s.Loads[j] = e.plan.Each.OthersAt
+		s.Loads[j] = e.plan.EachDirection.OthersAt
 	}
 	s.Loads[i] = s.Load
 	switch {

@@ -3,6 +3,7 @@ package eachdirection_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func aRamp(p plan.Procedure) procedure.Procedure { return ramp.New(p) }
 // procedureOf is a usual ramp of each direction; options change what matters to a case.
 func procedureOf(options ...func(*plan.Procedure)) plan.Procedure {
 	p := plan.Procedure{Type: plan.TypeRamp, MaxLossRatio: units.One / 1000,
-		Each: &plan.Each{Directions: []string{westEast, eastWest}}, Ramp: plan.Ramp{
+		EachDirection: &plan.EachDirection{Directions: []string{westEast, eastWest}}, Ramp: plan.Ramp{
 			WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second),
 			StepDuration: plan.Duration(2 * time.Second),
 			Settle:       plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200,
@@ -39,7 +40,7 @@ func procedureOf(options ...func(*plan.Procedure)) plan.Procedure {
 }
 
 func othersAt(r units.Ratio) func(*plan.Procedure) {
-	return func(p *plan.Procedure) { p.Each.OthersAt = r }
+	return func(p *plan.Procedure) { p.EachDirection.OthersAt = r }
 }
 
 // separate has a limit in each direction, which the other one's load doesn't touch.
@@ -97,13 +98,31 @@ func TestEachDirectionHasItsOwnLimit(t *testing.T) {
 					w.Directions[i].Quality)
 			}
 		}
-		if c.AllAtOnce == nil || c.AllAtOnce.Verdict != report.Good || !c.Saturated || !c.Confirmed ||
-			c.Window != c.AllAtOnce.Window || c.Reason != report.LossAboveLimit {
-			t.Errorf("limits %.0f: all at once is %+v of %+v", limits, c.AllAtOnce, c)
+		if w := history[c.Window]; w.Phase != report.AllAtOnce || w.Quality != report.Good || !c.Saturated ||
+			!c.Confirmed || c.Reason != report.LossAboveLimit || c.Detail != "" {
+			t.Errorf("limits %.0f: all at once is %+v of %+v", limits, w, c)
 		}
+		tableOfAllAtOnce(t, c, history)
 		if coarsest := max(c.Directions[0].Resolution, c.Directions[1].Resolution); c.Resolution != coarsest {
 			t.Errorf("limits %.0f: all at once is resolved to %s, and the coarser limit to %s", limits, c.Resolution,
 				coarsest)
+		}
+	}
+}
+
+// tableOfAllAtOnce holds the answer's only table to the counters of the window that it is of.
+func tableOfAllAtOnce(t *testing.T, c procedure.Conclusion, history []report.Window) {
+	t.Helper()
+	if len(c.Sections) != 1 || len(c.Sections[0].Table.Rows) != 2 {
+		t.Fatalf("%+v", c.Sections)
+	}
+	for i, row := range c.Sections[0].Table.Rows {
+		d := history[c.Window].Directions[i]
+		for column, want := range []report.Number{"", report.Number(strconv.FormatInt(d.Offered.PacketsPerSecond, 10)),
+			report.Number(strconv.FormatInt(d.Received.PacketsPerSecond, 10)), report.Number(d.LossRatio.String())} {
+			if row[column].Number != want {
+				t.Errorf("%s, column %d is %+v, want %s", row[0].Text, column, row[column], want)
+			}
 		}
 	}
 }
@@ -119,10 +138,11 @@ func TestALimitThatDirectionsShare(t *testing.T) {
 				t.Errorf("limit %.0f: direction %d is %.0f to %.0f", limit, i, low, high)
 			}
 		}
-		if c.AllAtOnce == nil || c.AllAtOnce.Verdict != report.Lossy || c.Saturated || c.Reason != report.LoadHeld ||
-			c.Window != c.AllAtOnce.Window {
-			t.Fatalf("limit %.0f: all at once is %+v of %+v", limit, c.AllAtOnce, c)
+		if w := history[c.Window]; w.Phase != report.AllAtOnce || w.Quality != report.Lossy || c.Saturated ||
+			c.Reason != report.LoadHeld || c.Detail != report.LimitsTogether {
+			t.Fatalf("limit %.0f: all at once is %+v of %+v", limit, w, c)
 		}
+		tableOfAllAtOnce(t, c, history)
 		if n := len(history); history[n-1].Phase != report.AllAtOnce || history[n-2].Phase != report.AllAtOnce ||
 			!strings.Contains(c.Sentence, "all at once the device does not carry them") {
 			t.Errorf("limit %.0f: loss was not seen twice, or isn't told: %s", limit, c.Sentence)
@@ -408,7 +428,8 @@ func TestLimitsThatOthersCrowdedOutAreNoLimitOfAllTogether(t *testing.T) {
 			}
 		})
 		c := p.Conclude(history)
-		if c.AllAtOnce == nil || c.AllAtOnce.Verdict != atOnce || c.Saturated || c.Reason != report.Inconclusive ||
+		if history[c.Window].Quality != atOnce || c.Detail != report.OthersHeldAbove || c.Saturated ||
+			c.Reason != report.Inconclusive ||
 			!strings.Contains(c.Sentence, "the sum is a lower bound") {
 			t.Errorf("%+v: %s", c, c.Sentence)
 		}
@@ -423,7 +444,7 @@ func TestADirectionThatNothingIsCleanOf(t *testing.T) {
 	}
 	history, _ := proceduretest.CarryOutBoth(t, p, dead)
 	c := p.Conclude(history)
-	if c.Window != procedure.NoWindow || c.Reason != report.NoCleanLoad || c.AllAtOnce != nil ||
+	if c.Window != procedure.NoWindow || c.Reason != report.NoCleanLoad || len(c.Sections) > 0 ||
 		!c.Directions[0].Saturated || c.Directions[1].Window != procedure.NoWindow {
 		t.Errorf("%+v", c)
 	}
@@ -475,7 +496,7 @@ func TestARunThatIsCutShort(t *testing.T) {
 	first := p.Conclude(history).Directions[0]
 	for n := range history {
 		c := p.Conclude(history[:n])
-		if c.AllAtOnce != nil && n < len(history) || n > first.Window &&
+		if len(c.Sections) > 0 && n < len(history) || n > first.Window &&
 			slices.IndexFunc(history, func(w report.Window) bool { return w.Varied == eastWest }) <= n &&
 			c.Directions[0] != first {
 			t.Fatalf("after %d of %d windows: %+v", n, len(history), c)
@@ -512,4 +533,19 @@ func TestAnyHistoryEnds(t *testing.T) {
 			p.Ramp.HoldDuration = plan.Duration(rnd.IntN(2)) * plan.Duration(time.Second)
 		}), aRamp)
 	})
+}
+
+// A sum that is open because a direction's own search could judge nothing above its answer has nothing to do with loads
+// of other directions.
+func TestASumIsOpenForItsDirectionsReason(t *testing.T) {
+	p := eachdirection.New(procedureOf(), aRamp)
+	history, _ := proceduretest.CarryOutBoth(t, p, separate(9000, 4000), func(_ int, w *report.Window) {
+		if w.Varied == eastWest && w.Directions[1].Offered.PacketsPerSecond > 3000 {
+			w.Quality, w.Directions[1].Quality = report.Invalid, report.Invalid
+		}
+	})
+	c := p.Conclude(history)
+	if c.Directions[1].Reason != report.Inconclusive || c.Reason != report.Inconclusive || c.Detail != "" {
+		t.Errorf("%s, %s of %+v", c.Reason, c.Detail, c.Directions)
+	}
 }

@@ -84,10 +84,15 @@ type votes struct {
 
 	decided bool
 	reason  string
-	// window is the index in the history of the window that shows the verdict. Both are of the windows so far.
+	// window is the index in the history of the window that shows the verdict. Both are of the windows so far. The
+	// verdict is Good or Short where the window lost nothing, Lossy where windows repeatedly lost frames, and Invalid
+	// where no window could be judged.
 	window  int
 	verdict report.Quality
 }
+
+// judged reports whether the windows show what the device does with all answers at once.
+func (v votes) judged() bool { return v.decided && v.verdict != report.Invalid }
 
 func votesOf(windows []report.Window, indexes []int) votes {
 	v := votes{window: procedure.NoWindow}

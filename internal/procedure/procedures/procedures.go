@@ -57,7 +57,7 @@ func TraitsOf(p plan.Procedure) procedure.Traits { return entryOf(p).traits }
 func inDirections[P procedure.Procedure](construct func(plan.Procedure) P) func(plan.Procedure) procedure.Procedure {
 	single := func(p plan.Procedure) procedure.Procedure { return construct(p) }
 	return func(p plan.Procedure) procedure.Procedure {
-		if p.Each != nil && len(p.Each.Directions) > 0 {
+		if p.EachDirection != nil && len(p.EachDirection.Directions) > 0 {
 			return eachdirection.New(p, single)
 		}
 		return single(p)
@@ -103,10 +103,10 @@ func (r withReset) Describe() procedure.Description {
 }
 
 // Check refuses an unknown type, since the Plan of a newer linerate would be measured by another procedure than it
-// names.
-func Check(p plan.Procedure) error {
+// names, and a procedure of other directions than the Plan's.
+func Check(p plan.Procedure, directions []plan.Direction) error {
 	if _, found := known[p.Type]; found || p.Type == "" {
-		return nil
+		return eachdirection.Check(p, directions)
 	}
 	return fmt.Errorf("procedure.type %q is not known here; this linerate knows %s: use one of these, or the "+
 		"linerate that wrote the plan", p.Type, strings.Join(slices.Sorted(maps.Keys(known)), ", "))

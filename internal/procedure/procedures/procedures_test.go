@@ -43,7 +43,7 @@ func TestEachTypeOfAPlanHasAProcedure(t *testing.T) {
 	byKind := map[string]string{}
 	for name, value := range types {
 		p := plan.Procedure{Type: value}
-		if err := procedures.Check(p); err != nil {
+		if err := procedures.Check(p, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		kind := fmt.Sprintf("%T", procedures.New(p))
@@ -63,13 +63,13 @@ func TestAPlanWithoutATypeIsARamp(t *testing.T) {
 	if got := fmt.Sprintf("%T", procedures.New(p)); got != "ramp.Ramp" {
 		t.Errorf("%s", got)
 	}
-	if err := procedures.Check(p); err != nil {
+	if err := procedures.Check(p, nil); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestATypeThatIsNotKnownIsRefused(t *testing.T) {
-	err := procedures.Check(plan.Procedure{Type: "Latency"})
+	err := procedures.Check(plan.Procedure{Type: "Latency"}, nil)
 	const want = `procedure.type "Latency" is not known here; this linerate knows BackToBack, ConstantLoad, FrameLoss, MaximumOfferedLoad, Ramp, Search, Soak: use one of these, or the linerate that wrote the plan`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)

@@ -29,6 +29,7 @@ var rooms = []room{
 	{"FrameLoss", "frameloss", 6, []string{"FrameLossPoint"}},
 	// calibrations and a gate's witness are tests of this type, which the operator writes as users do
 	{"MaximumOfferedLoad", "maximumload", 9, nil},
+	{"EachDirection", "eachdirection", 4, nil},
 }
 
 // doors are where a procedure may be named, outside its own package.

@@ -37,7 +37,7 @@ func planned(options ...func(*plan.Procedure)) plan.Procedure {
 func sequential(p *plan.Procedure) { p.Search.Classification = plan.ClassifySequential }
 
 func bothAlone(p *plan.Procedure) {
-	p.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
+	p.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}}
 }
 
 var bothWays = []func(*plan.Procedure){func(*plan.Procedure) {}, sequential}
@@ -187,7 +187,7 @@ func TestEachDirectionByItself(t *testing.T) {
 		p := procedures.New(planned(bothAlone, classify))
 		history, trace := CarryOutOf(t, p, [2]Device{Limited(limits[0]), Limited(limits[1])})
 		c := p.Conclude(history)
-		if len(c.Goals) != 2 || c.AllAtOnce == nil || c.AllAtOnce.Verdict != report.Good || !c.Saturated ||
+		if len(c.Goals) != 2 || history[c.Window].Phase != report.AllAtOnce || !c.Saturated ||
 			!c.Goals[0].Saturated {
 			t.Fatalf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}

@@ -146,7 +146,7 @@ func (f judgedFigure) mostResolved() *big.Rat {
 	switch {
 	case high == nil:
 		return nil
-	case f.Direction == report.AllDirections && report.PlanOf(f.run).Procedure.Each != nil:
+	case f.Direction == report.AllDirections && f.foundApart():
 		// the interval has the frames that generators left out while all limits were held at once, and no search
 		// made it narrow
 		return high
@@ -157,6 +157,12 @@ func (f judgedFigure) mostResolved() *big.Rat {
 		return low
 	}
 	return high
+}
+
+// foundApart says that the figure's directions were found one after another.
+func (f judgedFigure) foundApart() bool {
+	run, found := f.run.ForGoal(f.Goal)
+	return found && run.Result.FoundApart()
 }
 
 // resolved is how wide a figure's interval may be, as a share of its upper end, for the figure itself to count as

@@ -23,7 +23,7 @@ func causeOf(r *report.Report, unchecked, c procedure.Conclusion, result report.
 	case report.NotMeasured:
 		return causeOfNotMeasured(r)
 	case report.BurstsMeasured, report.LoadHeld:
-		return causeOfOverload(c)
+		return report.Cause{Detail: c.Detail}
 	case report.LossAboveLimit, report.BurstsOnly:
 		return causeOfContradiction(r, result)
 	default:
@@ -85,10 +85,8 @@ func causeOfInconclusive(r *report.Report, c procedure.Conclusion, w report.Wind
 	lossy := func(o report.Window) bool { return o.Quality == report.Lossy }
 	o := windowAbove(r, w, report.Window.LostToDisturbance)
 	switch {
-	case c.AllAtOnce != nil && c.AllAtOnce.Verdict != report.Invalid:
-		return report.Cause{Detail: report.OthersHeldAbove}
-	case r.Plan.Procedure.Each != nil:
-		return report.Cause{}
+	case c.Detail != "":
+		return report.Cause{Detail: c.Detail}
 	case c.Unattributed:
 		return report.Cause{Detail: report.LossUnattributed}
 	case procedures.TraitsOf(r.Plan.Procedure).HoldsOneLoad:
@@ -99,14 +97,6 @@ func causeOfInconclusive(r *report.Report, c procedure.Conclusion, w report.Wind
 		return disturbanceCause(*o)
 	case windowAbove(r, w, lossy) != nil:
 		return report.Cause{Detail: report.LossNotRepeated}
-	}
-	return report.Cause{}
-}
-
-// causeOfOverload is what the windows show about what came back of more than the device carries.
-func causeOfOverload(c procedure.Conclusion) report.Cause {
-	if c.AllAtOnce != nil {
-		return report.Cause{Detail: report.LimitsTogether}
 	}
 	return report.Cause{}
 }

@@ -20,7 +20,7 @@ func oneByOne(t *testing.T, west, east float64, atOnce report.Quality) (all []*r
 	for i := range 5 {
 		r := searched(t, west, east)
 		r.Started = time.Unix(int64(i), 0)
-		r.Plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
+		r.Plan.Procedure.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}}
 		device := func(_ int, asked [2]float64) (offered, received [2]float64) {
 			return asked, [2]float64{min(asked[0], west+float64(i)), min(asked[1], east+float64(i))}
 		}

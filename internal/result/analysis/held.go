@@ -27,7 +27,7 @@ func checkHeld(r *report.Report, c procedure.Conclusion) (procedure.Conclusion, 
 		c.Confirmed = false
 		return c, sentence
 	}
-	c.Reason, c.Saturated, c.Confirmed, c.Resolution, c.AllAtOnce = reason, false, false, 0, nil
+	c.Reason, c.Detail, c.Saturated, c.Confirmed, c.Resolution = reason, "", false, false, 0
 	c.Directions = slices.Clone(c.Directions)
 	for i := range c.Directions {
 		d := &c.Directions[i]

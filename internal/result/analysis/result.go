@@ -106,8 +106,7 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	if reason == "" { // a load that was not held is claimed for no time at all
 		result.ShownFor = plan.Duration(shownFor(r, c))
 	}
-	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c),
-		togetherOf(r, c)
+	result.Directions, result.SetBy = directionResults(r, w.Directions, c), setBy(r, c)
 	if len(c.Own) == len(result.Directions) {
 		result.Directions = slices.Clone(result.Directions)
 		for i := range result.Directions {
@@ -123,6 +122,9 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	result.Sections = c.Sections
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
+	if slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return hasOwnWindow(d, c) }) {
+		total.Directions = w.Directions
+	}
 	result.Total = &total
 	result.Generators, result.Observed = generatorShares(r, w), w.Observed
 	for _, i := range c.Curve {
@@ -184,13 +186,19 @@ func directionResults(r *report.Report, directions []report.Direction, c procedu
 	}
 	merged := slices.Clone(directions)
 	for i, d := range c.Directions {
-		if d.Window != c.Window && d.Window != procedure.NoWindow { // found one after another, each has its own window
+		if hasOwnWindow(d, c) {
 			merged[i] = r.Windows[d.Window].Directions[i]
 		}
 		merged[i].Limit = &report.DirectionLimit{Reason: d.Reason, Saturated: d.Saturated, Confirmed: d.Confirmed,
 			Window: number(d.Window), Lossy: number(d.Lossy), Resolution: d.Resolution}
 	}
 	return merged
+}
+
+// hasOwnWindow reports whether a direction's answer is of another window than that of all directions, as the answers
+// were found one after another.
+func hasOwnWindow(d procedure.DirectionConclusion, c procedure.Conclusion) bool {
+	return d.Window != procedure.NoWindow && d.Window != c.Window
 }
 
 // setBy are the directions whose loss ended the search. They are those at a limit of their own that lost frames at
@@ -214,15 +222,6 @@ func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 		return limits
 	}
 	return first
-}
-
-// togetherOf is what came back of all directions' answers at once. It is nil where they were not held at once.
-func togetherOf(r *report.Report, c procedure.Conclusion) *report.Together {
-	if c.AllAtOnce == nil {
-		return nil
-	}
-	w := r.Windows[c.AllAtOnce.Window]
-	return &report.Together{Window: w.Number, Quality: c.AllAtOnce.Verdict, Reason: w.Reason, Directions: w.Directions}
 }
 
 // maxReceived is the highest rate that came back at any loss, in a window that is not Invalid. It is nil where

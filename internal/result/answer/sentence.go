@@ -125,7 +125,7 @@ func detailOfPlan(r *report.Report) report.Detail {
 		return detailOfSessions(p, reason)
 	case reason == report.LossAboveLimit && r.Unconfirmed():
 		return notConfirmed
-	case p.Procedure.Each != nil:
+	case r.Result.FoundApart():
 		return severalLimits
 	case reason == report.LossAboveLimit:
 		return detailOfLimit(r)

@@ -160,7 +160,7 @@ func table() map[cause]row {
 			"Measure again[, with a longer {activeDeadline}]."},
 		{report.Inconclusive, report.EdgesHideLoss}: {notMeasured, "no load is surely clean, as frames under way may " +
 			"hide more loss than the limit allows.", acceptLoss},
-		{report.Inconclusive, severalLimits}: {lowerBound, "all directions' limits at once could not be judged.",
+		{report.Inconclusive, report.SumUnjudged}: {lowerBound, "all directions' limits at once could not be judged.",
 			"See the table for each direction's, or measure again."},
 		{report.Inconclusive, ofSessions}: {lowerBound, "what held the connections back is not known.",
 			"Give the ends processors of their own, then measure again."},

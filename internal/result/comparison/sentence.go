@@ -135,7 +135,7 @@ func boundsWayOut(runs []Run) string {
 		return func(r report.Reason) bool { return r == wanted }
 	}
 	add("all that was asked for came back, so raise the target, or the load, to what the device can't carry or to line rate", isReason(report.TargetReached))
-	add("another direction set the load, so measure each direction by itself ("+eachDirection+")",
+	add("another direction set the load, so measure each direction by itself ("+separateDirections+")",
 		isReason(report.OtherDirection))
 	add("they are close to what the generators do by themselves, and the limit may be theirs, so give them more",
 		isReason(report.NearGenerators))
@@ -150,8 +150,8 @@ func boundsWayOut(runs []Run) string {
 	return strings.Join(parts, "; ")
 }
 
-// eachDirection is how a test asks for each direction's own limit.
-const eachDirection = "procedure.directions: Each"
+// separateDirections is how a test asks for each direction's own limit.
+const separateDirections = "procedure.directions: Each"
 
 func countText(n int) string { return strconv.Itoa(n) }
 

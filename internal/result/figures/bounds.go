@@ -37,7 +37,7 @@ func withOwnLimits(directions ...report.Direction) []report.Direction {
 // than noise at each limit), and no direction was found while another was held above what it carries
 // (Inconclusive).
 func withOwnLimitsAtOnce(r *report.Report) []report.Direction {
-	if report.PlanOf(r).Procedure.Each != nil && (!carriedAtOnce(r) || r.Result.Reason == report.Inconclusive) {
+	if r.Result.FoundApart() && (!carriedAtOnce(r) || r.Result.Reason == report.Inconclusive) {
 		return nil
 	}
 	return withOwnLimits(r.Result.Directions...)
@@ -46,8 +46,7 @@ func withOwnLimitsAtOnce(r *report.Report) []report.Direction {
 // carriedAtOnce says that all limits were held at once, and no more frames were lost than the limits are resolved
 // to. Loads so close to what a device carries lose some now and then, each by itself, too.
 func carriedAtOnce(r *report.Report) bool {
-	sum := r.Result.Together
-	if sum == nil || sum.Quality == report.Invalid {
+	if !r.Result.HeldAtOnce() {
 		return false
 	}
 	resolved := units.Ratio(0)
@@ -56,22 +55,18 @@ func carriedAtOnce(r *report.Report) bool {
 			resolved = max(resolved, d.Limit.Resolution)
 		}
 	}
-	return sum.Quality != report.Lossy || measure.Sum(sum.Directions, nil).LossRatio <= resolved
+	parts := r.Result.Total.Directions
+	return !slices.ContainsFunc(parts, func(d report.Direction) bool { return d.Quality == report.Lossy }) ||
+		measure.Sum(parts, nil).LossRatio <= resolved
 }
 
 // directionsOfTotal are the directions of the window that the total is of. For directions that were found one after
 // another, the result's directions are of other windows.
 func directionsOfTotal(r *report.Report) []report.Direction {
-	if report.PlanOf(r).Procedure.Each == nil {
-		return r.Result.Directions
+	if r.Result.FoundApart() {
+		return r.Result.Total.Directions
 	}
-	if sum := r.Result.Together; sum != nil && sum.Window == r.Result.Window {
-		return sum.Directions
-	}
-	for _, w := range r.ResultWindows() {
-		return w.Directions
-	}
-	return nil
+	return r.Result.Directions
 }
 
 // sumOfUpperEnds is the upper end of a metric of these directions together, as a multiple of its figure. Each

@@ -138,17 +138,17 @@ func TestAllThatWasFoundOneAfterAnotherIsBoundedByTheDirectionsOwnLoss(t *testin
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {
-				r.Plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
 				r.Result.Saturated, r.Result.Reason, r.Result.Resolution = c.quality == report.Good, report.LossAboveLimit, limit.Resolution
 				if c.quality == report.Lossy {
 					r.Result.Reason, r.Result.Resolution = report.LoadHeld, 0
 				}
 				r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = &limit, &limit
 				r.Result.Total.Received.PacketsPerSecond = c.came
-				r.Result.Together = &report.Together{Quality: c.quality, Directions: slices.Clone(r.Result.Directions)}
-				for i := range r.Result.Together.Directions {
-					r.Result.Together.Directions[i].Sent.Packets, r.Result.Together.Directions[i].Returned.Packets = 100, 100-c.lost
+				atOnce := slices.Clone(r.Result.Directions)
+				for i := range atOnce {
+					atOnce[i].Quality, atOnce[i].Sent.Packets, atOnce[i].Returned.Packets = c.quality, 100, 100-c.lost
 				}
+				r.Result.Total.Directions = atOnce
 			})
 			if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.High != c.high {
 				t.Errorf("%s to %q, want up to %q", f.Low, f.High, c.high)
@@ -161,10 +161,9 @@ func TestAllThatWasFoundOneAfterAnotherIsBoundedByTheDirectionsOwnLoss(t *testin
 func TestLimitsThatOthersCrowdedOutBoundNoSum(t *testing.T) {
 	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: 7, Lossy: 9, Resolution: units.One / 5}
 	r := measured(func(r *report.Report) {
-		r.Plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}, OthersAt: units.One / 2}
 		r.Result.Reason = report.Inconclusive
 		r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = &limit, &limit
-		r.Result.Together = &report.Together{Quality: report.Good, Directions: r.Result.Directions}
+		r.Result.Total.Directions = r.Result.Directions
 	})
 	if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.High != "" {
 		t.Errorf("%s to %q, want no upper end", f.Low, f.High)

@@ -38,7 +38,7 @@ func HeadlineOf(r *report.Report) report.Headline {
 			h.Percent = percentOf(f)
 		}
 	}
-	if report.PlanOf(r).Procedure.Each != nil { // the directions' own figures are of different moments
+	if r.Result.FoundApart() { // the directions' own figures are of different moments
 		h.PercentSum = 0
 		for _, d := range directionsOfTotal(r) {
 			h.PercentSum += d.LineRatePercent
@@ -186,12 +186,7 @@ func unlike(r *report.Report, h report.Headline) bool {
 	}
 	sign := HeadlineIn(h, r, r.Result.Directions[0]).Sign()
 	return HeadlineIn(h, r, r.Result.Directions[1]).Sign() != sign ||
-		report.PlanOf(r).Procedure.Each != nil && !limitsHeldTogether(r)
-}
-
-// limitsHeldTogether says that all directions' limits were held at once, so that the sum is of one moment.
-func limitsHeldTogether(r *report.Report) bool {
-	return r.Result.Together != nil && r.Result.Together.Quality != report.Invalid
+		r.Result.FoundApart() && !r.Result.HeldAtOnce()
 }
 
 // WhichDirections names the only direction of a result, or says of how many the figure is the sum.

@@ -74,10 +74,10 @@ func TestALineOfOneDirection(t *testing.T) {
 func TestSharesAreAddedUpOfOneMoment(t *testing.T) {
 	r := reporttest.LimitsApart()
 	want := units.Percent(0)
-	for _, d := range r.Result.Together.Directions {
+	for _, d := range r.Result.Total.Directions {
 		want += d.LineRatePercent
 	}
-	if h := figures.HeadlineOf(r); r.Result.Together.Window != r.Result.Window || h.PercentSum != want || want <= r.Result.Together.Directions[0].LineRatePercent {
+	if h := figures.HeadlineOf(r); h.PercentSum != want || want <= r.Result.Total.Directions[0].LineRatePercent {
 		t.Errorf("%s of %s", h.PercentSum, want)
 	}
 }

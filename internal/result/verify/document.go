@@ -2,7 +2,6 @@ package verify
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -21,13 +20,8 @@ func checkDocument(r *report.Report) Check {
 		d.found("the report", "plan", "it has no plan, so it is unknown what was measured: take the file that linerate wrote")
 		return d.done()
 	}
-	if err := procedures.Check(r.Plan.Procedure); err != nil {
+	if err := procedures.Check(r.Plan.Procedure, r.Plan.Directions); err != nil {
 		d.found("the plan", "procedure", "%v", err)
-	}
-	if e := r.Plan.Procedure.Each; e != nil && len(e.Directions) > 0 &&
-		!slices.Equal(e.Directions, namesOf(r.Plan.Directions)) {
-		d.found("the plan", "procedure.each.directions", "%v are not the plan's directions, %v", e.Directions,
-			namesOf(r.Plan.Directions))
 	}
 	if len(r.Windows) > mostWindows {
 		d.found("the report", "windows", "it has %d windows, but no run measures more than %d", len(r.Windows),
@@ -54,12 +48,4 @@ func checkShape(d *differ, p *plan.Plan, w *report.Window) {
 			d.found(object, "directions", "%s has counters of another kind of traffic than the plan has", m.Name())
 		}
 	}
-}
-
-func namesOf(directions []plan.Direction) []string {
-	names := make([]string, len(directions))
-	for i, d := range directions {
-		names[i] = d.Name()
-	}
-	return names
 }

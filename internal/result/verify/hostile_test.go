@@ -81,7 +81,7 @@ func TestDocumentsThatNoRunWrote(t *testing.T) {
 		"no directions": {Plan: &plan.Plan{}, Windows: []report.Window{{Number: 1, Directions: []report.Direction{{From: "west", To: "east"}}}}},
 		"too many":      {Plan: &plan.Plan{}, Windows: make([]report.Window, 20_000)},
 		"finished only": {Plan: &plan.Plan{}, Ending: report.Completed},
-		"another each":  {Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east"}}, Procedure: plan.Procedure{Each: &plan.Each{Directions: []string{"a", "b"}}}}},
+		"another each":  {Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east"}}, Procedure: plan.Procedure{EachDirection: &plan.EachDirection{Directions: []string{"a", "b"}}}}},
 	} {
 		if v := verify.Report(r, by); v.Outcome != verify.Differs || len(v.Findings()) == 0 {
 			t.Errorf("%s: %+v", name, v)

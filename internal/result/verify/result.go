@@ -63,7 +63,9 @@ func (s *subject) partialResult() report.Result {
 			return stands
 		}
 		total := measure.Sum(w.Directions, line)
-		total.Window = w.Number
+		if total.Window = w.Number; len(stands.Directions) > 0 {
+			total.Directions = w.Directions
+		}
 		return &total
 	}
 	result.MaxReceived = sum(result.MaxReceived)

@@ -88,7 +88,7 @@ func ramp() scene {
 // scenes are runs of each procedure, by name.
 func scenes() map[string]scene {
 	each, constant, curve, most, several := ramp(), ramp(), ramp(), ramp(), ramp()
-	each.plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}, OthersAt: units.One / 10}
+	each.plan.Procedure.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}, OthersAt: units.One / 10}
 	several.generators = 3
 	for _, s := range []*scene{&constant, &curve, &most} {
 		s.plan.Procedure = plan.Procedure{MaxLossRatio: units.One / 1000}
@@ -108,7 +108,7 @@ func scenes() map[string]scene {
 				{Name: "PDR", LossRatio: units.One / 200, FinalTrialDuration: seconds(2), DurationSum: seconds(8), ExceedRatio: units.One / 2, Width: units.One / 50}}}}
 	}
 	standard.plan.Procedure.Search.Classification = plan.ClassifyRFC9971
-	searches.plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
+	searches.plan.Procedure.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}}
 	return map[string]scene{"search": search, "search by the standard": standard, "search of each direction": searches, "ramp": ramp(), "each direction": each, "constant load": constant, "frame loss": curve, "maximum offered load": most, "flood of a starved machine": flood, "three generators": several}
 }
 

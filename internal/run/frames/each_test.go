@@ -15,7 +15,7 @@ import (
 // eachDirection varies one direction after the other, while the other one is held.
 func eachDirection(othersAt units.Ratio) option {
 	return func(s *scenario) {
-		s.plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}, OthersAt: othersAt}
+		s.plan.Procedure.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}, OthersAt: othersAt}
 	}
 }
 
@@ -42,15 +42,14 @@ func TestEachDirectionIsMeasuredByItself(t *testing.T) {
 				d := r.Result.Directions[i]
 				if l := d.Limit; l == nil || !l.Saturated || !l.Confirmed ||
 					!isNear(float64(d.Received.PacketsPerSecond), want, 10) ||
-					r.Windows[l.Window-1].Varied != s.plan.Procedure.Each.Directions[i] {
+					r.Windows[l.Window-1].Varied != s.plan.Procedure.EachDirection.Directions[i] {
 					t.Errorf("%s→%s: %d came back by %+v, want %.0f", d.From, d.To, d.Received.PacketsPerSecond,
 						d.Limit, want)
 				}
 			}
-			if combined := r.Result.Together; combined == nil || combined.Quality != report.Good ||
-				!isNear(float64(r.Result.Total.Received.PacketsPerSecond), 14_000, 10) ||
-				r.Result.Window != combined.Window {
-				t.Errorf("all at once: %+v, and the total is %+v", combined, r.Result.Total)
+			if w := r.Windows[r.Result.Window-1]; !r.Result.HeldAtOnce() || w.Phase != report.AllAtOnce ||
+				w.Quality != report.Good || !isNear(float64(r.Result.Total.Received.PacketsPerSecond), 14_000, 10) {
+				t.Errorf("all at once: %+v, and the total is %+v", w, r.Result.Total)
 			}
 		})
 	}
@@ -112,7 +111,7 @@ func TestEachDirectionThatMayLoseNothing(t *testing.T) {
 	s := scene(asymmetric, eachDirection(0), func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 },
 		onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }))
 	r := s.run(t)
-	if r.Ending != report.Completed || !r.Result.Saturated || !r.Result.Confirmed || r.Result.Together == nil {
+	if r.Ending != report.Completed || !r.Result.Saturated || !r.Result.Confirmed || !r.Result.HeldAtOnce() {
 		t.Fatalf("%s: %s, %+v\n%s", r.Ending, r.Message, r.Result, trace(r))
 	}
 	for i, want := range []float64{10_000, 4000} {
@@ -120,7 +119,7 @@ func TestEachDirectionThatMayLoseNothing(t *testing.T) {
 			!isNear(float64(d.Received.PacketsPerSecond), want, 10) {
 			t.Errorf("%s→%s: %+v, want %.0f", d.From, d.To, d, want)
 		}
-		if d := r.Result.Together.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets {
+		if d := r.Result.Total.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets {
 			t.Errorf("all at once, %s→%s: %+v", d.From, d.To, d)
 		}
 	}

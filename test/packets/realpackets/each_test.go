@@ -90,12 +90,12 @@ func off(r *report.Report, limits bool, want ...int64) (faults []string) {
 
 // atOnce is what keeps the figures of all at once from being so much within 1 %, and from telling that directions have their limits together, or that they share one.
 func atOnce(r *report.Report, shared bool, want int64) (faults []string) {
-	together, total := r.Result.Together, r.Result.Total
-	switch {
-	case together == nil || total == nil:
+	if !r.Result.HeldAtOnce() {
 		return []string{"what was found was not held at once"}
-	case together.Window != r.Result.Window, shared && together.Quality != report.Lossy, !shared && together.Quality != report.Good && !queueful(r):
-		faults = append(faults, fmt.Sprintf("all at once is %s: %s", together.Quality, together.Reason))
+	}
+	total, w := r.Result.Total, r.Windows[slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })]
+	if shared && w.Quality != report.Lossy || !shared && w.Quality != report.Good && !queueful(r) {
+		faults = append(faults, fmt.Sprintf("all at once is %s: %s", w.Quality, w.Reason))
 	}
 	if away := float64(total.Received.PacketsPerSecond-want) / float64(want); math.Abs(away) > 0.01 {
 		faults = append(faults, fmt.Sprintf("all at once %d came back, %.2f %% off %d", total.Received.PacketsPerSecond, away*100, want))

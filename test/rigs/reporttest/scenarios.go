@@ -117,7 +117,7 @@ func OtherDirection() *report.Report {
 // at once the device carries half of each.
 func LimitsApart() *report.Report {
 	r := Measured(named("shared", "imix"), Limited(150_000))
-	r.Plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
+	r.Plan.Procedure.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}}
 	res := &r.Result
 	answer := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == res.Window })
 	lossy := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Quality == report.Lossy })
@@ -147,8 +147,7 @@ func LimitsApart() *report.Report {
 	limitBack.Window = reverse.Number
 	res.Directions = []report.Direction{r.Windows[answer].Directions[0], reverse.Directions[1]}
 	res.Directions[0].Limit, res.Directions[1].Limit = &limit, &limitBack
-	res.Together = &report.Together{Window: atOnce.Number, Quality: report.Lossy, Reason: atOnce.Reason,
-		Directions: atOnce.Directions}
+	res.Total.Directions = atOnce.Directions
 	res.Saturated, res.Reason, res.Resolution, res.Window = false, report.LoadHeld, 0, atOnce.Number
 	halve(&res.Total.Received)
 	res.Total.Window, res.Total.LossRatio, res.Total.LossRatioMin, res.Total.LineRatePercent = atOnce.Number,
