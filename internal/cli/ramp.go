@@ -14,7 +14,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/pod/job"
-	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/run/frames"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -146,8 +145,7 @@ func announceLatestEnd(stderr io.Writer, p plan.Procedure, next func(runner.Prog
 	return func(progress runner.Progress) {
 		if !announced && (progress.Phase == report.WarmUp || progress.Phase == report.Ramping) {
 			announced = true
-			latest := time.Now().Add(procedures.New(p).Bound().Unattended()).Add(frames.StartsWithin +
-				time.Second).Truncate(time.Second)
+			latest := time.Now().Add(frames.Unattended(p) + time.Second).Truncate(time.Second)
 			fmt.Fprintf(stderr, "if this program dies, its guard stops TRex within %s; if nothing can, TRex will "+
 				"have stopped sending by %s, or later where it can't keep up with the load\n",
 				guardStops, latest.Format(time.TimeOnly+" MST"))

@@ -67,6 +67,9 @@ func UsualDuration(spec *v1alpha1.LoadTestSpec) time.Duration {
 		frames{}.defaultHeldRate()))).Usual()
 }
 
+// LongestDuration is how long a Plan's procedure may take, with every repeat and every step of its search.
+func LongestDuration(p *plan.Plan) time.Duration { return procedures.New(p.Procedure).Bound().Whole() }
+
 // read reads the member of the procedure's type.
 func (pr *procedureReader) read(spec v1alpha1.ProcedureSpec) plan.Procedure {
 	p := plan.Procedure{Type: string(spec.Type), Reset: pr.reset(spec.Reset)}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/procedure/procedures"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -54,10 +54,7 @@ func facts(r *report.Report) []fact {
 	if frames := framesText(r); frames != "" {
 		facts = append(facts, fact{Term: "traffic", Text: frames})
 	}
-	if sentence := procedures.New(p.Procedure).Describe().Sentence; sentence != "" {
-		if p.Sessions == nil && !procedures.TraitsOf(p.Procedure).NamesLoss {
-			sentence += "; more than " + wording.Ratio(p.Procedure.MaxLossRatio) + " lost is too much"
-		}
+	if sentence := answer.Procedure(p); sentence != "" {
 		facts = append(facts, fact{Term: "procedure", Text: sentence})
 	}
 	facts = append(facts, searchFacts(r)...)

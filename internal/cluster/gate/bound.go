@@ -7,7 +7,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/compile/admission"
 	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 )
 
 const (
@@ -59,7 +58,7 @@ func (s *Subject) longestTest(server *admission.Server, cell int) time.Duration 
 // longestRun is how long a run may take with every repeat and every step of its search. The runner ends it at its
 // deadline in any case.
 func longestRun(p *plan.Plan) time.Duration {
-	longest := outsideProcedure + procedures.New(p.Procedure).Bound().Whole()
+	longest := outsideProcedure + compile.LongestDuration(p)
 	if deadline := p.ActiveDeadline.Std(); deadline > 0 {
 		longest = min(longest, deadline+outsideProcedure)
 	}

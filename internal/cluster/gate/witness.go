@@ -13,7 +13,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile/admission"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 )
 
 // The witnesses that a gate may be asked for. The rate that comes back of an overload is counted frame by frame, and so
@@ -152,7 +151,7 @@ func (s *Subject) usual(server *admission.Server) (shortest time.Duration, err e
 			return 0, fmt.Errorf("--witness is for searches of frames (spec.procedure.type: Ramp), but cell %s has "+
 				"another procedure: leave --witness out, or put the cell into a file of its own", cell.Name)
 		}
-		if usual := procedures.New(p.Procedure).Usual(); shortest == 0 || usual < shortest {
+		if usual := compile.UsualDuration(&object.LoadTest.Spec); shortest == 0 || usual < shortest {
 			shortest = usual
 		}
 	}

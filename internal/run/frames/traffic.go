@@ -142,6 +142,11 @@ func (t *traffic) start(ctx context.Context, loads [][]engine.PortLoad, lasts ti
 // StartsWithin is the longest time by which a common start is put off, with all its tries.
 const StartsWithin = 5 * time.Second
 
+// Unattended is how long a generator sends on at most if its driver dies just before the common start.
+func Unattended(p plan.Procedure) time.Duration {
+	return procedures.New(p).Bound().Unattended() + StartsWithin
+}
+
 // announceLatestEnd logs, before the first frame, how long generators go on sending if the runner dies.
 func (t *traffic) announceLatestEnd() {
 	subject, ends := "traffic starts", fmt.Sprintf("it ends by itself after %s, at %s",
