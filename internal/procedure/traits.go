@@ -15,8 +15,6 @@ type Traits struct {
 	GivesLoad bool
 	// CombinesTrials means that the figures are of all trials that count, together.
 	CombinesTrials bool
-	// HoldsOneLoad means that the procedure holds a single load, so that its answer counts all that was lost of it.
-	HoldsOneLoad bool
 	// SendsBursts means that the procedure sends bursts of an exact number of frames, and waits for all that the
 	// device holds of them.
 	SendsBursts bool

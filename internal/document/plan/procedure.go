@@ -71,6 +71,12 @@ func (p Procedure) HeldLoad() (HeldLoad, bool) {
 	return HeldLoad{p.ConstantLoad.Rate, p.ConstantLoad.Unlimited}, true
 }
 
+// HoldsOneLoad says that the procedure holds a single load, so that its answer counts all that was lost of it.
+func (p Procedure) HoldsOneLoad() bool {
+	_, held := p.HeldLoad()
+	return held
+}
+
 // SetHeldLoad replaces the load that the procedure holds. The Plan that the procedure was copied from stays as it is.
 func (p *Procedure) SetHeldLoad(load HeldLoad) {
 	if p.ConstantLoad == nil {

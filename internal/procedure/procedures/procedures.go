@@ -24,7 +24,7 @@ import (
 var known = map[string]entry{
 	plan.TypeRamp: {inDirections(ramp.New), procedure.Traits{FindsThroughput: true}},
 	plan.TypeConstantLoad: {func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
-		procedure.Traits{GivesLoad: true, HoldsOneLoad: true}},
+		procedure.Traits{GivesLoad: true}},
 	plan.TypeFrameLoss: {func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
 		procedure.Traits{FindsLossOverLoad: true, GivesLoad: true}},
 	plan.TypeMaximumOfferedLoad: {func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },

@@ -8,7 +8,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/procedure"
-	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -89,7 +88,7 @@ func causeOfInconclusive(r *report.Report, c procedure.Conclusion, w report.Wind
 		return report.Cause{Detail: c.Detail}
 	case c.Unattributed:
 		return report.Cause{Detail: report.LossUnattributed}
-	case procedures.TraitsOf(r.Plan.Procedure).HoldsOneLoad:
+	case r.Plan.Procedure.HoldsOneLoad():
 		return report.Cause{Detail: report.LossMayBeTesters}
 	case !c.Finished:
 		return report.Cause{Detail: report.CutShort}

@@ -9,7 +9,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/procedure"
-	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -72,7 +71,7 @@ func onlyWindows(r *report.Report, c procedure.Conclusion) bool {
 // frames lost of it. TCP loses nothing, as connections wait.
 func lossIsCounted(r *report.Report) bool {
 	p := report.PlanOf(r)
-	return procedures.TraitsOf(p.Procedure).HoldsOneLoad && p.Sessions == nil
+	return p.Procedure.HoldsOneLoad() && p.Sessions == nil
 }
 
 // linkSentences say which links went down, and for how long.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -154,7 +153,7 @@ func detailOfLimit(r *report.Report) report.Detail {
 // detailOfTarget is what the load was that the device carried whole.
 func detailOfTarget(r *report.Report) report.Detail {
 	switch {
-	case procedures.TraitsOf(report.PlanOf(r).Procedure).HoldsOneLoad:
+	case report.PlanOf(r).Procedure.HoldsOneLoad():
 		return loadHeld
 	case r.Result.Total.LineRatePercent >= almostAll:
 		return atLineRate
