@@ -102,16 +102,3 @@ type PodLink struct {
 	// +kubebuilder:validation:MaxLength=128
 	PhysicalPort string `json:"physicalPort,omitempty"`
 }
-
-// NodePort is a physical port of a node.
-type NodePort struct {
-	// node is the node's name.
-	// +required
-	// +kubebuilder:validation:MaxLength=253
-	Node string `json:"node"`
-
-	// port is the port's PCI address, or a switch's name of it. Example: 0000:03:00.0.
-	// +required
-	// +kubebuilder:validation:MaxLength=128
-	Port string `json:"port"`
-}

@@ -29,31 +29,6 @@ type LoadTestStatus struct {
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
 
-	// excludedNodes refused a pod of the test; the next attempt avoids them.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:items:MaxLength=253
-	ExcludedNodes []string `json:"excludedNodes,omitempty"`
-
-	// awaitedPorts are physical ports that another test had; the next pods wait for them.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
-	AwaitedPorts []NodePort `json:"awaitedPorts,omitempty"`
-
-	// givenBack describes pods that were given back because not all could be placed or started.
-	// +optional
-	GivenBack *GivenBack `json:"givenBack,omitempty"`
-
-	// admissionTime is when Kueue admitted the attempt's pods; schedulingDeadline counts from then.
-	// +optional
-	AdmissionTime *metav1.Time `json:"admissionTime,omitempty"`
-
-	// lostRuns counts runs without a result, since the runner was lost or the test suspended.
-	// +optional
-	LostRuns int32 `json:"lostRuns,omitempty"`
-
 	// startTime is when all pods were ready; activeDeadline counts from then.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
@@ -85,50 +60,15 @@ type LoadTestStatus struct {
 	// report says where the whole Report is.
 	// +optional
 	Report *ReportReference `json:"report,omitempty"`
+
+	// operator is what the operator remembers from one look to the next. It isn't an interface: what it has changes
+	// with the operator's version.
+	// +optional
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Operator TestMemory `json:"operator,omitzero"`
 }
-
-// GivenBack describes an attempt's pods that were all given back, because not all of them found nodes, or one
-// of them could not start: they would hold devices that other tests wait for.
-type GivenBack struct {
-	// times is how often, since the test began or was resumed.
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	Times int32 `json:"times"`
-
-	// lastTime is when it happened last.
-	// +required
-	LastTime metav1.Time `json:"lastTime"`
-
-	// retryTime is when the test tries again at the latest.
-	// +required
-	RetryTime metav1.Time `json:"retryTime"`
-
-	// reason is Unplaced (not all pods found nodes) or NotStarted (a pod can't start, however long one waits).
-	// +optional
-	Reason GivenBackReason `json:"reason,omitempty"`
-
-	// message names the pod and what it lacked.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	Message string `json:"message,omitempty"`
-
-	// admittedSeconds is how long Kueue had admitted the attempts that were given back; it counts toward
-	// schedulingDeadline.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	AdmittedSeconds int64 `json:"admittedSeconds,omitempty"`
-}
-
-// GivenBackReason is why pods were given back.
-//
-// +kubebuilder:validation:Enum=Unplaced;NotStarted
-type GivenBackReason string
-
-// The reasons why pods are given back.
-const (
-	GivenBackUnplaced   GivenBackReason = "Unplaced"
-	GivenBackNotStarted GivenBackReason = "NotStarted"
-)
 
 // Progress is what is being done at the moment. Rates are of all directions together.
 type Progress struct {

@@ -55,50 +55,13 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	Report *ReportReference `json:"report,omitempty"`
 
-	// storedRuns says which copies of the ended tests' results are the operator's. It stores the results
-	// themselves in its own namespace.
+	// operator is what the operator remembers from one look to the next. It isn't an interface: what it has changes
+	// with the operator's version.
 	// +optional
-	StoredRuns *StoredRuns `json:"storedRuns,omitempty"`
-
-	// begun are the tests that aren't over and whose first run has begun. So runs whose LoadTest is deleted are
-	// counted, though another one is made.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=1024
-	Begun []BegunTest `json:"begun,omitempty"`
-}
-
-// BegunTest is a test of a suite whose first run has begun.
-type BegunTest struct {
-	// test is the LoadTest's name.
-	// +kubebuilder:validation:MaxLength=253
-	Test string `json:"test"`
-
-	// uid is the LoadTest's; empty: it was deleted.
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	UID string `json:"uid,omitempty"`
-
-	// runs are how many runs the LoadTest has begun.
-	// +optional
-	Runs int32 `json:"runs,omitempty"`
-
-	// deleted are how many runs earlier LoadTests of this name had begun, which were deleted.
-	// +optional
-	Deleted int32 `json:"deleted,omitempty"`
-}
-
-// StoredRuns are the ConfigMaps NAME-suite-runs-0, NAME-suite-runs-1 and so on: whoever edits the namespace may
-// change them, and readers believe what has this digest.
-type StoredRuns struct {
-	// configMaps is how many there are.
-	// +optional
-	ConfigMaps int32 `json:"configMaps"`
-
-	// digest is that of all of them. Example: sha256:9f86d081….
-	// +required
-	// +kubebuilder:validation:MaxLength=80
-	Digest string `json:"digest"`
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Operator SuiteMemory `json:"operator,omitzero"`
 }
 
 // SuiteCounts are how many tests a suite has. waiting, running, measured and notMeasured add up to tests.

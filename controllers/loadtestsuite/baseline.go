@@ -55,7 +55,7 @@ func (r *Reconciler) readReference(ctx context.Context, observed *observation) e
 	e := observed.notes.earlierSuite(&earlier)
 	err := r.readOn(ctx, e.reading)
 	spoilt, ok := errors.AsType[unreadable](err)
-	switch stored := earlier.Status.StoredRuns; {
+	switch stored := earlier.Status.Operator.StoredRuns; {
 	case ok:
 		fault = spoilt.Error()
 	case err != nil:

@@ -88,7 +88,7 @@ func (w *suiteWorld) earlier(uid types.UID) *v1alpha1.LoadTestSuite {
 	}
 	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
 		Reason: v1alpha1.ReasonMeasured}}
-	s.Status.StoredRuns = &v1alpha1.StoredRuns{ConfigMaps: 5}
+	s.Status.Operator.StoredRuns = &v1alpha1.StoredRuns{ConfigMaps: 5}
 	if err := w.client.Create(w.t.Context(), s); err != nil {
 		w.t.Fatal(err)
 	}

@@ -141,7 +141,7 @@ func (m *Tests) Register(registry prometheus.Registerer, read Sources) (err erro
 // StatusWritten counts what a written status adds to the one before.
 func (m *Tests) StatusWritten(test *v1alpha1.LoadTest, updated *v1alpha1.LoadTestStatus, now time.Time) {
 	old, age := &test.Status, now.Sub(test.CreationTimestamp.Time).Seconds()
-	m.lostRuns.WithLabelValues(lostBy(updated)).Add(float64(max(0, updated.LostRuns-old.LostRuns)))
+	m.lostRuns.WithLabelValues(lostBy(updated)).Add(float64(max(0, updated.Operator.LostRuns-old.Operator.LostRuns)))
 	if becameTrue(old, updated, v1alpha1.ConditionScheduled) {
 		m.scheduling.Observe(age)
 	}

@@ -407,7 +407,7 @@ func TestWhatAStatusTellsIsCountedOnce(t *testing.T) {
 	m := NewTests()
 	waiting := aTest("a", "Scheduled=False Pending", "Complete=False Waiting")
 	ended := measured("a", 0)
-	ended.Status.LostRuns = 2
+	ended.Status.Operator.LostRuns = 2
 	m.StatusWritten(waiting, &ended.Status, noon)
 	m.StatusWritten(ended, &ended.Status, noon)
 	lines, families := scene{standby: true}.gather(t, m.collectors()...)
@@ -429,7 +429,7 @@ func TestWhoRunsWereLostTo(t *testing.T) {
 	for scheduled, want := range map[string]string{"False Suspended": "Suspended", "False Queued": "Evicted",
 		"True AllScheduled": "RunnerFailed"} {
 		m, lost := NewTests(), aTest("a", "Scheduled="+scheduled)
-		lost.Status.LostRuns = 1
+		lost.Status.Operator.LostRuns = 1
 		m.StatusWritten(aTest("a"), &lost.Status, noon)
 		lines, _ := scene{standby: true}.gather(t, m.collectors()...)
 		wantLines(t, lines, fmt.Sprintf("linerate_lost_runs_total{reason=%q} 1", want))

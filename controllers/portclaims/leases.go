@@ -104,7 +104,7 @@ func (l *Leases) Observe(ctx context.Context, test *v1alpha1.LoadTest,
 			}
 		}
 	}
-	for _, port := range test.Status.AwaitedPorts {
+	for _, port := range test.Status.Operator.AwaitedPorts {
 		concerned = append(concerned, lifecycle.Port{Node: port.Node, Name: port.Port})
 	}
 	for _, waiter := range ports.Older {

@@ -103,7 +103,7 @@ func TestALeaseFromTheFutureHoldsNoPort(t *testing.T) {
 	lease := leaseOf("linerate-system", requests("gone", "n1", "p0")[0], ahead.Time)
 	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &ahead, new(int32(3600))
 	next := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "next", UID: "uid-of-next"}}
-	next.Status.AwaitedPorts = []v1alpha1.NodePort{{Node: "n1", Port: "p0"}}
+	next.Status.Operator.AwaitedPorts = []v1alpha1.NodePort{{Node: "n1", Port: "p0"}}
 	r := leasesIn(t, lease)
 	observed, err := r.Observe(t.Context(), next, nil)
 	if err != nil || len(observed.Claims) != 1 || observed.Claims[0].Exists || observed.Claims[0].Pods != 0 {

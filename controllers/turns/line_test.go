@@ -109,7 +109,7 @@ func (l *lineLab) happen(random *rand.Rand, step int, line *Line) string {
 	case 8:
 		l.change(name, func(test *v1alpha1.LoadTest) {
 			test.Status.Attempt = max(test.Status.Attempt, 1) + 1
-			test.Status.GivenBack = &v1alpha1.GivenBack{LastTime: metav1.NewTime(l.now),
+			test.Status.Operator.GivenBack = &v1alpha1.GivenBack{LastTime: metav1.NewTime(l.now),
 				RetryTime: metav1.NewTime(l.now.Add(10 * time.Second)), Times: 1}
 		})
 		return name + " gives its pods back"
@@ -355,7 +355,7 @@ func TestATimeThatHasComeDrawsTheLine(t *testing.T) {
 	l.place("placed", 1, "rack-1")
 	l.add("back", 2)
 	l.change("back", func(test *v1alpha1.LoadTest) {
-		test.Status.GivenBack = &v1alpha1.GivenBack{LastTime: metav1.NewTime(l.now),
+		test.Status.Operator.GivenBack = &v1alpha1.GivenBack{LastTime: metav1.NewTime(l.now),
 			RetryTime: metav1.NewTime(l.now.Add(time.Minute)), Times: 1}
 	})
 	l.add("next", 3)

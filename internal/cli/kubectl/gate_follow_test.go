@@ -29,7 +29,7 @@ func TestRunsThatCannotBeReadAreNotBadInput(t *testing.T) {
 			sheets := suite.Sheets{}
 			sheets.Record(0, later)
 			s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "night", UID: "uid"}}
-			s.Status.StoredRuns = sheets.Published()
+			s.Status.Operator.StoredRuns = sheets.Published()
 			s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue,
 				Reason: v1alpha1.ReasonMeasured}}
 			copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: suite.CopyName("night",

@@ -60,7 +60,7 @@ func Claim(o Observed, wants []Want) (claim queue.Claim, holdings []queue.Holdin
 		ID: string(test.UID), Test: name, Created: test.CreationTimestamp.Time,
 		Takes: compile.UsualDuration(&test.Spec),
 	}
-	if givenBack := status.GivenBack; givenBack != nil {
+	if givenBack := status.Operator.GivenBack; givenBack != nil {
 		claim.GivenBack, claim.RetryAt = givenBack.LastTime.Time, givenBack.RetryTime.Time
 	}
 	claims = needsPods(test)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -32,7 +33,7 @@ const maxMessage = 4096
 // setAll sets all conditions, on each pass.
 func (w *conditionWriter) setAll(st *v1alpha1.LoadTestStatus, s *step) {
 	w.set(st, v1alpha1.ConditionAccepted, w.accepted(s))
-	w.set(st, v1alpha1.ConditionScheduled, w.scheduled(s))
+	w.set(st, v1alpha1.ConditionScheduled, w.withExcludedNodes(w.scheduled(s)))
 	w.set(st, v1alpha1.ConditionGeneratorsReady, w.generatorsReady(s))
 	w.set(st, v1alpha1.ConditionDUTReady, w.dutReady(s))
 	w.set(st, v1alpha1.ConditionComplete, w.complete(s))
@@ -97,6 +98,19 @@ func (w *conditionWriter) placedWords(fallback *statement) *statement {
 		return fallback
 	}
 	return isTrue(v1alpha1.ReasonAllScheduled, "all pods have their nodes and devices: "+listed(nodes))
+}
+
+// withExcludedNodes adds the nodes that the attempt avoids to what is said of its pods' nodes.
+func (w *conditionWriter) withExcludedNodes(c *statement) *statement {
+	excluded := w.test.Status.Operator.ExcludedNodes
+	if len(excluded) == 0 || c.reason != v1alpha1.ReasonAllScheduled && c.reason != v1alpha1.ReasonUnschedulable {
+		return c
+	}
+	words := "; these nodes refused a pod, and are avoided: " + listed(excluded)
+	if strings.HasSuffix(c.message, words) {
+		return c
+	}
+	return &statement{c.status, c.reason, c.message + words}
 }
 
 func (w *conditionWriter) externalDUT() bool {

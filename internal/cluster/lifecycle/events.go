@@ -14,9 +14,9 @@ import (
 // event is recorded once.
 func eventsOf(previous, next *v1alpha1.LoadTestStatus) []Event {
 	var events []Event
-	if next.LostRuns > previous.LostRuns {
+	if next.Operator.LostRuns > previous.Operator.LostRuns {
 		events = append(events, Event{true, lostBy(next), fmt.Sprintf("a run came to nothing (%d until now): "+
-			"what it measured doesn't count, the next one begins at warm-up", next.LostRuns)})
+			"what it measured doesn't count, the next one begins at warm-up", next.Operator.LostRuns)})
 	}
 	if c := notKept(next); c != nil && notKept(previous) == nil {
 		events = append(events, Event{true, v1alpha1.EventReportNotKept, wording.Limited(

@@ -67,8 +67,8 @@ func TestTheDocumentHasEachEvent(t *testing.T) {
 	for _, c := range conditionsInDocs(t) {
 		tell(v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{c}})
 	}
-	tell(v1alpha1.LoadTestStatus{LostRuns: 1})
-	tell(v1alpha1.LoadTestStatus{LostRuns: 1, Conditions: []metav1.Condition{{Type: v1alpha1.ConditionScheduled,
+	tell(v1alpha1.LoadTestStatus{Operator: v1alpha1.TestMemory{LostRuns: 1}})
+	tell(v1alpha1.LoadTestStatus{Operator: v1alpha1.TestMemory{LostRuns: 1}, Conditions: []metav1.Condition{{Type: v1alpha1.ConditionScheduled,
 		Reason: v1alpha1.ReasonSuspended}}})
 
 	_, table, _ := strings.Cut(document(t, "observability.md"), "\n## Events\n")

@@ -18,7 +18,7 @@ func TestLostRunsAreCountedOnce(t *testing.T) {
 		w.Progress.Run = run
 		w.settle()
 		w.settle()
-		if got := w.test.Status.LostRuns; got != want {
+		if got := w.test.Status.Operator.LostRuns; got != want {
 			t.Errorf("in run %d, %d runs are lost, not %d", run, got, want)
 		}
 	}
@@ -27,7 +27,7 @@ func TestLostRunsAreCountedOnce(t *testing.T) {
 	count(4, 3) // the operator was away while two were lost
 	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 	w.pass(time.Minute)
-	if got := w.test.Status.LostRuns; got != 4 {
+	if got := w.test.Status.Operator.LostRuns; got != 4 {
 		t.Errorf("suspended, %d runs are lost", got)
 	}
 }
@@ -41,7 +41,7 @@ func TestARunThatIsLostWhileItEndsIsCountedOnce(t *testing.T) {
 	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
 	w.settle()
 	w.pass(time.Minute)
-	if got := w.test.Status.LostRuns; got != 1 || w.test.Status.Progress.Run != 2 {
+	if got := w.test.Status.Operator.LostRuns; got != 1 || w.test.Status.Progress.Run != 2 {
 		t.Errorf("%d runs are lost in run %d, want 1 in run 2", got, w.test.Status.Progress.Run)
 	}
 }

@@ -87,7 +87,7 @@ func (w *statusWriter) countRuns(st *v1alpha1.LoadTestStatus, s *step) {
 	if st.Progress == nil || w.attempt.progress() == nil {
 		return
 	}
-	st.LostRuns += w.conditions.newlyLost()
+	st.Operator.LostRuns += w.conditions.newlyLost()
 	if s.void == nil {
 		st.Progress.Run = max(st.Progress.Run, int32(w.attempt.progress().Run))
 	}

@@ -20,7 +20,8 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 	}
 	complete := meta.IsStatusConditionTrue(d.Status.Conditions, v1alpha1.ConditionComplete)
 	st := v1alpha1.LoadTestStatus{
-		ObservedGeneration: o.Test.Generation, Attempt: d.Status.Attempt, LostRuns: d.Status.LostRuns,
+		ObservedGeneration: o.Test.Generation, Attempt: d.Status.Attempt,
+		Operator:  v1alpha1.TestMemory{LostRuns: d.Status.Operator.LostRuns},
 		StartTime: d.Status.StartTime, CompletionTime: d.Status.CompletionTime,
 		Conditions: previous.DeepCopy().Conditions,
 	}

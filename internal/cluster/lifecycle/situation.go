@@ -35,17 +35,17 @@ func newSituation(o Observed) *situation {
 	test, status, observedAt := o.Test, &o.Test.Status, o.ObservedAt
 	attempt, remnants := divideAttempts(o)
 	history := &history{status.Conditions, observedAt}
-	nodes := &nodes{o.Inventory.Nodes, status.ExcludedNodes}
+	nodes := &nodes{o.Inventory.Nodes, status.Operator.ExcludedNodes}
 	blueprint := &blueprint{
 		test: test, compiled: o.Compiled, networks: o.Inventory.Networks, attempt: attempt.number,
-		excluded: status.ExcludedNodes, settings: o.Settings,
+		excluded: status.Operator.ExcludedNodes, settings: o.Settings,
 	}
 	report := &arrival{
 		test: test, attempt: attempt, recorded: status.Report, order: o.Children.Order, followed: o.Children.Followed,
 		envelope: o.Children.Envelope, document: o.Children.Report, packed: o.Children.ReportPacked,
 		readFault: o.Children.ReportFault, written: o.Children.ReportWritten, observedAt: observedAt,
 	}
-	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: status.AdmissionTime,
+	kueue := &kueue{test: test, attempt: attempt, report: report, recordedAdmission: status.Operator.AdmissionTime,
 		observedAt: observedAt}
 	observers := &observers{
 		test: test, attempt: attempt, blueprint: blueprint, foreign: o.Children.Foreign, refusals: o.Refusals,
@@ -53,7 +53,7 @@ func newSituation(o Observed) *situation {
 	}
 	deadlines := &deadlines{
 		spec: &test.Spec, attempt: attempt, history: history, kueue: kueue, observers: observers,
-		givenBack: status.GivenBack, observedAt: observedAt,
+		givenBack: status.Operator.GivenBack, observedAt: observedAt,
 	}
 	remnants.test, remnants.history, remnants.deadlines, remnants.observedAt = test, history, deadlines, observedAt
 	setup := &setup{spec: &test.Spec, attempt: attempt, observedAt: observedAt}
@@ -63,7 +63,7 @@ func newSituation(o Observed) *situation {
 	}
 	queueing := &queueing{
 		test: test, attempt: attempt, history: history, kueue: kueue, deadlines: deadlines, placement: placement,
-		turn: o.Turn, grows: o.Inventory.Grows, givenBack: status.GivenBack, refusals: o.Refusals,
+		turn: o.Turn, grows: o.Inventory.Grows, givenBack: status.Operator.GivenBack, refusals: o.Refusals,
 		observedAt: observedAt,
 	}
 	startup := &startup{
@@ -72,7 +72,7 @@ func newSituation(o Observed) *situation {
 	}
 	ports := &ports{
 		test: test, attempt: attempt, history: history, blueprint: blueprint, deadlines: deadlines,
-		claims: o.Ports.Claims, older: o.Ports.Older, awaited: status.AwaitedPorts, observedAt: observedAt,
+		claims: o.Ports.Claims, older: o.Ports.Older, awaited: status.Operator.AwaitedPorts, observedAt: observedAt,
 	}
 	faults := &podFaults{attempt: attempt, nodes: nodes, history: history}
 	runner := &runner{attempt: attempt, deadlines: deadlines, namespace: o.Settings.Namespace, observedAt: observedAt}
@@ -93,7 +93,7 @@ func newSituation(o Observed) *situation {
 		published: o.Children.Published, refusals: o.Refusals, observedAt: observedAt,
 	}
 	conditions := &conditionWriter{
-		test: test, attempt: attempt, history: history, faults: faults, lostRuns: status.LostRuns,
+		test: test, attempt: attempt, history: history, faults: faults, lostRuns: status.Operator.LostRuns,
 		lastProgress: status.Progress,
 		observedAt:   observedAt,
 	}

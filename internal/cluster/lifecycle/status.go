@@ -55,16 +55,16 @@ func (w *statusWriter) decided(s *step) v1alpha1.LoadTestStatus {
 	if s.begins && st.StartTime == nil {
 		st.StartTime = &metav1.Time{Time: w.observedAt}
 	}
-	st.AdmissionTime = w.kueue.admittedAt().DeepCopy()
+	st.Operator.AdmissionTime = w.kueue.admittedAt().DeepCopy()
 	st.Pods = w.attempt.podStatuses()
-	st.AwaitedPorts = w.ports.awaitedAfter(s)
+	st.Operator.AwaitedPorts = w.ports.awaitedAfter(s)
 	st.Progress = w.progress(s)
 	w.countRuns(&st, s)
 	if s.forget {
-		st.ExcludedNodes, st.GivenBack = nil, nil
+		st.Operator.ExcludedNodes, st.Operator.GivenBack = nil, nil
 	}
 	if s.begins || w.attempt.hasBegun() {
-		st.GivenBack = nil
+		st.Operator.GivenBack = nil
 	}
 	if st.Result == nil {
 		st.Summary = wording.Limited(s.brief, 256)
@@ -89,16 +89,16 @@ func refreshGeneration(st *v1alpha1.LoadTestStatus) {
 // voidAttempt makes the next attempt the one that counts.
 func (w *statusWriter) voidAttempt(st *v1alpha1.LoadTestStatus, void *voided) {
 	st.Attempt = w.attempt.number + 1
-	st.StartTime, st.AdmissionTime, st.Pods = nil, nil, nil
+	st.StartTime, st.Operator.AdmissionTime, st.Pods = nil, nil, nil
 	if void.lost {
-		st.LostRuns++
+		st.Operator.LostRuns++
 	}
 	if void.givenBack > 0 {
-		st.GivenBack = w.givenBack(void)
+		st.Operator.GivenBack = w.givenBack(void)
 	}
 	for _, n := range void.exclude {
-		if !slices.Contains(st.ExcludedNodes, n) && len(st.ExcludedNodes) < 256 {
-			st.ExcludedNodes = append(st.ExcludedNodes, n)
+		if !slices.Contains(st.Operator.ExcludedNodes, n) && len(st.Operator.ExcludedNodes) < 256 {
+			st.Operator.ExcludedNodes = append(st.Operator.ExcludedNodes, n)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func waitingLives() []life {
 				"Allocate failed due to no healthy devices present; cannot allocate unhealthy devices "+
 					"intel.com/west, which is unexpected")
 			w.settle()
-			if nodes := w.test.Status.ExcludedNodes; len(nodes) > 0 {
+			if nodes := w.test.Status.Operator.ExcludedNodes; len(nodes) > 0 {
 				w.t.Errorf("nodes %v are to be avoided", nodes)
 			}
 			r := w.toRun()

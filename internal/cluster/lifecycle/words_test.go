@@ -99,7 +99,7 @@ func TestAVerdictSaysHowManyRunsOfTheTestWereVoid(t *testing.T) {
 	for lost, words := range map[int32]string{0: "", 1: "; 1 of 2 runs of this test were void",
 		40: "; 40 of 41 runs of this test were void"} {
 		w := newWorld(t, reference)
-		w.test.Status.LostRuns = lost
+		w.test.Status.Operator.LostRuns = lost
 		r := w.toRun()
 		w.measure(r)
 		w.finish(r, report.Completed)

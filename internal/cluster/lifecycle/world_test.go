@@ -218,7 +218,7 @@ func (w *world) observe() lifecycle.Observed {
 
 // turn is what the line of this test and the others says to it.
 func (w *world) turn(o lifecycle.Observed) queue.Turn {
-	if len(w.otherClaims) == 0 && w.test.Status.GivenBack == nil {
+	if len(w.otherClaims) == 0 && w.test.Status.Operator.GivenBack == nil {
 		return queue.Turn{}
 	}
 	claim, holdings, claims := lifecycle.Claim(o, lifecycle.Wants(o))

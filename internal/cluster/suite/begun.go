@@ -20,7 +20,7 @@ const maxBegun = 1024
 // begunTests are the tests of the new status whose runs have begun. Tests with deleted runs come first.
 func (v *situation) begunTests() []v1alpha1.BegunTest {
 	previous := map[string]v1alpha1.BegunTest{}
-	for _, b := range v.lastStatus.Begun {
+	for _, b := range v.lastStatus.Operator.Begun {
 		previous[b.Test] = b
 	}
 	var tests []v1alpha1.BegunTest
@@ -63,15 +63,15 @@ func underUID(b v1alpha1.BegunTest, uid string) v1alpha1.BegunTest {
 // runsBegun is how many runs a test has begun, including an ongoing run.
 func runsBegun(t *v1alpha1.LoadTest) int32 {
 	if _, ended := completion(t); ended || measuring(t) {
-		return t.Status.LostRuns + 1
+		return t.Status.Operator.LostRuns + 1
 	}
-	return t.Status.LostRuns
+	return t.Status.Operator.LostRuns
 }
 
 // AfterDeleted adds the runs of earlier, deleted LoadTests of the same name to the run of a test that is
 // complete.
 func (r Run) AfterDeleted(status *v1alpha1.LoadTestSuiteStatus, t *v1alpha1.LoadTest) Run {
-	for _, b := range status.Begun {
+	for _, b := range status.Operator.Begun {
 		if b.Test == t.Name {
 			r.Voided += int(underUID(b, string(t.UID)).Deleted)
 		}

@@ -67,7 +67,7 @@ func TestASuitePassesNothingOfRunsThatWereChosen(t *testing.T) {
 			w := newWorld(t, judgedAlone)
 			w.pass()
 			test := w.created[0]
-			w.tests[test].Status.LostRuns = c.voided
+			w.tests[test].Status.Operator.LostRuns = c.voided
 			w.end(test)
 			w.settle()
 			status, message := w.passed()
@@ -93,7 +93,7 @@ func TestASuitePassesNothingByABaselineOfRunsThatWereChosen(t *testing.T) {
 		w.settle()
 		for _, test := range w.created {
 			if strings.Contains(test, "apu6") {
-				w.tests[test].Status.LostRuns = voided
+				w.tests[test].Status.Operator.LostRuns = voided
 			}
 			w.end(test)
 		}
@@ -121,12 +121,12 @@ func TestARunWhoseLoadTestWasDeletedIsCounted(t *testing.T) {
 		}, "; 2 of 3 runs were void"},
 		"after three runs that were suspended": {func(w *world, test string) {
 			w.begin(test)
-			w.tests[test].Status.LostRuns = 3
+			w.tests[test].Status.Operator.LostRuns = 3
 			w.settle()
 			w.removed(test)
 		}, "; 4 of 5 runs were void"},
 		"while it is suspended": {func(w *world, test string) {
-			w.tests[test].Status.LostRuns = 1
+			w.tests[test].Status.Operator.LostRuns = 1
 			w.settle()
 			w.removed(test)
 		}, "; 1 of 2 runs were void"},
@@ -151,8 +151,8 @@ func TestARunWhoseLoadTestWasDeletedIsCounted(t *testing.T) {
 					c.message == "" && strings.Contains(message, "void") {
 					t.Errorf("the verdict is %q, want %q", message, c.message)
 				}
-				if len(w.suite.Status.Begun) > 0 {
-					t.Errorf("a suite that is over still has begun tests: %+v", w.suite.Status.Begun)
+				if len(w.suite.Status.Operator.Begun) > 0 {
+					t.Errorf("a suite that is over still has begun tests: %+v", w.suite.Status.Operator.Begun)
 				}
 			})
 		}
@@ -166,7 +166,7 @@ func TestTheStatusForgetsBegunTestsOnceTheirResultsAreStored(t *testing.T) {
 	for range 3 {
 		test := w.created[len(w.created)-1]
 		w.begin(test)
-		if tests := w.suite.Status.Begun; len(tests) != 1 || tests[0].Test != test || tests[0].Runs != 1 {
+		if tests := w.suite.Status.Operator.Begun; len(tests) != 1 || tests[0].Test != test || tests[0].Runs != 1 {
 			t.Errorf("of %s the status says %+v", test, tests)
 		}
 		w.end(test)
@@ -174,7 +174,7 @@ func TestTheStatusForgetsBegunTestsOnceTheirResultsAreStored(t *testing.T) {
 	}
 	w.now = w.now.Add(time.Minute)
 	w.pass()
-	if tests := w.suite.Status.Begun; len(tests) != 0 {
+	if tests := w.suite.Status.Operator.Begun; len(tests) != 0 {
 		t.Errorf("the status still has %+v", tests)
 	}
 }

@@ -46,7 +46,7 @@ var ErrOtherCopies = errors.New("they aren't what the operator wrote last")
 // have changed the copies, so they are decoded only if they have the digest in the suite's status. read returns
 // the data of a ConfigMap, or nil if there is none.
 func (m *Matrix) ReadCopies(read func(name string) (map[string][]byte, error)) (Runs, error) {
-	published := m.suite.Status.StoredRuns
+	published := m.suite.Status.Operator.StoredRuns
 	if published == nil {
 		return Runs{}, nil
 	}

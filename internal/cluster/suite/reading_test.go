@@ -85,7 +85,7 @@ func TestCopiesAreBelievedOnlyAsTheOperatorWroteThem(t *testing.T) {
 		copies[CopyName(m.suite.Name, sheet.Number)] = sheet.Data
 		sheets.Record(sheet.Number, sheet.Data)
 	}
-	m.suite.Status.StoredRuns = sheets.Published()
+	m.suite.Status.Operator.StoredRuns = sheets.Published()
 	first, second := CopyName(m.suite.Name, 0), CopyName(m.suite.Name, 1)
 	for name, c := range map[string]struct {
 		change   func(map[string]map[string][]byte)

@@ -62,7 +62,7 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 	run := Run{Ended: c.Reason, SuiteRun: report.SuiteRun{
 		Test: t.Name, UID: string(t.UID), Repetition: int(repetition), Retry: int(try) - 1, Reason: c.Reason,
 		Message:  wording.Limited(c.Message, maxMessage),
-		Finished: c.LastTransitionTime.UTC(), Voided: int(t.Status.LostRuns),
+		Finished: c.LastTransitionTime.UTC(), Voided: int(t.Status.Operator.LostRuns),
 	}}
 	if finished := t.Status.CompletionTime; finished != nil {
 		run.Finished = finished.UTC()

@@ -43,10 +43,10 @@ func statusOf(v *situation, s *step, document *StoredReport) v1alpha1.LoadTestSu
 		st.CompletionTime = &metav1.Time{Time: v.Now}
 	}
 	if st.StartTime != nil { // set even if none are stored, since otherwise other people could add some
-		st.StoredRuns = v.Sheets.Published()
+		st.Operator.StoredRuns = v.Sheets.Published()
 	}
-	if st.Begun = v.begunTests(); s.complete {
-		st.Begun = nil
+	if st.Operator.Begun = v.begunTests(); s.complete {
+		st.Operator.Begun = nil
 	}
 	setConditions(&st, v, s)
 	SetPhase(&st)
@@ -173,7 +173,7 @@ func throttleStatus(v *situation, s *step, st v1alpha1.LoadTestSuiteStatus) (v1a
 // significantFields is a status without the fields that are written less often.
 func significantFields(st *v1alpha1.LoadTestSuiteStatus) v1alpha1.LoadTestSuiteStatus {
 	significant := v1alpha1.LoadTestSuiteStatus{ObservedGeneration: st.ObservedGeneration, StartTime: st.StartTime,
-		CompletionTime: st.CompletionTime, StoredRuns: st.StoredRuns}
+		CompletionTime: st.CompletionTime, Operator: v1alpha1.SuiteMemory{StoredRuns: st.Operator.StoredRuns}}
 	for _, c := range st.Conditions {
 		c.Message = ""
 		significant.Conditions = append(significant.Conditions, c)

@@ -214,7 +214,7 @@ func TestEveryFieldOfAStatusIsStored(t *testing.T) {
 	fill(reflect.ValueOf(&want).Elem(), moment)
 	want.Conditions[0].Status, want.Conditions[0].Reason, want.Pods[0].Role = metav1.ConditionTrue, "Measured", v1alpha1.RoleGenerator
 	want.Phase = v1alpha1.PhaseRunning
-	want.GivenBack.Reason = v1alpha1.GivenBackNotStarted
+	want.Operator.GivenBack.Reason = v1alpha1.GivenBackNotStarted
 	test.Status = *want.DeepCopy()
 	if err := typed.Status().Update(t.Context(), test); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func TestAReleaseChangesInTheMiddleOfARun(t *testing.T) {
 	must(t, install(t, releaseNamespace, ""))
 	end = m.manager()
 	m.await("the result", func() bool { return m.says(v1alpha1.ConditionComplete) == v1alpha1.ReasonMeasured })
-	if got := m.test().Status; got.Result == nil || got.LostRuns != 0 || got.Attempt != 1 {
+	if got := m.test().Status; got.Result == nil || got.Operator.LostRuns != 0 || got.Attempt != 1 {
 		t.Errorf("the status is %+v", got)
 	}
 

@@ -101,7 +101,7 @@ func (p *person) saysMeasuredSuite(s *v1alpha1.LoadTestSuite, reason string, of 
 		p.must(admin.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: suite.CopyName(s.Name, sheet.Number), Namespace: p.namespace}, BinaryData: sheet.Data}))
 	}
 	now := p.suite(s.Name)
-	now.Status.StoredRuns = sheets.Published()
+	now.Status.Operator.StoredRuns = sheets.Published()
 	p.must(admin.Status().Update(p.Context(), now))
 	p.saysSuite(s.Name, metav1.ConditionTrue, reason, 0, 4, 0)
 }

@@ -141,7 +141,7 @@ func (l *lab) settleAndReap(name string) {
 
 func (l *lab) wantAttempt(name string, want int32) {
 	l.t.Helper()
-	if status := l.get(name).Status; status.Attempt != want || len(status.ExcludedNodes) != int(want)-1 {
-		l.t.Fatalf("attempt %d without %v, want attempt %d; status:\n%s", status.Attempt, status.ExcludedNodes, want, l.describe(name))
+	if status := l.get(name).Status; status.Attempt != want || len(status.Operator.ExcludedNodes) != int(want)-1 {
+		l.t.Fatalf("attempt %d without %v, want attempt %d; status:\n%s", status.Attempt, status.Operator.ExcludedNodes, want, l.describe(name))
 	}
 }

@@ -99,8 +99,8 @@ func TestSuspend(t *testing.T) {
 	l.schedule()
 	l.start()
 	l.settle("paused")
-	if status := l.get("paused").Status; status.Attempt != 2 || status.LostRuns != 1 {
-		t.Errorf("attempt %d, %d lost runs; want the second attempt, and one lost run", status.Attempt, status.LostRuns)
+	if status := l.get("paused").Status; status.Attempt != 2 || status.Operator.LostRuns != 1 {
+		t.Errorf("attempt %d, %d lost runs; want the second attempt, and one lost run", status.Attempt, status.Operator.LostRuns)
 	}
 	l.measure("paused", 2)
 }
@@ -355,7 +355,7 @@ func TestANodeThatRefusesAPodIsAvoided(t *testing.T) {
 		l.reap()
 	}
 	status := l.get("numa").Status
-	if status.Attempt != 2 || len(status.ExcludedNodes) != 1 || status.ExcludedNodes[0] != nodeName {
+	if status.Attempt != 2 || len(status.Operator.ExcludedNodes) != 1 || status.Operator.ExcludedNodes[0] != nodeName {
 		t.Fatalf("want the second attempt without %s; status:\n%s", nodeName, l.describe("numa"))
 	}
 	for _, pod := range l.pods() {

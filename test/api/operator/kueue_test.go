@@ -97,7 +97,7 @@ func TestATestInAQueueOfKueues(t *testing.T) {
 
 	l.evict()
 	l.await("the second attempt", func() bool { return l.get("a").Status.Attempt == 2 })
-	if n := l.get("a").Status.LostRuns; n != 1 {
+	if n := l.get("a").Status.Operator.LostRuns; n != 1 {
 		t.Errorf("%d runs were lost", n)
 	}
 	s.until("the next group", func() bool {

@@ -67,7 +67,7 @@ func TestATestGoesOnWhenAForeignPodFreesItsDevice(t *testing.T) {
 	s.until("its pods to be gone", func() bool {
 		return strings.HasPrefix(l.message("a", "Scheduled"), "GivenBack: its pods were given back")
 	})
-	if back := l.get("a").Status.GivenBack; back == nil || back.Times != 1 || !back.RetryTime.After(back.LastTime.Time) {
+	if back := l.get("a").Status.Operator.GivenBack; back == nil || back.Times != 1 || !back.RetryTime.After(back.LastTime.Time) {
 		t.Errorf("status.givenBack is %+v", back)
 	}
 	if free := s.free()[s.nodes[0]]; free != 2 {
@@ -80,7 +80,7 @@ func TestATestGoesOnWhenAForeignPodFreesItsDevice(t *testing.T) {
 	})
 	l.must(admin.Delete(t.Context(), stranger, client.GracePeriodSeconds(0)))
 	s.until("its end", func() bool { return l.complete("a") })
-	if back := l.get("a").Status.GivenBack; back != nil {
+	if back := l.get("a").Status.Operator.GivenBack; back != nil {
 		t.Errorf("it is measured, and status.givenBack is %+v", back)
 	}
 }

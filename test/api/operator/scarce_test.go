@@ -264,7 +264,7 @@ func (l *lab) goOn(name string) {
 	l.await("its time to be over", func() bool {
 		test := l.get(name)
 		patch := client.MergeFromWithOptions(test.DeepCopy(), client.MergeFromWithOptimisticLock{})
-		test.Status.GivenBack.LastTime, test.Status.GivenBack.RetryTime = metav1.Now(), metav1.Now()
+		test.Status.Operator.GivenBack.LastTime, test.Status.Operator.GivenBack.RetryTime = metav1.Now(), metav1.Now()
 		return admin.Status().Patch(l.t.Context(), test, patch) == nil
 	})
 }

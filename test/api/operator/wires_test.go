@@ -155,7 +155,7 @@ func TestPodsWaitForAPortForABoundedTime(t *testing.T) {
 	}
 	message := l.want("second", "Scheduled=False PortHeld")
 	status := l.get("second").Status
-	if status.Attempt != 2 || len(status.AwaitedPorts) != 2 || !strings.Contains(message, "holds no pods") {
+	if status.Attempt != 2 || len(status.Operator.AwaitedPorts) != 2 || !strings.Contains(message, "holds no pods") {
 		t.Errorf("it should wait without pods; status:\n%s", l.describe("second"))
 	}
 	l.holdsNothing("second")
@@ -172,7 +172,7 @@ func TestPodsWaitForAPortForABoundedTime(t *testing.T) {
 	if held := l.leases(); !slices.Equal(held, []string{"p0 second", "p1 second"}) {
 		t.Errorf("held are %v", held)
 	}
-	if ports := l.get("second").Status.AwaitedPorts; len(ports) > 0 {
+	if ports := l.get("second").Status.Operator.AwaitedPorts; len(ports) > 0 {
 		t.Errorf("it still waits for %v", ports)
 	}
 }

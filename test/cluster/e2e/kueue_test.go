@@ -37,7 +37,7 @@ func TestKueue(t *testing.T) {
 		s.want(first, "Complete=True Measured")
 		second := s.complete("second", patience)
 		s.want(second, "Complete=True Measured")
-		if at := second.Status.AdmissionTime; at == nil || at.Add(time.Second).Before(first.Status.CompletionTime.Time) {
+		if at := second.Status.Operator.AdmissionTime; at == nil || at.Add(time.Second).Before(first.Status.CompletionTime.Time) {
 			t.Errorf("the second was admitted at %v, and the first ended at %v", at, first.Status.CompletionTime)
 		}
 	})
@@ -47,7 +47,7 @@ func TestKueue(t *testing.T) {
 		s.enqueue("nightly", "night", links, limited, quick)
 		s.step("nightly", "Ramping")
 		s.enqueue("urgent", "day", links, limited, gentle)
-		void := s.await("nightly", "its run lost", time.Minute, func(t *lineratev1alpha1.LoadTest) bool { return t.Status.LostRuns == 1 })
+		void := s.await("nightly", "its run lost", time.Minute, func(t *lineratev1alpha1.LoadTest) bool { return t.Status.Operator.LostRuns == 1 })
 		s.want(void, "Scheduled=False Queued", "Complete=False Waiting")
 		if words := message(void, "Scheduled"); !strings.Contains(words, "Preempted") || void.Status.Result != nil {
 			t.Errorf("the message doesn't say why it was evicted: %s (result %v)", words, void.Status.Result)
@@ -62,9 +62,9 @@ func TestKueue(t *testing.T) {
 				t.Errorf("%d packets/s came through a limit of 10 000", packetsPerSecond)
 			}
 		}
-		if test.Status.Attempt != 2 || test.Status.LostRuns != 1 || test.Status.StartTime.Before(urgent.Status.CompletionTime) {
+		if test.Status.Attempt != 2 || test.Status.Operator.LostRuns != 1 || test.Status.StartTime.Before(urgent.Status.CompletionTime) {
 			t.Errorf("attempt %d began at %v after %d lost runs, want the second, after the urgent one's end at %v",
-				test.Status.Attempt, test.Status.StartTime, test.Status.LostRuns, urgent.Status.CompletionTime)
+				test.Status.Attempt, test.Status.StartTime, test.Status.Operator.LostRuns, urgent.Status.CompletionTime)
 		}
 	})
 	t.Run("a queue that is drained falls silent, and its tests can be ended in each way", func(t *testing.T) {

@@ -57,8 +57,8 @@ func TestALab(t *testing.T) {
 		s.quietOnce(struck)
 		s.truth(second, limit)
 		s.passed(second, "False", limit/2)
-		if r := s.report(second); second.Status.LostRuns != 1 || !r.Started.After(struck) {
-			s.Errorf("second lost %d runs, and its Report is of a run that began at %v; its runner was killed at %v", second.Status.LostRuns, r.Started, struck)
+		if r := s.report(second); second.Status.Operator.LostRuns != 1 || !r.Started.After(struck) {
+			s.Errorf("second lost %d runs, and its Report is of a run that began at %v; its runner was killed at %v", second.Status.Operator.LostRuns, r.Started, struck)
 		}
 		s.after(first, second)
 		s.released("second")

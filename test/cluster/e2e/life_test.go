@@ -65,14 +65,14 @@ func TestSuspends(t *testing.T) {
 		s.home()
 		test := s.condition("suspended", "Scheduled=False Suspended")
 		s.want(test, "Complete=False Waiting")
-		if test.Status.LostRuns != 1 || test.Status.Result != nil {
-			t.Errorf("want one lost run and no result, got %d and %+v", test.Status.LostRuns, test.Status.Result)
+		if test.Status.Operator.LostRuns != 1 || test.Status.Result != nil {
+			t.Errorf("want one lost run and no result, got %d and %+v", test.Status.Operator.LostRuns, test.Status.Result)
 		}
 		s.change("suspended", `{"suspend": false}`)
 		test = s.complete("suspended", patience)
 		s.answers(test, 10_000)
-		if test.Status.Attempt != 2 || test.Status.LostRuns != 1 {
-			t.Errorf("attempt %d after %d lost runs, want attempt 2 after 1", test.Status.Attempt, test.Status.LostRuns)
+		if test.Status.Attempt != 2 || test.Status.Operator.LostRuns != 1 {
+			t.Errorf("attempt %d after %d lost runs, want attempt 2 after 1", test.Status.Attempt, test.Status.Operator.LostRuns)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func TestATestThatOneOperatorBeganIsFinishedByTheNext(t *testing.T) {
 	}
 	test := s.complete("between", patience)
 	s.answers(test, 10_000)
-	if test.Status.Attempt != 1 || test.Status.LostRuns != 0 {
-		t.Errorf("attempt %d, %d lost runs: the run didn't go on undisturbed", test.Status.Attempt, test.Status.LostRuns)
+	if test.Status.Attempt != 1 || test.Status.Operator.LostRuns != 0 {
+		t.Errorf("attempt %d, %d lost runs: the run didn't go on undisturbed", test.Status.Attempt, test.Status.Operator.LostRuns)
 	}
 }

@@ -20,8 +20,8 @@ func TestUninstall(t *testing.T) {
 		s.installed(s.Context())
 		test := s.complete("orphan", time.Minute)
 		s.answers(test, 10_000)
-		if test.Status.Attempt != 1 || test.Status.LostRuns != 0 {
-			t.Errorf("attempt %d after %d lost runs, want the first attempt, and none lost", test.Status.Attempt, test.Status.LostRuns)
+		if test.Status.Attempt != 1 || test.Status.Operator.LostRuns != 0 {
+			t.Errorf("attempt %d after %d lost runs, want the first attempt, and none lost", test.Status.Attempt, test.Status.Operator.LostRuns)
 		}
 		s.released("orphan")
 	})

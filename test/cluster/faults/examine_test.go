@@ -27,7 +27,7 @@ func (p *play) tellsTheTruth() {
 	if goesOn, _, _ := condition(p.test, lineratev1alpha1.ConditionReconciling); goesOn != "" || (stalled == "True") == p.survives() || (stalled != "" && why != reason) {
 		p.Errorf("Reconciling=%s, Stalled=%s %s, and the test is complete: %s", goesOn, stalled, why, reason)
 	}
-	if lost := p.test.Status.LostRuns; lost != 0 && p.effect != anew || lost != 1 && p.effect == anew && p.phase != starting {
+	if lost := p.test.Status.Operator.LostRuns; lost != 0 && p.effect != anew || lost != 1 && p.effect == anew && p.phase != starting {
 		p.Errorf("lostRuns is %d", lost)
 	}
 	if p.survives() {

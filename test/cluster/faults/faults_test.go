@@ -116,8 +116,8 @@ func (p *play) measured() string {
 	if figures := figuresOf(p.test); figures != "" {
 		out = append(out, figures)
 	}
-	if p.test.Status.LostRuns > 0 {
-		out = append(out, fmt.Sprintf("lostRuns %d", p.test.Status.LostRuns))
+	if p.test.Status.Operator.LostRuns > 0 {
+		out = append(out, fmt.Sprintf("lostRuns %d", p.test.Status.Operator.LostRuns))
 	}
 	if p.report != nil && !p.survives() && p.test.Status.Result == nil {
 		out = append(out, fmt.Sprintf("none; %d windows kept in the Report", len(p.report.Windows)))

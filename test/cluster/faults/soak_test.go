@@ -24,7 +24,7 @@ func TestSoak(t *testing.T) {
 	for i := range *soak {
 		test, taken := p.run(fmt.Sprintf("soak-%d", i+1))
 		p.claimsNothingElse(test, p.readReport(test))
-		if lost := test.Status.LostRuns; lost != 0 {
+		if lost := test.Status.Operator.LostRuns; lost != 0 {
 			t.Errorf("%s: lostRuns is %d", test.Name, lost)
 		}
 		p.await("pods and devices to be given back", tidy, p.holdsNothing)
