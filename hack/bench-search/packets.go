@@ -214,16 +214,17 @@ func (b *bench) byOurs(ctx context.Context, classification goals.Classification)
 	}
 	row.repeated = repeats
 	for _, g := range r.Procedure.Conclude(r.Report.Windows).Goals {
-		row.found = append(row.found, bracket{packets(g.Lower), packets(g.Upper)})
+		row.found = append(row.found, bracket{packets(r.Report, g.Window), packets(r.Report, g.Lossy)})
 	}
 	return row, nil
 }
 
-func packets(b *procedure.GoalBound) float64 {
-	if b == nil {
+// packets is the load of a window, or 0 for none.
+func packets(r *report.Report, window int) float64 {
+	if window == procedure.NoWindow {
 		return 0
 	}
-	return mostPackets * float64(b.Load) / float64(units.One)
+	return mostPackets * r.Windows[window].Load.Float()
 }
 
 // byLibrary lets the library choose the trials, which the same driver carries out, with the same warm-up.

@@ -282,31 +282,11 @@ type LatencyAt struct {
 	Window, Void int
 }
 
-// GoalConclusion is what windows show of one of a search's goals.
+// GoalConclusion is what windows show of one of a procedure's goals.
 type GoalConclusion struct {
 	Conclusion
 
 	Name string
-	// Irregular is why the goal has no two bounds that are near enough to each other. Empty means that it has them.
-	Irregular string
-	// Lower is the highest load that met the goal with none below it that didn't, and Upper the lowest load that
-	// didn't. Nil means that there is none.
-	Lower, Upper *GoalBound
-	// Throughput is the conditional throughput, as a share of the full rate. It is the rate at which frames come back
-	// at Lower in the worst of those trials that the goal asks for. 0 means that there is none.
-	Throughput units.Ratio
-	// InitialTrial is how long the shortest trials are, and WrongClass the chance that one load is put on the wrong
-	// side, as in report.GoalResult. 0 means that there is none.
-	InitialTrial time.Duration
-	WrongClass   units.Ratio
-}
-
-// GoalBound is a load with the windows of all its trials, as indexes into the history, and how many of them were good.
-// Open counts the trials that were ended early for another goal and show nothing for this goal.
-type GoalBound struct {
-	Load       units.Ratio
-	Windows    []int
-	Good, Open int
 }
 
 // DirectionConclusion is what the windows show of one direction.

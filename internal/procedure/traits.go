@@ -9,6 +9,8 @@ type Traits struct {
 	FindsThroughput, FindsLossOverLoad bool
 	// FindsLoadOfLoss means that the procedure finds the load of a given loss, so that no loss is found of a load.
 	FindsLoadOfLoss bool
+	// TriesAfterPauses means that the load is found by trials, each of which begins after a pause.
+	TriesAfterPauses bool
 	// NamesLoss means that the procedure's Description says which loss is asked about, whatever the Plan allows.
 	NamesLoss bool
 	// GivesLoad means that the load is given, so that the figures are of what came back of it, whatever was lost.

@@ -148,6 +148,12 @@ func mark(q report.Quality, x, y, size float64) string {
 		p.to("L", x+size, y+size)
 		p.to("M", x+size, y-size)
 		p.to("L", x-size, y+size)
+	case report.SignMixed: // a square
+		p.to("M", x-size, y-size)
+		p.to("H", x+size)
+		p.to("V", y+size)
+		p.to("H", x-size)
+		p.WriteByte('Z')
 	case report.Good, report.Unjudged:
 		return circle(x, y, size)
 	default:
@@ -168,7 +174,7 @@ func circle(x, y, size float64) string {
 // qualityClass is the style sheet's name for a quality.
 func qualityClass(q report.Quality) string {
 	switch q {
-	case report.Good, report.Short, report.Lossy, report.Invalid, report.Unjudged:
+	case report.Good, report.Short, report.Lossy, report.Invalid, report.Unjudged, report.SignMixed:
 		return strings.ToLower(string(q))
 	}
 	return "invalid"

@@ -39,7 +39,6 @@ type testView struct {
 	answerView
 	resultTables
 	latencyTables
-	searchTables
 	Warnings []string
 	Evidence grid     // a row for each observation behind the answer
 	Doubts   []string // what single windows showed beside the result
@@ -71,6 +70,7 @@ type resultTables struct {
 	Sessions   grid   // of connections instead, with a row for each direction
 	PathDoubts string // why some of its cells are empty
 	Generators grid   // of several
+	Goals      grid   // with the answer of each, where there are several
 	Curve      grid   // of a frame loss curve, with a row for each load
 	Sections   []sectionView
 	Vitals     grid // of observers, with a row for each series
@@ -83,13 +83,6 @@ type latencyTables struct {
 	AtLoad       grid   // of latency by load, with a row for each load, direction and frame size
 	AtLoadWords  string // what it is
 	LatencyPlots []latencyPlot
-}
-
-// searchTables have a search's goals and trials.
-type searchTables struct {
-	Goals, Attributes grid      // a row for each goal
-	GoalWords         [2]string // what their columns are
-	Trials            []trialsView
 }
 
 // figure is a number for people, with the exact one behind it.
@@ -134,8 +127,8 @@ func newTestView(r *report.Report, reports []*report.Report, id string) (testVie
 	h := figures.HeadlineOf(r)
 	return testView{ID: id, Report: r, answerView: newAnswerView(r, h), resultTables: newResultTables(r, h, id),
 		latencyTables: newLatencyTables(r, reports, id),
-		searchTables:  newSearchTables(r, id), Warnings: warnings(r),
-		Evidence: gridOf(evidence{rows: r.Result.Evidence}.table()), Doubts: doubts(r), Facts: facts(r),
+		Warnings:      warnings(r),
+		Evidence:      gridOf(evidence{rows: r.Result.Evidence}.table()), Doubts: doubts(r), Facts: facts(r),
 		Graphs:  graphs(r, id),
 		Windows: windowViews(r), Plan: document.String()}, nil
 }
@@ -161,7 +154,7 @@ func newAnswerView(r *report.Report, h report.Headline) answerView {
 }
 
 func newResultTables(r *report.Report, h report.Headline, id string) (t resultTables) {
-	t.Vitals = gridOf(vitalsTable(r))
+	t.Vitals, t.Goals, t.Sections = gridOf(vitalsTable(r)), gridOf(goalsTable(r)), sectionViews(r, id)
 	if !h.Measured {
 		return t
 	}
@@ -173,7 +166,6 @@ func newResultTables(r *report.Report, h report.Headline, id string) (t resultTa
 	if len(r.Result.Curve) > 0 {
 		t.Curve = gridOf(curveTable(r))
 	}
-	t.Sections = sectionViews(r, id)
 	if len(r.Result.Generators) > 1 {
 		t.Generators = gridOf(generatorTable(r))
 	}
@@ -190,59 +182,12 @@ func newLatencyTables(r *report.Report, reports []*report.Report, id string) (t 
 	return t
 }
 
-func newSearchTables(r *report.Report, id string) searchTables {
-	t := searchTables{Attributes: gridOf(attributesTable(r)), Trials: trialsViews(r, id)}
-	if goals := goalsTable(r); goals != nil {
-		t.Goals, t.GoalWords = gridOf(goals), [2]string{boundsWords, attributesWords}
-	}
-	return t
-}
-
 // gridOf is a table as the page has it, or the zero grid for no table.
 func gridOf(t *table) grid {
 	if t == nil {
 		return grid{}
 	}
 	return t.grid(combined, nil)
-}
-
-// trialsView are a search's trials, drawn at two widths.
-type trialsView struct {
-	Caption  string
-	Drawings []drawing
-}
-
-// variedDirections are the directions that windows varied by themselves, in the Plan's order, or "" alone where all
-// varied together.
-func variedDirections(r *report.Report) (varied []string) {
-	for _, d := range report.PlanOf(r).Directions {
-		if slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Varied == d.Name() }) {
-			varied = append(varied, d.Name())
-		}
-	}
-	if len(varied) == 0 {
-		return []string{""}
-	}
-	return varied
-}
-
-// trialsViews are one drawing, or one for each direction that was searched by itself.
-func trialsViews(r *report.Report, id string) (views []trialsView) {
-	for i, name := range variedDirections(r) {
-		v := trialsView{Caption: "Trials: what was lost at each load"}
-		if name != "" {
-			v.Caption += ", " + name
-		}
-		for _, narrow := range []bool{false, true} {
-			if d, ok := newTrialsDrawing(r, id+"l"+strconv.Itoa(i), name, narrow); ok {
-				v.Drawings = append(v.Drawings, d)
-			}
-		}
-		if len(v.Drawings) > 0 {
-			views = append(views, v)
-		}
-	}
-	return views
 }
 
 // split takes a figure and its unit apart, so "299.75 kpps" is 299.75 and kpps.

@@ -57,7 +57,6 @@ func facts(r *report.Report) []fact {
 	if sentence := answer.Procedure(p); sentence != "" {
 		facts = append(facts, fact{Term: "procedure", Text: sentence})
 	}
-	facts = append(facts, searchFacts(r)...)
 	for _, l := range r.LineRates {
 		facts = append(facts, fact{Term: "line rate of " + l.Link, Text: wording.BitRate(int64(l.BitsPerSecond)) +
 			" at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})

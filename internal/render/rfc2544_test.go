@@ -115,7 +115,6 @@ func leaky(t *testing.T, reversed bool) *report.Report {
 	t.Helper()
 	r := searched(t)
 	goals := r.Result.Goals
-	goals[0].Irregular, goals[0].Lower, goals[0].ConditionalThroughput = "MinimumLossy", nil, 0
 	goals[0].Result = report.Result{Reason: report.NoCleanLoad, Message: "even 1 kpps lost frames"}
 	if reversed {
 		slices.Reverse(goals)

@@ -2,6 +2,7 @@ package render
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -24,10 +25,14 @@ func sectionTable(r *report.Report, s report.Section) *table {
 // addSections adds the tables that the procedure lays out, and what their columns are.
 func (s *section) addSections(r *report.Report) {
 	for _, part := range r.Result.Sections {
-		if !part.Evidence && part.Table != nil && len(part.Table.Rows) > 0 {
-			s.tables = append(s.tables, sectionTable(r, part))
-			s.caveats = append(s.caveats, part.Legend...)
+		if part.Table == nil || len(part.Table.Rows) == 0 {
+			continue
 		}
+		tables, caveats := &s.tables, &s.caveats
+		if part.Evidence {
+			tables, caveats = &s.evidence.tables, &s.evidence.caveats
+		}
+		*tables, *caveats = append(*tables, sectionTable(r, part)), append(*caveats, part.Legend...)
 	}
 }
 
@@ -50,7 +55,11 @@ func sectionViews(r *report.Report, id string) (views []sectionView) {
 			v.Table = gridOf(sectionTable(r, s))
 		case s.Plot != nil && len(s.Plot.Points) > 0:
 			for _, narrow := range []bool{false, true} {
-				v.Drawings = append(v.Drawings, newPlotDrawing(r, s, id+"s"+strconv.Itoa(i), narrow))
+				draw := newPlotDrawing
+				if s.Plot.Ordered {
+					draw = newOrderedDrawing
+				}
+				v.Drawings = append(v.Drawings, draw(r, s, id+"s"+strconv.Itoa(i), narrow))
 			}
 		default:
 			continue
@@ -72,7 +81,10 @@ type plotDrawing struct {
 func newPlotDrawing(r *report.Report, s report.Section, id string, narrow bool) drawing {
 	d := &plotDrawing{drawing: drawing{Class: "wide", Width: 1040, Height: 340, Title: s.Title}, plot: *s.Plot}
 	if len(r.Result.NearGenerators) > 0 {
-		d.plot.Interval.High = ""
+		d.plot.Intervals = slices.Clone(d.plot.Intervals)
+		for i := range d.plot.Intervals {
+			d.plot.Intervals[i].High = ""
+		}
 	}
 	left := 64.0
 	if narrow {
@@ -86,11 +98,7 @@ func newPlotDrawing(r *report.Report, s report.Section, id string, narrow bool) 
 	d.Desc += "."
 	low, high := d.reach()
 	d.base, d.x = low, axis{top: high - low, from: left, end: d.Width - 16}
-	ratios := []float64{d.plot.Limit.Float()}
-	for _, p := range d.plot.Points {
-		ratios = append(ratios, p.Y.Float())
-	}
-	d.y = lossAxisFor(ratios, 30, d.Height-46)
+	d.y = lossAxisFor(sharesOf(d.plot), 30, d.Height-46)
 	d.axes()
 	for i, c := range d.plot.Curves {
 		d.curve(c, i)
@@ -101,6 +109,27 @@ func newPlotDrawing(r *report.Report, s report.Section, id string, narrow bool) 
 		}
 	}
 	return d.drawing
+}
+
+// sharesOf are the shares that a plot's loss axis has to show.
+func sharesOf(p report.Plot) (shares []float64) {
+	for _, l := range p.Limits {
+		shares = append(shares, l.Y.Float())
+	}
+	for _, p := range p.Points {
+		shares = append(shares, p.Y.Float())
+	}
+	return shares
+}
+
+// limits marks a plot's limits across it.
+func (d *drawing) limits(p report.Plot, y lossAxis, left, right float64) {
+	for _, l := range p.Limits {
+		if height := y.position(l.Y.Float()); l.Y.Float() > 0 {
+			d.line("limit", left, height, right, height)
+			d.label("end limit", right, height-4, l.Title)
+		}
+	}
 }
 
 // reach is from where to where the x axis goes.
@@ -134,7 +163,10 @@ func (d *plotDrawing) point(p report.PlotPoint) {
 }
 
 func (d *plotDrawing) axes() {
-	if i := d.plot.Interval; i.Low != "" {
+	for _, i := range d.plot.Intervals {
+		if i.Low == "" {
+			continue
+		}
 		start, end := d.position(i.Low.Float()), d.x.end
 		if i.High != "" {
 			end = d.position(i.High.Float())
@@ -159,11 +191,7 @@ func (d *plotDrawing) axes() {
 		text += "; " + wording.Counted(beyond, "trial") + " at other loads not drawn"
 	}
 	d.label("end faint", d.x.end, d.Height-4, text)
-	if d.plot.Limit != "" {
-		lossY := d.y.position(d.plot.Limit.Float())
-		d.line("limit", d.x.from, lossY, d.x.end, lossY)
-		d.label("end limit", d.x.end, lossY-4, "loss ratio "+string(d.plot.Limit))
-	}
+	d.limits(d.plot, d.y, d.x.from, d.x.end)
 }
 
 // ticks are about six round values of the x axis.

@@ -56,7 +56,8 @@ func sectionsReport() *report.Report {
 				point(3, "9700", "0", report.Good)},
 			Curves: []report.PlotCurve{{Name: "a function", Points: []report.CurveValue{{X: "9000", Y: "0.0000000001"},
 				{X: "9500", Y: "0.001"}, {X: "10000", Y: "0.1"}}}},
-			Interval: report.PlotInterval{Title: "in here", Low: "9650", High: "9770"}, Limit: "0.00001"}},
+			Intervals: []report.PlotInterval{{Title: "in here", Low: "9650", High: "9770"}},
+			Limits:    []report.PlotLimit{{Title: "loss ratio 0.00001", Y: "0.00001"}}}},
 		{Title: "nothing", Plot: &report.Plot{}},
 	}
 	return r

@@ -63,8 +63,7 @@ func outcomeOf(v report.Verdict) report.Outcome {
 func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) section {
 	s := section{title: h.Title(), name: h.Name, summary: answer.Figure(r), standing: answer.Standing(r),
 		tone: standingTone(r), answer: answer.Sentence(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r)),
-		evidence: evidence{rows: r.Result.Evidence, doubts: doubts(r), facts: slices.Concat(searchFacts(r),
-			environmentFacts(r))}}
+		evidence: evidence{rows: r.Result.Evidence, doubts: doubts(r), facts: environmentFacts(r)}}
 	switch {
 	case report.HasFigure(r) && h.OfSessions:
 		s.tables = append(s.tables, sessionsTable(r))
@@ -74,19 +73,15 @@ func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) s
 	case report.HasFigure(r):
 		s.ofFrames(r)
 	}
+	if goals := goalsTable(r); goals != nil {
+		s.tables = append(s.tables, goals)
+	}
+	s.addSections(r)
 	if latency := atLoadTable(r, reports); latency != nil {
 		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, atLoadWordsOf(r))
 	}
 	if latency := latencyTable(r, reports); latency != nil {
 		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, latencyWords)
-	}
-	if goals := goalsTable(r); goals != nil {
-		s.tables = append(s.tables, goals)
-		s.caveats = append(s.caveats, boundsWords)
-	}
-	if attributes := attributesTable(r); attributes != nil {
-		s.evidence.tables = append(s.evidence.tables, attributes)
-		s.evidence.caveats = append(s.evidence.caveats, attributesWords)
 	}
 	if vitals := vitalsTable(r); vitals != nil {
 		s.tables = append(s.tables, vitals)
@@ -105,7 +100,6 @@ func (s *section) ofFrames(r *report.Report) {
 	if len(r.Result.Curve) > 0 {
 		s.tables = append(s.tables, curveTable(r))
 	}
-	s.addSections(r)
 	if len(r.Result.Generators) > 1 {
 		s.tables = append(s.tables, generatorTable(r))
 	}

@@ -18,7 +18,7 @@ func warnings(r *report.Report) []string {
 	var warnings []string
 	warnings = append(warnings, endingWarnings(r)...)
 	warnings = append(warnings, sharedWarnings(r)...)
-	warnings = append(warnings, irregularWarnings(r)...)
+	warnings = append(warnings, sectionWarnings(r)...)
 	warnings = append(warnings, resultWarnings(r)...)
 	warnings = append(warnings, pathWarnings(r)...)
 	warnings = append(warnings, linkWarnings(r)...)
@@ -34,6 +34,14 @@ func warnings(r *report.Report) []string {
 // doubts are what single windows showed beside the result. The result takes them into account.
 func doubts(r *report.Report) []string {
 	return slices.Concat(outvotedWarnings(r), burstWarnings(r), windowWarnings(r))
+}
+
+// sectionWarnings are the reasons to doubt what the procedure lays out.
+func sectionWarnings(r *report.Report) (warnings []string) {
+	for _, s := range r.Result.Sections {
+		warnings = append(warnings, s.Warnings...)
+	}
+	return warnings
 }
 
 func endingWarnings(r *report.Report) []string {

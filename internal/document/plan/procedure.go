@@ -48,7 +48,7 @@ type Reset struct {
 type Latency struct {
 	// At are the loads, as shares of the rate that the procedure found or held. 0 is single frames.
 	At []units.Ratio `json:"at"`
-	// Of names the search's goal whose rate is meant. It is empty where the procedure has no goals.
+	// Of names the procedure's goal whose rate is meant. It is empty where the procedure has no goals.
 	Of            string   `json:"of,omitempty"`
 	TrialDuration Duration `json:"trialDuration"`
 }
@@ -102,6 +102,32 @@ func (p *Procedure) SetOverloadTrial(lasts Duration) {
 	}
 	overload := *p.MaximumOfferedLoad
 	overload.TrialDuration, p.MaximumOfferedLoad = lasts, &overload
+}
+
+// ForGoal is the procedure as if the named goal were its only one. It is the procedure itself where no goal has this
+// name.
+func (p Procedure) ForGoal(name string) Procedure {
+	if p.Search == nil {
+		return p
+	}
+	for _, g := range p.Search.Goals {
+		if g.Name == name {
+			search := *p.Search
+			search.Goals = []Goal{g}
+			p.Search, p.MaxLossRatio = &search, g.LossRatio
+		}
+	}
+	return p
+}
+
+// WithoutWarmUp is the procedure without its warm-up, for all directions but the first.
+func (p Procedure) WithoutWarmUp() Procedure {
+	p.Ramp.WarmupDuration = 0
+	if p.Search != nil {
+		search := *p.Search
+		search.WarmupDuration, p.Search = 0, &search
+	}
+	return p
 }
 
 // TargetField names the field with the highest load that the procedure may ask for. It is empty where there is none.

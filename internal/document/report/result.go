@@ -78,6 +78,9 @@ type Result struct {
 	// Windows are the numbers of the windows that Directions and Total combine, where a load was held for several. It
 	// is empty where they are of Window alone.
 	Windows []int `json:"windows,omitempty"`
+	// Lossy is the number of the window of the lowest load, which lost frames, where there is no figure. It is 0 where
+	// there is one, or none of the windows shows it.
+	Lossy int `json:"lossy,omitempty"`
 	// Directions are the answer's figures, in the Plan's order, each with its Limit where a procedure searched for one.
 	Directions []Direction `json:"directions,omitempty"`
 	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them.
@@ -101,7 +104,7 @@ type Result struct {
 	Sections []Section `json:"sections,omitempty"`
 	// Curve are the figures of each load where the procedure measures a curve, the highest load first.
 	Curve []Figure `json:"curve,omitempty"`
-	// Goals is what was found of each goal, in the Plan's order, where the procedure is a search for several. The
+	// Goals is what was found of each goal, in the Plan's order, where the procedure has goals. The
 	// Result's own figures are the first one's.
 	Goals []GoalResult `json:"goals,omitempty"`
 	// Latency is how long frames were under way at each load that the Plan names, in its order. It is empty where
@@ -113,42 +116,13 @@ type Result struct {
 	SharedPorts []string `json:"sharedPorts,omitempty"`
 }
 
-// GoalResult is what a search found of one of its goals.
+// GoalResult is the answer of one of a procedure's goals, with figures as the Report's has them.
 type GoalResult struct {
-	Name string `json:"name"`
-	// Irregular is why the goal has no two bounds close enough to each other (MinimumLossy, MaximumClean,
-	// Unfinished). It is empty where the goal has.
-	Irregular string `json:"irregular,omitempty"`
-	// Lower is the relevant lower bound, the highest load that met the goal, as did all lower ones. Upper is the
-	// lowest load that didn't meet it. They are nil where there is none.
-	Lower *GoalBound `json:"lower,omitempty"`
-	Upper *GoalBound `json:"upper,omitempty"`
-	// ConditionalThroughput is a share of the full rate, in each direction. It is what comes back at Lower in the
-	// least of those trials that the goal asks for (draft-ietf-bmwg-mlrsearch).
-	ConditionalThroughput units.Ratio `json:"conditionalThroughput,omitempty"`
-	// InitialTrialDuration is how long the shortest trials were, which explore. The Plan has everything else about
-	// the goal.
-	InitialTrialDuration plan.Duration `json:"initialTrialDuration,omitempty"`
-	// WrongClass is the probability that one load is put on the wrong side of the goal if each trial there is bad
-	// with a probability of 0.2, or of 0.8, independently of the others. It is 0 where it wasn't computed.
-	WrongClass units.Ratio `json:"wrongClass,omitempty"`
-	// Result is the goal's own answer, with figures as the Report's has them.
+	Name   string `json:"name"`
 	Result Result `json:"result"`
 }
 
-// GoalBound is a load that bounds a goal's answer.
-type GoalBound struct {
-	// Load is a share of the full rate, Intended what that is in all directions together.
-	Load     units.Ratio `json:"load"`
-	Intended Flow        `json:"intended"`
-	// Windows are the numbers of all trials at this load, Good how many of them lost no more than the goal allows.
-	// Open is how many were ended early for another goal, before they showed whether they lost more.
-	Windows []int `json:"windows"`
-	Good    int   `json:"good,omitempty"`
-	Open    int   `json:"open,omitempty"`
-}
-
-// ForGoal is the Report as if the named goal of its search were the only one. Its Result is that goal's, and its
+// ForGoal is the Report as if the named goal of its procedure were the only one. Its Result is that goal's, and its
 // Plan allows that goal's loss. Without a name it is the Report. It returns false where the Report has no goal of
 // this name. The Report itself is unchanged.
 func (r *Report) ForGoal(name string) (*Report, bool) {
@@ -162,13 +136,9 @@ func (r *Report) ForGoal(name string) (*Report, bool) {
 	view := *r
 	view.Result = r.Result.Goals[i].Result
 	view.Result.Goals = r.Result.Goals[i : i+1]
-	if r.Plan != nil && r.Plan.Procedure.Search != nil {
+	if r.Plan != nil {
 		p := *r.Plan
-		for _, g := range p.Procedure.Search.Goals {
-			if g.Name == name {
-				p.Procedure.MaxLossRatio = g.LossRatio
-			}
-		}
+		p.Procedure = p.Procedure.ForGoal(name)
 		view.Plan = &p
 	}
 	return &view, true

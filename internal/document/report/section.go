@@ -9,6 +9,8 @@ type Section struct {
 	// Evidence says that the section is for whoever asks how the answer came about. Pages fold it away, and other
 	// formats for people leave it out.
 	Evidence bool `json:"evidence,omitempty"`
+	// Warnings are reasons to doubt what the section shows, a sentence each.
+	Warnings []string `json:"warnings,omitempty"`
 
 	Table *SectionTable `json:"table,omitempty"`
 	Plot  *Plot         `json:"plot,omitempty"`
@@ -44,17 +46,25 @@ func (r Result) CellText(c SectionCell) string {
 //
 //	100 % ┤          ◆ ─
 //	  1 % ┤       ▒◆/        Points, a Curve
-//	ratio ┤╌╌╌╌╌╌╌▒/╌╌╌╌     Limit
-//	  0 % ┤ ●  ●  ▒          Interval
+//	ratio ┤╌╌╌╌╌╌╌▒/╌╌╌╌     a Limit
+//	  0 % ┤ ●  ●  ▒          an Interval
 //	      └────────────── load
 type Plot struct {
-	X        PlotAxis     `json:"x"`
-	Y        PlotAxis     `json:"y"`
-	Points   []PlotPoint  `json:"points,omitempty"`
-	Curves   []PlotCurve  `json:"curves,omitempty"`
-	Interval PlotInterval `json:"interval,omitzero"`
-	// Limit is a share that is marked across the plot, and empty for none.
-	Limit Number `json:"limit,omitempty"`
+	X      PlotAxis    `json:"x"`
+	Y      PlotAxis    `json:"y"`
+	Points []PlotPoint `json:"points,omitempty"`
+	Curves []PlotCurve `json:"curves,omitempty"`
+	// Ordered puts the points side by side by X, not to scale, where most are close to each other. Each Interval has a
+	// line of its own then, and a path leads from window to window.
+	Ordered   bool           `json:"ordered,omitempty"`
+	Intervals []PlotInterval `json:"intervals,omitempty"`
+	Limits    []PlotLimit    `json:"limits,omitempty"`
+}
+
+// PlotLimit is a share that is marked across the plot, unless it is 0.
+type PlotLimit struct {
+	Title string `json:"title"`
+	Y     Number `json:"y"`
 }
 
 // PlotAxis is an axis. Low and High are the part of it that is drawn, and empty for all that there is. An axis of
@@ -65,6 +75,9 @@ type PlotAxis struct {
 	Low   Number `json:"low,omitempty"`
 	High  Number `json:"high,omitempty"`
 }
+
+// SignMixed marks a trial that is good for one of the procedure's goals and not for another.
+const SignMixed Quality = "Mixed"
 
 // PlotPoint is a trial, by the number of its window.
 type PlotPoint struct {
@@ -87,7 +100,7 @@ type CurveValue struct {
 	Y Number `json:"y"`
 }
 
-// PlotInterval is a part of the x axis. An empty High means that it is open. A High is known by lost frames, and is no
+// PlotInterval is a part of the x axis. It is open where Low or High is empty. A High is known by lost frames, and is no
 // claim near the generators' own limit.
 type PlotInterval struct {
 	Title string `json:"title"`

@@ -34,8 +34,14 @@ func (e Procedure) Conclude(history []report.Window) procedure.Conclusion {
 		c.Sentence = e.sentence(c, atOnce, conclusions, history) + e.hiddenLossSentence(c, atOnce, history)
 	}
 	c.Goals = e.goals(c, conclusions, history)
+	for i, name := range e.directions() {
+		for _, s := range conclusions[i].Sections {
+			s.Title += ", " + name
+			c.Sections = append(c.Sections, s)
+		}
+	}
 	if atOnce.decided {
-		c.Sections = []report.Section{atOnceSection(atOnce.verdict, history[atOnce.window])}
+		c.Sections = append(c.Sections, atOnceSection(atOnce.verdict, history[atOnce.window]))
 	}
 	return c
 }
@@ -51,11 +57,6 @@ func (e Procedure) goals(whole procedure.Conclusion, perDirection []procedure.Co
 	var goals []procedure.GoalConclusion
 	for g := range count {
 		goal := procedure.GoalConclusion{Name: perDirection[0].Goals[g].Name, Conclusion: whole}
-		for i := range perDirection {
-			part := perDirection[i].Goals[g]
-			goal.Irregular, goal.InitialTrial, goal.WrongClass = cmp.Or(goal.Irregular, part.Irregular),
-				part.InitialTrial, max(goal.WrongClass, part.WrongClass)
-		}
 		if g > 0 {
 			goal.Conclusion = procedure.Unanswered()
 			goal.Finished, goal.Ending = whole.Finished, whole.Ending
@@ -101,7 +102,7 @@ func (e Procedure) whole(c *procedure.Conclusion, atOnce votes, history []report
 			report.SumUnjudged
 	case atOnce.verdict == report.Lossy:
 		c.Window, c.Reason, c.Detail, c.Confirmed = atOnce.window, report.LoadHeld, report.LimitsTogether,
-			e.plan.Ramp.ConfirmDuration > 0 || e.plan.Search != nil
+			e.plan.Ramp.ConfirmDuration > 0 || e.findsByTrials()
 	default:
 		c.Window = atOnce.window
 		c.Reason, c.Saturated, c.Confirmed, c.Resolution = sumOf(c.Directions)

@@ -23,13 +23,8 @@ type Procedure struct {
 // New is the procedure that the Plan describes, which must have a member each. newSingle makes the ramp or search of
 // one direction.
 func New(p plan.Procedure, newSingle func(plan.Procedure) procedure.Procedure) Procedure {
-	single := p
-	single.EachDirection, single.Ramp.WarmupDuration = nil, 0
-	if p.Search != nil {
-		search := *p.Search
-		search.WarmupDuration = 0
-		single.Search = &search
-	}
+	single := p.WithoutWarmUp()
+	single.EachDirection = nil
 	return Procedure{plan: p, warming: newSingle(p), single: newSingle(single)}
 }
 
@@ -126,7 +121,7 @@ func (e Procedure) Remaining(history []report.Window) time.Duration {
 func (e Procedure) Describe() procedure.Description {
 	d := e.warming.Describe()
 	steps, lasts := "ramp, confirmation and hold", e.plan.Ramp.ConfirmDuration.Std()
-	if e.plan.Search != nil {
+	if e.findsByTrials() {
 		steps, lasts = "trials", e.holdTime()
 	}
 	d.Parts = fmt.Sprintf("warm-up, %s of each of %d directions, and all of them together", steps, len(e.directions()))

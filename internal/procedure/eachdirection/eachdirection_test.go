@@ -188,8 +188,7 @@ func varied() (history []report.Window) {
 	return history
 }
 
-// All together is confirmed where each direction is, and a goal of theirs is as wrong as the more doubtful one
-// of them may be.
+// All together is confirmed where each direction is, and each direction's own sections bear its name.
 func TestTheWholeIsAsCertainAsTheLeastCertainDirection(t *testing.T) {
 	for name, confirmed := range map[string][2]bool{"both": {true, true}, "the second": {false, true},
 		"the first": {true, false}} {
@@ -197,10 +196,10 @@ func TestTheWholeIsAsCertainAsTheLeastCertainDirection(t *testing.T) {
 		for i, direction := range []string{westEast, eastWest} {
 			conclusion := procedure.Conclusion{Reason: report.LossAboveLimit, Saturated: true, Confirmed: confirmed[i],
 				Window: 0, Lossy: 0}
-			for _, doubt := range []units.Ratio{units.One / 10, units.One / 20} {
-				conclusion.Goals = append(conclusion.Goals, procedure.GoalConclusion{Conclusion: conclusion,
-					WrongClass: doubt / units.Ratio(1+i)})
+			for _, name := range []string{"NDR", "PDR"} {
+				conclusion.Goals = append(conclusion.Goals, procedure.GoalConclusion{Conclusion: conclusion, Name: name})
 			}
+			conclusion.Sections = []report.Section{{Title: "Bounds of each goal"}}
 			found[direction] = conclusion
 		}
 		c := eachdirection.New(procedureOf(),
@@ -208,8 +207,9 @@ func TestTheWholeIsAsCertainAsTheLeastCertainDirection(t *testing.T) {
 		if !c.Saturated || c.Confirmed != (confirmed[0] && confirmed[1]) {
 			t.Errorf("confirmed is %s, and of both together it is %t", name, c.Confirmed)
 		}
-		if len(c.Goals) != 2 || c.Goals[0].WrongClass != units.One/10 || c.Goals[1].WrongClass != units.One/20 {
-			t.Errorf("%+v", c.Goals)
+		if len(c.Goals) != 2 || c.Goals[1].Confirmed || len(c.Sections) != 3 ||
+			c.Sections[1].Title != "Bounds of each goal, "+eastWest {
+			t.Errorf("%+v, sections %+v", c.Goals, c.Sections)
 		}
 	}
 }

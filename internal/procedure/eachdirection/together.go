@@ -39,7 +39,7 @@ func (e Procedure) allAtOnce(history []report.Window, previous string) procedure
 	s := procedure.Step{Kind: procedure.Hold, Phase: report.AllAtOnce, Load: slices.Max(loads), Loads: loads,
 		Settle: e.plan.Ramp.Settle.Std(), Reason: v.reason}
 	s.Judge = lasts - s.Settle
-	if drained || e.plan.Search != nil {
+	if drained || e.findsByTrials() {
 		s.Kind, s.Settle = procedure.Trial, 0
 	}
 	if v.windows == 0 {
@@ -54,11 +54,14 @@ func (e Procedure) byTrial(answer report.Window) bool {
 	return e.single.Bound().Trial > 0 && answer.Phase == report.Confirm && !answer.HasEdges()
 }
 
-// holdTime is how long all is held at once, with settling. It is as long as a confirmation, or as a step where nothing
-// is to be confirmed, and of a search as long as the trials that decide.
+// findsByTrials reports whether each direction's answer is found by trials, and not by loads that are held.
+func (e Procedure) findsByTrials() bool { return e.single.Bound().EndsByTrial() }
+
+// holdTime is how long all is held at once, with settling. It is as long as the trials that decide, or as a
+// confirmation, or as a step where nothing is to be confirmed.
 func (e Procedure) holdTime() time.Duration {
-	if s := e.plan.Search; s != nil && len(s.Goals) > 0 {
-		return s.Goals[0].FinalTrialDuration.Std()
+	if trial := e.single.Describe().Trial; trial > 0 {
+		return trial
 	}
 	r := e.plan.Ramp
 	if r.ConfirmDuration > 0 {

@@ -43,13 +43,9 @@ func splitHistory(history []report.Window) (main, trials []report.Window) {
 func (a Procedure) rate(main []report.Window) units.Ratio {
 	c := a.result.Conclude(main)
 	for _, g := range c.Goals {
-		if g.Name != a.plan.Of {
-			continue
+		if g.Name == a.plan.Of {
+			c = g.Conclusion
 		}
-		if g.Lower == nil {
-			return 0
-		}
-		return g.Lower.Load
 	}
 	if c.Window == procedure.NoWindow {
 		return 0

@@ -1,6 +1,7 @@
 package latency_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,9 +35,9 @@ func (f found) Conclude(history []report.Window) procedure.Conclusion {
 		c.Window = 0
 	}
 	for name, load := range f.goals {
-		g := procedure.GoalConclusion{Name: name}
+		g := procedure.GoalConclusion{Name: name, Conclusion: procedure.Unanswered()}
 		if load > 0 {
-			g.Lower = &procedure.GoalBound{Load: load}
+			g.Window = slices.IndexFunc(history, func(w report.Window) bool { return w.Load == load })
 		}
 		c.Goals = append(c.Goals, g)
 	}
@@ -112,7 +113,9 @@ func TestLoadsAreSharesOfTheGoalThatIsNamed(t *testing.T) {
 	named := loads
 	named.Of = "PDR"
 	f := found{load: units.One / 2, goals: map[string]units.Ratio{"NDR": units.One / 2, "PDR": units.One / 5}}
-	if s := latency.New(named, f).Next([]report.Window{answer, trial(report.Good)}); s.Load != units.One/10 {
+	lower := answer
+	lower.Load = units.One / 5
+	if s := latency.New(named, f).Next([]report.Window{answer, lower, trial(report.Good)}); s.Load != units.One/10 {
 		t.Errorf("%+v", s)
 	}
 	f.goals["PDR"] = 0

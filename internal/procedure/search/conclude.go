@@ -25,14 +25,15 @@ func (s Search) Conclude(history []report.Window) procedure.Conclusion {
 	}
 	var clauses []string
 	var conclusions []procedure.GoalConclusion
-	for _, v := range s.verdicts(&c, history) {
-		g := v.trialsConclusion()
-		g.Sentence = v.sentence(g) + v.steadySentence()
-		v.concludeSteady(&g)
+	verdicts := s.verdicts(&c, history)
+	for _, v := range verdicts {
+		g := procedure.GoalConclusion{Name: v.goal.Name, Conclusion: v.trialsConclusion()}
+		g.Sentence = v.sentence(g.Conclusion) + v.steadySentence()
+		v.concludeSteady(&g.Conclusion)
 		conclusions, clauses = append(conclusions, g), append(clauses, g.Sentence)
 	}
 	whole := conclusions[0].Conclusion
-	whole.Goals, whole.Sentence = conclusions, strings.Join(clauses, "; ")
+	whole.Goals, whole.Sentence, whole.Sections = conclusions, strings.Join(clauses, "; "), s.sections(verdicts, history)
 	whole.Finished, whole.Ending = unanswered.Finished, unanswered.Ending
 	return whole
 }
@@ -58,25 +59,32 @@ func (s Search) verdicts(c *course, history []report.Window) (verdicts []verdict
 // trialsConclusion is the goal's conclusion from the trials alone. An answer is a limit only where each direction's own
 // loss bounds it. Frames that generators did not send, or lost themselves, make a bound in the reference's arithmetic,
 // but no bound of the device.
-func (v verdict) trialsConclusion() procedure.GoalConclusion {
-	g := procedure.GoalConclusion{Name: v.goal.Name, Irregular: v.found.Irregular, Lower: v.bound(v.found.Lower),
-		Upper:        v.bound(v.found.Upper),
-		InitialTrial: v.settings.Goals[v.index].InitialTrial, WrongClass: chance(v.found.WrongClass)}
-	g.Conclusion = procedure.Unanswered()
+func (v verdict) trialsConclusion() procedure.Conclusion {
+	c := procedure.Unanswered()
 	if v.found.Upper != nil {
-		g.Lossy = v.worst(v.found.Upper)
+		c.Lossy = v.worst(v.found.Upper)
 	}
 	switch {
 	case v.found.Lower != nil:
-		g.Window, g.Confirmed = v.median(), true
-		g.Throughput = units.Ratio(math.Floor(v.found.ConditionalThroughput * float64(units.One)))
-		v.concludeDirections(&g.Conclusion)
+		c.Window, c.Confirmed = v.median(), true
+		v.concludeDirections(&c)
 	case v.found.Upper != nil && v.bySureLossOf(-1).Upper != nil:
-		g.Reason = report.NoCleanLoad
+		c.Reason, c.Lossy = report.NoCleanLoad, v.firstLossy()
 	case v.found.Upper != nil:
-		g.Reason = v.reasonOfUpperBound()
+		c.Reason = v.reasonOfUpperBound()
 	}
-	return g
+	return c
+}
+
+// firstLossy is the window of the upper bound's first trial in which some direction surely lost more than the goal
+// allows.
+func (v verdict) firstLossy() int {
+	for _, i := range v.found.Upper.Trials {
+		if window := v.trials[i].window; procedure.LostAbove(v.history[window].Directions, v.goal.LossRatio) {
+			return window
+		}
+	}
+	return v.worst(v.found.Upper)
 }
 
 // chance is a probability as documents have it, and 0 where it is unknown.
@@ -85,25 +93,6 @@ func chance(p float64) units.Ratio {
 		return 0
 	}
 	return max(1, units.RatioOfShare(min(p, 1)))
-}
-
-// bound is a bound with its load and the windows of its trials. Nil means that there is none.
-func (v verdict) bound(b *goals.Bound) *procedure.GoalBound {
-	if b == nil {
-		return nil
-	}
-	bound := &procedure.GoalBound{Load: loadOf(b.Load)}
-	for _, i := range b.Trials {
-		bound.Windows = append(bound.Windows, v.trials[i].window)
-		switch t := v.trials[i]; {
-		case t.LossRatio > v.goal.LossRatio.Float():
-		case t.Stopped: // which showed only that it was bad for a stricter goal
-			bound.Open++
-		default:
-			bound.Good++
-		}
-	}
-	return bound
 }
 
 // median is the window of the trial that the conditional throughput is of. Among the whole trials at the lower bound,
@@ -253,48 +242,45 @@ func offeredLoad(w report.Window, direction int) units.Ratio {
 func width(lo, hi units.Ratio) units.Ratio { return units.RatioOf(int64(hi-lo), int64(hi)) }
 
 // sentence has a goal's bounds with the trials behind them.
-func (v verdict) sentence(g procedure.GoalConclusion) string {
-	text := g.Name + ": "
+func (v verdict) sentence(c procedure.Conclusion) string {
+	text := v.goal.Name + ": "
+	lower, upper := v.found.Lower, v.found.Upper
 	switch {
-	case g.Lower != nil:
-		text += fmt.Sprintf("met at %s (%s)", intendedText(v.history[g.Lower.Windows[0]]), v.goodTrialsText(g.Lower))
-	case g.Reason == report.NoCleanLoad:
+	case lower != nil:
+		text += fmt.Sprintf("met at %s (%s)", wording.PacketRate(v.intended(lower)), v.goodTrialsText(lower))
+	case c.Reason == report.NoCleanLoad:
 		text += "irregular, no load met it"
-	case g.Upper != nil:
+	case upper != nil:
 		text += "irregular, no load is known to meet it"
 	default:
 		return text + "not decided"
 	}
 	switch {
-	case g.Upper != nil:
-		w := v.history[g.Lossy]
-		text += fmt.Sprintf(", not met at %s (%s; window %d, %s)", intendedText(w), v.goodTrialsText(g.Upper), w.Number,
-			worstLoss(w))
-	case g.Irregular == goals.MaximumClean:
+	case upper != nil:
+		w := v.history[c.Lossy]
+		text += fmt.Sprintf(", not met at %s (%s; window %d, %s)", wording.PacketRate(v.intended(upper)),
+			v.goodTrialsText(upper), w.Number, worstLoss(w))
+	case v.found.Irregular == goals.MaximumClean:
 		text += ", which is the highest load: irregular, the limit lies there or above"
 	default:
 		text += ", and what lies above was not decided"
 	}
-	if g.Lower != nil && g.Upper != nil && !g.Saturated {
+	if lower != nil && upper != nil && !c.Saturated {
 		text += fmt.Sprintf(", but not every direction is shown to lose frames of the device (%s): a lower bound",
-			g.Reason)
+			c.Reason)
 	}
 	return text
 }
 
 // goodTrialsText says how many of a bound's trials lost no more than the goal allows, of the trials that show it.
-func (v verdict) goodTrialsText(b *procedure.GoalBound) string {
-	text := fmt.Sprintf("%d of %s lost at most %s %%", b.Good, wording.Counted(len(b.Windows)-b.Open, "trial"),
+func (v verdict) goodTrialsText(b *goals.Bound) string {
+	g := v.goodTrials(b)
+	text := fmt.Sprintf("%d of %s lost at most %s %%", g.good, wording.Counted(g.all, "trial"),
 		v.goal.LossRatio.Percent())
-	if b.Open > 0 {
-		text += fmt.Sprintf(", %d more ended early for another goal", b.Open)
+	if g.open > 0 {
+		text += fmt.Sprintf(", %d more ended early for another goal", g.open)
 	}
 	return text
-}
-
-// intendedText is the intended rate of all directions together.
-func intendedText(w report.Window) string {
-	return wording.PacketRate(measure.Sum(w.Directions, nil).Intended.PacketsPerSecond)
 }
 
 // worstLoss is what the direction lost that lost most.

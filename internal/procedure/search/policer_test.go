@@ -45,9 +45,8 @@ func TestTrialsOfAPolicerClaimTheCommittedRateAlone(t *testing.T) {
 				committed := 200 + rnd.Float64()*6000
 				p := search.New(planned(bothWays[rnd.IntN(2)], lasting(trial)))
 				history, trace := CarryOutBy(t, p, policed(committed, depth))
-				c := p.Conclude(history)
 				for i, loss := range []float64{0, 0.005} {
-					g, truth := c.Goals[i], committed/(1-loss)
+					g, truth := p.Found(history)[i], committed/(1-loss)
 					if g.Window == procedure.NoWindow || !g.Saturated || rate(history[g.Window].Load) > truth*1.0051 ||
 						rate(history[g.Window].Load) < truth*0.99 {
 						t.Errorf("trials of %s, %.0f packets/s and a bucket of %s: %s is %+v\n%s", trial, committed,

@@ -227,20 +227,23 @@ func (s Search) Remaining(history []report.Window) time.Duration {
 	return min(max(remaining, c.ask.Duration), s.Bound().Time)
 }
 
-// Describe says what is searched for.
+// Describe says what is searched for, and how long the trials last that decide the first goal.
 func (s Search) Describe() procedure.Description {
+	var d procedure.Description
+	if len(s.plan.Goals) > 0 {
+		d.Trial = s.plan.Goals[0].FinalTrialDuration.Std()
+	}
 	if s.plan.MaxRate.IsZero() {
-		return procedure.Description{}
+		return d
 	}
 	var goalTexts []string
 	for _, g := range s.plan.Goals {
 		goalTexts = append(goalTexts, fmt.Sprintf("%s (at most %s %% lost)", g.Name, g.LossRatio.Percent()))
 	}
-	return procedure.Description{Parts: "warm-up and trials",
-		OnTop: "what a device that loses now and then, and disturbed trials, repeat",
-		Sentence: fmt.Sprintf("search for %s between %s and %s per direction, in trials of up to %s each, classified "+
-			"by %s", strings.Join(goalTexts, " and "), s.plan.MinRate, s.plan.MaxRate,
-			s.longestTrial(), s.plan.Classification)}
+	d.Parts, d.OnTop = "warm-up and trials", "what a device that loses now and then, and disturbed trials, repeat"
+	d.Sentence = fmt.Sprintf("search for %s between %s and %s per direction, in trials of up to %s each, classified by %s",
+		strings.Join(goalTexts, " and "), s.plan.MinRate, s.plan.MaxRate, s.longestTrial(), s.plan.Classification)
+	return d
 }
 
 func (s Search) longestTrial() (longest time.Duration) {

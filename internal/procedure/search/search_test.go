@@ -59,7 +59,7 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 				t.Fatalf("%+v", c)
 			}
 			for i, loss := range []float64{0, 0.005} {
-				g, truth := c.Goals[i], limit/(1-loss)
+				g, truth := p.Found(history)[i], limit/(1-loss)
 				frame := 1.0 // whether a frame of a trial is lost is a matter of rounding
 				low, high := rate(g.Lower.Load), rate(g.Upper.Load)
 				if low > truth+frame || high < truth-frame || high-low > 0.0051*high || g.Irregular != "" {
@@ -87,7 +87,7 @@ func TestAWeakGeneratorIsNoLimit(t *testing.T) {
 	for _, classify := range bothWays {
 		p := search.New(planned(classify))
 		history, _ := CarryOut(t, p, Limited(15_000).Throttled(8_000))
-		for _, g := range p.Conclude(history).Goals {
+		for _, g := range p.Found(history) {
 			if g.Saturated || g.Reason != report.GeneratorLimited || rate(g.Lower.Load) > 8_100 ||
 				rate(g.Lower.Load) < 7_800 {
 				t.Errorf("%+v", g)
@@ -114,7 +114,7 @@ func TestAWeakReceiverIsNoLimit(t *testing.T) {
 			}
 			w.Quality, w.Reason = measure.Worst(w.Directions)
 		})
-		for _, g := range p.Conclude(history).Goals {
+		for _, g := range p.Found(history) {
 			if g.Saturated || g.Reason != report.GeneratorLimited || rate(g.Lower.Load) > 8_100 ||
 				rate(g.Lower.Load) < 7_800 {
 				t.Errorf("%+v", g)
@@ -127,7 +127,7 @@ func TestAWeakReceiverIsNoLimit(t *testing.T) {
 func TestOneDirectionSetsTheLoadOfBoth(t *testing.T) {
 	p := search.New(planned())
 	history, _ := CarryOutOf(t, p, [2]Device{Limited(15_000), Limited(4_000)})
-	for _, g := range p.Conclude(history).Goals {
+	for _, g := range p.Found(history) {
 		if g.Saturated || g.Reason != report.OtherDirection || g.Directions[0].Saturated ||
 			g.Directions[0].Reason != report.OtherDirection || !g.Directions[1].Saturated ||
 			rate(g.Lower.Load) < 3_950 || rate(g.Upper.Load) > 4_050 {
@@ -151,7 +151,7 @@ func TestDirectionsThatFailByTurns(t *testing.T) {
 	for _, classify := range bothWays {
 		p := search.New(planned(classify))
 		history, trace := CarryOutOf(t, p, [2]Device{mixed(0), mixed(1)})
-		for _, g := range p.Conclude(history).Goals {
+		for _, g := range p.Found(history) {
 			if low, high := rate(g.Lower.Load), rate(g.Upper.Load); !g.Saturated || g.Reason != report.LossAboveLimit ||
 				g.Irregular != "" || high-low > 0.0051*high || low > limit*1.003/0.995 || high < limit*0.997 {
 				t.Errorf("%s is %+v\n%s", g.Name, g, strings.Join(trace, "\n"))
@@ -234,7 +234,8 @@ func TestADeviceThatLosesOfEveryLoad(t *testing.T) {
 		leaky := func(_ int, asked float64) (offered, received float64) { return asked, min(0.998*asked, 7_000) }
 		history, _ := CarryOut(t, p, leaky)
 		c := p.Conclude(history)
-		ndr, pdr := c.Goals[0], c.Goals[1]
+		found := p.Found(history)
+		ndr, pdr := found[0], found[1]
 		if ndr.Irregular != goals.MinimumLossy || ndr.Reason != report.NoCleanLoad ||
 			ndr.Window != procedure.NoWindow || ndr.Lower != nil || rate(ndr.Upper.Load) != 1000 {
 			t.Errorf("NDR is %+v", ndr)
@@ -252,7 +253,7 @@ func TestADeviceThatLosesOfEveryLoad(t *testing.T) {
 func TestADeviceThatLosesNothing(t *testing.T) {
 	p := search.New(planned())
 	history, _ := CarryOut(t, p, Limited(1e9))
-	for _, g := range p.Conclude(history).Goals {
+	for _, g := range p.Found(history) {
 		if g.Irregular != goals.MaximumClean || g.Saturated || !g.Confirmed || g.Reason != report.TargetReached ||
 			g.Lower.Load != units.One || g.Upper != nil || history[g.Window].Load != units.One {
 			t.Errorf("%+v", g)
@@ -265,7 +266,7 @@ func TestDisturbedTrialsAreRepeated(t *testing.T) {
 	p := search.New(planned())
 	calm, _ := CarryOut(t, p, Limited(5_000))
 	partial, trace := CarryOut(t, p, Limited(5_000), Void("link west was down", 3, 4, 9))
-	if len(partial) != len(calm)+3 || p.Conclude(partial).Goals[0].Lower.Load != p.Conclude(calm).Goals[0].Lower.Load {
+	if len(partial) != len(calm)+3 || p.Found(partial)[0].Lower.Load != p.Found(calm)[0].Lower.Load {
 		t.Errorf("%d windows after %d", len(partial), len(calm))
 	}
 	if !slices.Contains(trace, "window 4 is repeated, as it could not be judged: link west was down") {
@@ -279,7 +280,7 @@ func TestDisturbedTrialsAreRepeated(t *testing.T) {
 			}
 		}
 	})
-	for _, g := range p.Conclude(history).Goals {
+	for _, g := range p.Found(history) {
 		if g.Saturated || g.Reason != report.Inconclusive || rate(g.Lower.Load) > 3_000 {
 			t.Errorf("nobody knows what is above 3000, and %+v", g)
 		}

@@ -213,38 +213,38 @@ func (s Search) mostHeldTogether() (windows int, span time.Duration) {
 }
 
 // concludeSteady makes a goal's conclusion claim no more than what holds right after an overload.
-func (v verdict) concludeSteady(g *procedure.GoalConclusion) {
+func (v verdict) concludeSteady(c *procedure.Conclusion) {
 	if len(v.steady) == 0 {
 		return
 	}
 	found := v.steady[v.index]
 	if found.unknown != "" {
-		g.ShownFor = v.goal.FinalTrialDuration.Std()
+		c.ShownFor = v.goal.FinalTrialDuration.Std()
 	}
 	if !found.refuted {
 		return
 	}
-	g.Reason, g.Saturated, g.Resolution, g.Window, g.Lossy, g.Confirmed = report.BurstsOnly, false, 0, found.carried,
+	c.Reason, c.Saturated, c.Resolution, c.Window, c.Lossy, c.Confirmed = report.BurstsOnly, false, 0, found.carried,
 		found.lost, found.carried != procedure.NoWindow
 	if found.carried == procedure.NoWindow {
-		g.Directions = nil
+		c.Directions = nil
 		return
 	}
 	answer, lossy := v.history[found.carried], v.history[found.lost]
-	for i := range g.Directions {
-		d := &g.Directions[i]
+	for i := range c.Directions {
+		d := &c.Directions[i]
 		*d = procedure.DirectionConclusion{Reason: report.OtherDirection, Confirmed: true, Window: found.carried,
 			Lossy: procedure.NoWindow}
 		if surelyLost(lossy, i, v.goal) > 0 {
 			d.Lossy, d.Resolution = found.lost, width(min(answer.Load, offeredLoad(answer, i)),
 				max(lossy.Load, offeredLoad(lossy, i)))
 			d.Reason, d.Saturated = report.BurstsOnly, d.Resolution <= nearWidths*v.goal.Width
-			g.Resolution = max(g.Resolution, d.Resolution)
+			c.Resolution = max(c.Resolution, d.Resolution)
 		}
 	}
-	g.Saturated = !slices.ContainsFunc(g.Directions, func(d procedure.DirectionConclusion) bool { return !d.Saturated })
-	if !g.Saturated {
-		g.Resolution = 0
+	c.Saturated = !slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return !d.Saturated })
+	if !c.Saturated {
+		c.Resolution = 0
 	}
 }
 

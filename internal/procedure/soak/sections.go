@@ -93,7 +93,7 @@ const (
 // of each function that fits best, and where the critical load lies.
 func (d direction) plot(l *criticalLoad, history []report.Window, index int) *report.Plot {
 	p := &report.Plot{Y: report.PlotAxis{Title: "loss per trial", Unit: report.UnitRatio},
-		Limit: report.Number(l.LossRatio.String())}
+		Limits: []report.PlotLimit{{Title: "loss ratio " + l.LossRatio.String(), Y: report.Number(l.LossRatio.String())}}}
 	for _, w := range history {
 		if w.Phase != report.Trial || index >= len(w.Directions) {
 			continue
@@ -105,7 +105,7 @@ func (d direction) plot(l *criticalLoad, history []report.Window, index int) *re
 	low, high := d.plotted(l)
 	p.X = report.PlotAxis{Title: "offered", Unit: "packets/s", Low: sixDigits(low), High: sixDigits(high)}
 	if l.Low != "" {
-		p.Interval = report.PlotInterval{Title: "critical load, 95 %", Low: l.Low, High: l.High}
+		p.Intervals = []report.PlotInterval{{Title: "critical load, 95 %", Low: l.Low, High: l.High}}
 	}
 	for _, s := range l.Shapes {
 		if c := s.curve(low, high); len(c.Points) > 0 {

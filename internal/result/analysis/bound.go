@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -118,11 +119,11 @@ func (f judgedFigure) carriedTooLittle(limit *big.Rat) string {
 		contradiction.Lost.Window)
 }
 
-// onlyAfterPauses says that a search found a limit in trials, and that traffic without a pause neither bore it out
-// nor refuted it. A bucket may have carried the trials.
+// onlyAfterPauses says that trials alone found a limit, and that traffic without a pause neither bore it out nor
+// refuted it. A bucket may have carried the trials.
 func (f judgedFigure) onlyAfterPauses() bool {
-	return f.ShownFor > 0 && f.run.Result.Saturated && report.PlanOf(f.run).Procedure.Type == plan.TypeSearch &&
-		len(f.run.Contradictions) == 0
+	return f.ShownFor > 0 && f.run.Result.Saturated && len(f.run.Contradictions) == 0 &&
+		procedures.TraitsOf(report.PlanOf(f.run).Procedure).TriesAfterPauses
 }
 
 // compareInterval says whether an interval surely meets a bound, a least one (min) or else a most one (max), or

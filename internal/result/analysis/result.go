@@ -20,7 +20,7 @@ func Result(r *report.Report) report.Result {
 	c := procedures.New(r.Plan.Procedure).Conclude(r.Windows)
 	result := resultOf(r, c)
 	for _, g := range c.Goals {
-		result.Goals = append(result.Goals, goalResult(r, g))
+		result.Goals = append(result.Goals, report.GoalResult{Name: g.Name, Result: resultOf(r, g.Conclusion)})
 	}
 	for _, l := range c.Latency {
 		result.Latency = append(result.Latency, latencyAt(r, l))
@@ -65,33 +65,17 @@ func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
 	return goalLatency
 }
 
-// goalResult is a goal's own answer, with the loads that bound it.
-func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult {
-	bound := func(b *procedure.GoalBound) *report.GoalBound {
-		if b == nil {
-			return nil
-		}
-		bound := &report.GoalBound{Load: b.Load, Good: b.Good, Open: b.Open,
-			Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
-		for _, i := range b.Windows {
-			bound.Windows = append(bound.Windows, r.Windows[i].Number)
-		}
-		return bound
-	}
-	return report.GoalResult{Name: g.Name, Irregular: g.Irregular, Lower: bound(g.Lower), Upper: bound(g.Upper),
-		ConditionalThroughput: g.Throughput,
-		InitialTrialDuration:  plan.Duration(g.InitialTrial), WrongClass: g.WrongClass,
-		Result: resultOf(r, g.Conclusion)}
-}
-
 // resultOf is a conclusion with the figures of the windows that it names.
 func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	unchecked := c
 	c, reason := checkHeld(r, onlyInBursts(r, c))
 	result := report.Result{NotHeld: reason, Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed,
 		NonMonotonic: c.NonMonotonic,
-		Resolution:   c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
+		Resolution:   c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted, Sections: c.Sections}
 	if c.Window == procedure.NoWindow {
+		if c.Lossy != procedure.NoWindow {
+			result.Lossy = r.Windows[c.Lossy].Number
+		}
 		result.Evidence = evidenceOf(reason, c, evidenceWithoutFigure(r, c))
 		return explained(r, unchecked, c, result)
 	}
@@ -119,7 +103,6 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 			result.Directions[i].Estimate = c.Estimates[i]
 		}
 	}
-	result.Sections = c.Sections
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
 	if slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return hasOwnWindow(d, c) }) {

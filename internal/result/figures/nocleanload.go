@@ -8,20 +8,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// lossyTrialAtLowestLoad is a trial of a search at the lowest load, judged by the first goal, where not even that
-// load met the goal. It is nil where that load did. A single lossy trial does not show that the device cannot carry
-// the load. The goal says of how many trials that is believed.
+// lossyTrialAtLowestLoad is a trial at the lowest load, where not even that load met the goal. It is nil where that
+// load did. A single lossy trial does not show that the device cannot carry the load. The goal says of how many trials
+// that is believed.
 func lossyTrialAtLowestLoad(r *report.Report) *report.Window {
-	g := r.Result.Goals[0]
-	if g.Result.Reason != report.NoCleanLoad || g.Upper == nil {
-		return nil
-	}
 	i := slices.IndexFunc(r.Windows, func(w report.Window) bool {
-		return slices.Contains(g.Upper.Windows, w.Number) &&
-			slices.ContainsFunc(w.Directions,
-				func(d report.Direction) bool { return d.LossRatioMin > r.Plan.Procedure.MaxLossRatio })
+		return w.Number == r.Result.Lossy && w.Varied == ""
 	})
-	if i < 0 {
+	if r.Result.Reason != report.NoCleanLoad || i < 0 {
 		return nil
 	}
 	w := r.Windows[i]

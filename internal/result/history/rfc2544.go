@@ -193,14 +193,6 @@ func protocolOf(frame []byte) string {
 
 // trialDuration is how long the trials, or windows, last that decide a direction's figures.
 func trialDuration(r *report.Report, direction int) time.Duration {
-	switch p := report.PlanOf(r).Procedure; {
-	case p.Search != nil:
-		for _, g := range p.Search.Goals {
-			if len(r.Result.Goals) > 0 && g.Name == r.Result.Goals[0].Name {
-				return g.FinalTrialDuration.Std()
-			}
-		}
-	}
 	return cmp.Or(procedures.New(report.PlanOf(r).Procedure).Describe().Trial, rampedFor(r, direction))
 }
 

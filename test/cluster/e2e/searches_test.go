@@ -17,6 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 // searched is a search of any of the routers here: it doesn't depend on how many packets/s they forward.
@@ -116,8 +117,8 @@ func (s *scene) goals(test *lineratev1alpha1.LoadTest, limit float64, each bool)
 	for number, g := range r.Result.Goals {
 		truth := truthOfGoal(limit, g.Name)
 		summed := !each || number == 0
-		if g.Irregular != "" || len(g.Result.Directions) != 2 {
-			s.Errorf("%s has no two bounds: %s %s", g.Name, g.Irregular, g.Result.EvidenceText())
+		if _, _, irregular := reporttest.Bounds(r, g.Name); irregular || len(g.Result.Directions) != 2 {
+			s.Errorf("%s has no two bounds: %s", g.Name, g.Result.EvidenceText())
 			continue
 		}
 		shown := 0

@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 // The sizes of IMIX, mean: an IPv4 packet, which nft counts, and a frame without FCS, which tc counts.
@@ -240,7 +241,8 @@ func (p policer) said(r *report.Report) string {
 	}
 	text := fmt.Sprintf("limit: %.0f to %.0f", f.Low.Float(), f.High.Float())
 	if len(r.Result.Goals) > 0 && r.Result.Reason == report.BurstsOnly {
-		text += fmt.Sprintf("; as bursts, in trials of 1s, %d", r.Result.Goals[0].Lower.Intended.PacketsPerSecond)
+		lower, _, _ := reporttest.Bounds(r, r.Result.Goals[0].Name)
+		text += fmt.Sprintf("; as bursts, in trials of 1s, %.0f", lower)
 	}
 	return text
 }
