@@ -249,9 +249,9 @@ type Conclusion struct {
 	Estimates []*report.Estimate
 	// Sections are the procedure's own tables and plots of its answer.
 	Sections []report.Section
-	// Curve is the indexes of a curve's windows, one for each load, the highest first. Nil means that the procedure
-	// measures none.
-	Curve []int
+	// Loads are the indexes of windows whose figures are claimed of their own loads, the highest load first. Nil means
+	// that the answer's load is the only one.
+	Loads []int
 	// Directions is what the windows show of each direction by itself, in the Plan's order. Nil means that the
 	// procedure concludes for all directions together, and that the conclusion holds for each.
 	Directions []DirectionConclusion

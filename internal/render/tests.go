@@ -97,7 +97,7 @@ func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) s
 // ofFrames adds what was measured of frames.
 func (s *section) ofFrames(r *report.Report) {
 	s.tables = append(s.tables, directionTable(r))
-	if len(r.Result.Curve) > 0 {
+	if len(r.Result.Figures) > 0 {
 		s.tables = append(s.tables, curveTable(r))
 	}
 	if len(r.Result.Generators) > 1 {
@@ -174,7 +174,7 @@ func allName(r *report.Report) string {
 // curveTable has what all directions together carried and lost at each load of a curve.
 func curveTable(r *report.Report) *table {
 	t := newTable(0, "load", "offered", "received", "loss")
-	for _, point := range figures.PointsByLoad(r.Result.Curve) {
+	for _, point := range figures.PointsByLoad(r.Result.Figures) {
 		row := []string{point[0].Load.Percent().FormatFixed() + "%", "", "", ""}
 		for _, f := range point {
 			switch f.Metric {

@@ -23,7 +23,7 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 			result.LimitedBy = append(result.LimitedBy, *d)
 		}
 	}
-	for _, f := range slices.Concat(answerOf(r), curveOf(r.Result.Curve), goalsOf(r), latencyOf(r)) {
+	for _, f := range slices.Concat(answerOf(r), curveOf(r.Result.Figures), goalsOf(r), latencyOf(r)) {
 		if len(result.Figures) < maxFigures {
 			result.Figures = append(result.Figures, figureOf(f))
 		}

@@ -102,8 +102,8 @@ type Result struct {
 	Observed []Observed `json:"observed,omitempty"`
 	// Sections are what the procedure lays out of its answer, in tables and plots.
 	Sections []Section `json:"sections,omitempty"`
-	// Curve are the figures of each load where the procedure measures a curve, the highest load first.
-	Curve []Figure `json:"curve,omitempty"`
+	// Figures are those of other loads than the answer's, the highest load first, where the procedure measures several.
+	Figures []Figure `json:"figures,omitempty"`
 	// Goals is what was found of each goal, in the Plan's order, where the procedure has goals. The
 	// Result's own figures are the first one's.
 	Goals []GoalResult `json:"goals,omitempty"`

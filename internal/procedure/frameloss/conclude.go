@@ -55,7 +55,7 @@ func (f FrameLoss) Conclude(history []report.Window) procedure.Conclusion {
 		c.Window, c.Confirmed = curve[0].index, true
 		c.Reason = procedure.ClaimAsked(history[c.Window].Directions, f.maxLossRatio, report.CurveMeasured)
 		for _, p := range curve {
-			c.Curve = append(c.Curve, p.index)
+			c.Loads = append(c.Loads, p.index)
 		}
 		clauses = append(clauses, f.curveSentence(curve))
 	}

@@ -110,8 +110,8 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	}
 	result.Total = &total
 	result.Generators, result.Observed = generatorShares(r, w), w.Observed
-	for _, i := range c.Curve {
-		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i], result)...)
+	for _, i := range c.Loads {
+		result.Figures = append(result.Figures, figures.OfWindow(r, r.Windows[i], result)...)
 	}
 	result.Evidence = evidenceOf(reason, c, answerEvidence(r, c))
 	if text := wholeRunSentence(r, result); text != "" {
@@ -213,7 +213,7 @@ func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var largest *report.Sum
 	for _, w := range r.Windows {
 		if w.Quality == report.Invalid || w.Phase == report.Bursting || w.Phase == report.AtLoad ||
-			w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
+			w.Phase == report.WarmUp && (c.Whole != nil || c.Loads != nil) {
 			continue
 		}
 		s := measure.Sum(w.Directions, r.RateOfEachLink())

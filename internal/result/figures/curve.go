@@ -17,7 +17,7 @@ import (
 // could not offer, because the loss of a lower load is not the loss at that one.
 func CurveOf(r *report.Report) (points []report.CurvePoint) {
 	full := fullRate(r)
-	for _, levels := range PointsByLoad(r.Result.Curve) {
+	for _, levels := range PointsByLoad(r.Result.Figures) {
 		i := slices.IndexFunc(levels, func(f report.Figure) bool { return f.Metric == LossRatio })
 		if i < 0 || levels[i].Low == "" || !offeredAt(r, levels[i].Load) {
 			continue
@@ -48,7 +48,7 @@ func offeredAt(r *report.Report, load units.Ratio) bool {
 func behindAt(r *report.Report, load units.Ratio) bool {
 	start := fullRate(r)
 	asked := math.Round(load.Float() * float64(start.Micros) / 1e6)
-	return start.Kind == units.Packets && slices.ContainsFunc(r.Result.Curve, func(f report.Figure) bool {
+	return start.Kind == units.Packets && slices.ContainsFunc(r.Result.Figures, func(f report.Figure) bool {
 		return f.Load == load && f.Metric == OfferedPacketsPerSecond && f.Direction != report.AllDirections &&
 			f.Low != "" && f.Low.Float() < 0.99*asked
 	})

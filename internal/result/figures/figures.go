@@ -54,7 +54,7 @@ func Of(r *report.Report) []report.Figure {
 	}
 	list := answerFigures(r, Metrics)
 	if r.Result.Measured {
-		list = append(list, r.Result.Curve...)
+		list = append(list, r.Result.Figures...)
 	}
 	return append(list, Latencies(r, LatencyMetrics...)...)
 }

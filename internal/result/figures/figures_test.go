@@ -257,7 +257,7 @@ func TestWhereEveryLoadLostFramesTheFigureIsLessThanTheLowest(t *testing.T) {
 
 func TestACurveHasTheFiguresOfEachLoad(t *testing.T) {
 	r := measured(func(*report.Report) {})
-	r.Result.Curve = figures.OfWindow(r, report.Window{Load: units.One / 2, Directions: r.Result.Directions}, report.Result{Confirmed: true})
+	r.Result.Figures = figures.OfWindow(r, report.Window{Load: units.One / 2, Directions: r.Result.Directions}, report.Result{Confirmed: true})
 	n := 0
 	for _, f := range figures.Of(r) {
 		if f.Load == units.One/2 {

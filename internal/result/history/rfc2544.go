@@ -106,7 +106,7 @@ func throughputOf(r *report.Report, goal string) (points []report.ThroughputPoin
 func frameLossOf(r *report.Report) (points []report.FrameLossPoint) {
 	for i, d := range report.PlanOf(r).Directions {
 		s, index := streamOf(r, i), map[units.Ratio]int{}
-		for _, f := range r.Result.Curve {
+		for _, f := range r.Result.Figures {
 			if f.Direction != d.Name() {
 				continue
 			}

@@ -116,9 +116,9 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", name, moment, r.Result.EvidenceText(), r.Verdict,
 							trace(r))
 					}
-					if i := slices.IndexFunc(r.Result.Curve,
+					if i := slices.IndexFunc(r.Result.Figures,
 						func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
-						t.Errorf("%s after %s: a load's figure is confirmed: %+v", name, moment, r.Result.Curve[i])
+						t.Errorf("%s after %s: a load's figure is confirmed: %+v", name, moment, r.Result.Figures[i])
 					}
 					if i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
 						t.Errorf("%s after %s: a figure is confirmed: %+v", name, moment, r.Figures[i])

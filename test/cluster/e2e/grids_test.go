@@ -149,8 +149,8 @@ func (s *scene) curve(t *lineratev1alpha1.LoadTest, limit int64, directions ...s
 	for _, fault := range device.Faults(r) {
 		s.Errorf("%s: %s", t.Name, fault)
 	}
-	if len(r.Result.Curve) == 0 || len(r.Result.Directions) != len(directions) {
-		s.Errorf("%s: a curve of %d directions has %d figures: %s", t.Name, len(r.Result.Directions), len(r.Result.Curve), r.Result.EvidenceText())
+	if len(r.Result.Figures) == 0 || len(r.Result.Directions) != len(directions) {
+		s.Errorf("%s: a curve of %d directions has %d figures: %s", t.Name, len(r.Result.Directions), len(r.Result.Figures), r.Result.EvidenceText())
 	}
 	for _, w := range r.Windows {
 		if disturbed := w.Phase == report.Trial && (!w.Counts() || slices.ContainsFunc(w.Directions, report.Direction.UnderOffered)); disturbed {

@@ -110,7 +110,7 @@ func (s *scene) losses(t *lineratev1alpha1.LoadTest, limit int64) {
 	}
 	offered := map[string]float64{}
 	r := s.report(t)
-	for _, f := range r.Result.Curve {
+	for _, f := range r.Result.Figures {
 		if f.Direction != report.AllDirections {
 			continue
 		}

@@ -188,7 +188,7 @@ func readReport(t *testing.T, file string) *report.Report {
 
 // lossOfEachLoad is what all directions together lost at each load of a curve, in percent.
 func lossOfEachLoad(r *report.Report) (losses []float64) {
-	for _, f := range r.Result.Curve {
+	for _, f := range r.Result.Figures {
 		if f.Metric == figures.LossRatio && f.Direction == report.AllDirections {
 			losses = append(losses, 100*f.High.Float())
 		}

@@ -129,7 +129,7 @@ func givenLoads(kind string, trials [][2]int64, change func(*report.Report)) *re
 			Load: units.RatioOf(sent, trials[0][0]), Duration: plan.Duration(time.Second),
 			Quality: m.Quality, Directions: []report.Direction{m}})
 		if kind == plan.TypeFrameLoss {
-			r.Result.Curve = append(r.Result.Curve, figures.OfWindow(r, r.Windows[i],
+			r.Result.Figures = append(r.Result.Figures, figures.OfWindow(r, r.Windows[i],
 				report.Result{Confirmed: true})...)
 		}
 	}
@@ -183,7 +183,7 @@ func TestWhatMayBeClaimedOfLoadsThatAreGiven(t *testing.T) {
 			{12_500, 10_000}, {8_000, 7_900}}, asItIs), "window 3, west→east is Lossy at 8000"},
 		{"a curve without one of its loads", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000},
 			{8_000, 8_000}}, func(r *report.Report) {
-			r.Result.Curve = r.Result.Curve[:len(r.Result.Curve)/2]
+			r.Result.Figures = r.Result.Figures[:len(r.Result.Figures)/2]
 		}), "there is no figure PacketsPerSecond at load 0.4"},
 		{"no figure, though a trial counts", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}},
 			func(r *report.Report) { r.Result.Measured = false }), "there is no figure, and window 1 is Lossy"},
