@@ -239,7 +239,7 @@ type Conclusion struct {
 	Outvoted []report.Outvoted
 	// Whole is several windows combined, where they are the answer together. Nil means that Window is the answer.
 	Whole *report.Window
-	// Windows are the indexes of the windows that Whole combines, where they are of one load that was held.
+	// Windows are the indexes of the windows that Whole combines, in order. Nil means that Window is the answer.
 	Windows []int
 	// Own are the figures that the procedure finds of each direction beside its rates, in the Plan's order. Nil means
 	// that it finds none.

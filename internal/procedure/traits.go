@@ -15,8 +15,6 @@ type Traits struct {
 	NamesLoss bool
 	// GivesLoad means that the load is given, so that the figures are of what came back of it, whatever was lost.
 	GivesLoad bool
-	// CombinesTrials means that the figures are of all trials that count, together.
-	CombinesTrials bool
 	// SendsBursts means that the procedure sends bursts of an exact number of frames, and waits for all that the
 	// device holds of them.
 	SendsBursts bool

@@ -76,6 +76,9 @@ type Direction struct {
 	Burst *SentBurst `json:"burst,omitempty"`
 	// Own are the figures that the procedure finds of the direction beside its rates, in Result.Directions alone.
 	Own []OwnFigure `json:"own,omitempty"`
+	// LostToSending is how many frames of a load that was given were lost while a generator sent in bursts, or nobody
+	// saw how, in Result.Directions alone. The device might have forwarded these frames of an even load.
+	LostToSending int64 `json:"lostToSending,omitempty"`
 	// Estimate is the direction's estimated load, in Result.Directions alone. It is nil where the procedure estimates
 	// none.
 	Estimate *Estimate `json:"estimate,omitempty"`

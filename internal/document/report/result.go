@@ -75,8 +75,8 @@ type Result struct {
 	Resolution units.Ratio `json:"resolution,omitempty"`
 	// Window is the number of the window that Directions and Total come from.
 	Window int `json:"window,omitempty"`
-	// Windows are the numbers of the windows that Directions and Total combine, where a load was held for several. It
-	// is empty where they are of Window alone.
+	// Windows are the numbers of the windows that Directions and Total combine, where the answer is of several. It is
+	// empty where they are of Window alone.
 	Windows []int `json:"windows,omitempty"`
 	// Lossy is the number of the window of the lowest load, which lost frames, where there is no figure. It is 0 where
 	// there is one, or none of the windows shows it.
@@ -160,8 +160,8 @@ type DirectionLimit struct {
 	Resolution units.Ratio `json:"resolution,omitempty"`
 }
 
-// ResultWindows are the windows that the result's figures are of, which are each window that counts where a load
-// was held, else the one that was chosen. They are empty where there is no figure, or the Report was thinned and
+// ResultWindows are the windows that the result's figures are of, which are each window that counts where the answer
+// combines several, else the one that was chosen. They are empty where there is no figure, or the Report was thinned and
 // lacks them.
 func (r *Report) ResultWindows() []Window {
 	if !HasFigure(r) {

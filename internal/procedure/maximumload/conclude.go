@@ -44,12 +44,12 @@ func (m MaximumOfferedLoad) concludeJudged(c *procedure.Conclusion, replayed cou
 		windows[i] = history[n]
 	}
 	whole := measure.Combine(windows)
-	c.Confirmed, c.Whole, c.Window = true, &whole, judged[(len(judged)-1)/2]
+	c.Confirmed, c.Whole, c.Window, c.Windows = true, &whole, judged[(len(judged)-1)/2], replayed.judged
 	c.Reason = procedure.ClaimOffered(whole.Directions, m.maxLossRatio, report.MaximumOffered)
 	clauses = sentence(whole, windows)
 	steady := m.steadyAnswer(replayed, history)
 	if steady != nil {
-		c.Whole, c.Window = steady, replayed.holding.steady[0]
+		c.Whole, c.Window, c.Windows = steady, replayed.holding.steady[0], replayed.holding.steady
 		clauses = sentence(*steady, []report.Window{*steady})
 	}
 	if replayed.holding.ended && len(replayed.holding.steady) < steadyWindows {

@@ -28,7 +28,7 @@ var known = map[string]entry{
 	plan.TypeFrameLoss: {func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
 		procedure.Traits{FindsLossOverLoad: true, GivesLoad: true}},
 	plan.TypeMaximumOfferedLoad: {func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
-		procedure.Traits{GivesLoad: true, CombinesTrials: true}},
+		procedure.Traits{GivesLoad: true}},
 	plan.TypeSearch: {inDirections(search.New), procedure.Traits{FindsThroughput: true, NamesLoss: true,
 		TriesAfterPauses: true}},
 	plan.TypeBackToBack: {func(p plan.Procedure) procedure.Procedure { return backtoback.New(p) },

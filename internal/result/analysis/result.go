@@ -91,6 +91,9 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 		result.ShownFor = plan.Duration(shownFor(r, c))
 	}
 	result.Directions, result.SetBy = directionResults(r, w.Directions, c), setBy(r, c)
+	if procedures.TraitsOf(r.Plan.Procedure).GivesLoad {
+		result.Directions = withLossToSending(result.Directions, answerWindows(r, c))
+	}
 	if len(c.Own) == len(result.Directions) {
 		result.Directions = slices.Clone(result.Directions)
 		for i := range result.Directions {
@@ -140,6 +143,36 @@ func evidenceOf(held string, c procedure.Conclusion, windows []report.EvidenceRo
 		return append(rows, report.EvidenceRow{Subject: "answer", Text: c.Sentence})
 	}
 	return append(rows, windows...)
+}
+
+// answerWindows are the windows that count of those that an answer combines, or the one that it is.
+func answerWindows(r *report.Report, c procedure.Conclusion) (windows []report.Window) {
+	if c.Windows == nil {
+		return []report.Window{r.Windows[c.Window]}
+	}
+	for _, i := range c.Windows {
+		if w := r.Windows[i]; w.Counts() {
+			windows = append(windows, w)
+		}
+	}
+	return windows
+}
+
+// withLossToSending are the directions of a load that was given, each with its frames that were lost in these windows
+// while a generator sent in bursts, or nobody saw how. The windows count, as frames were lost in between, too. A search
+// bounds a direction by the load that was asked for instead.
+func withLossToSending(directions []report.Direction, windows []report.Window) []report.Direction {
+	directions = slices.Clone(directions)
+	for _, w := range windows {
+		for i := range directions {
+			if w.Evidence == nil || i >= len(w.Evidence.Directions) || w.Directions[i].Quality != report.Lossy {
+				continue
+			}
+			e := w.Evidence.Directions[i]
+			directions[i].LostToSending += max(0, e.LostInBursts) + max(0, e.LostInGaps)
+		}
+	}
+	return directions
 }
 
 // generatorShares are the generators' parts of the window, with how well they started together.

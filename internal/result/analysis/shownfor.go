@@ -23,7 +23,7 @@ var ofOverloads = []report.Reason{report.LoadHeld, report.CurveMeasured, report.
 func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 	w := r.Windows[c.Window]
 	lasted := w.Duration.Std()
-	if c.Windows != nil && c.Whole != nil {
+	if c.Whole != nil && r.Plan.Procedure.HoldsOneLoad() { // no pause lay between its windows
 		lasted = c.Whole.Duration.Std()
 	}
 	if duration, ok := contradictedFor(r, c, w, lasted); ok {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
-	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -130,10 +129,10 @@ func upperEnd(f report.Figure, result report.Result, m measured) report.Number {
 
 // disturbed is how many more frames may have come back of these directions together, without disturbances and
 // bursts, as a share of those that did, or nil for none.
-func disturbed(r *report.Report, directions ...report.Direction) *big.Rat {
+func disturbed(directions ...report.Direction) *big.Rat {
 	var surplus, came int64
 	for _, d := range directions {
-		surplus, came = surplus+d.DisturbedFrames+framesLostToSending(r, d), came+d.Returned.Packets
+		surplus, came = surplus+d.DisturbedFrames+d.LostToSending, came+d.Returned.Packets
 	}
 	if surplus <= 0 || came <= 0 {
 		return nil
@@ -143,43 +142,13 @@ func disturbed(r *report.Report, directions ...report.Direction) *big.Rat {
 
 // lostToSending is the share of these directions' frames that were lost while generators sent in bursts, or nobody
 // saw how.
-func lostToSending(r *report.Report, directions ...report.Direction) units.Ratio {
+func lostToSending(directions ...report.Direction) units.Ratio {
 	var lost, sent int64
 	for _, d := range directions {
-		lost, sent = lost+framesLostToSending(r, d), sent+d.Sent.Packets
+		lost, sent = lost+d.LostToSending, sent+d.Sent.Packets
 	}
 	if sent == 0 {
 		return 0
 	}
 	return units.RatioOf(lost, sent)
-}
-
-// framesLostToSending is how many frames of a load that was given were lost while a generator sent in bursts, or
-// nobody saw how. The window counts, as frames were lost in between, too. But the device might have forwarded
-// these. A search bounds a direction by the load that was asked for instead.
-func framesLostToSending(r *report.Report, d report.Direction) (frames int64) {
-	if d.Limit != nil {
-		return 0
-	}
-	for _, w := range windowsOfGivenLoad(r) {
-		i := slices.IndexFunc(w.Directions, func(o report.Direction) bool { return o.From == d.From && o.To == d.To })
-		if i < 0 || w.Evidence == nil || i >= len(w.Evidence.Directions) || w.Directions[i].Quality != report.Lossy {
-			continue
-		}
-		frames += max(0, w.Evidence.Directions[i].LostInBursts) + max(0, w.Evidence.Directions[i].LostInGaps)
-	}
-	return frames
-}
-
-// windowsOfGivenLoad are the windows that the figures of a load that was given are of. There are none where a
-// search found the load.
-func windowsOfGivenLoad(r *report.Report) []report.Window {
-	switch traits := procedures.TraitsOf(report.PlanOf(r).Procedure); {
-	case traits.CombinesTrials:
-		return slices.DeleteFunc(slices.Clone(r.Windows),
-			func(w report.Window) bool { return w.Phase != report.Trial || !w.Counts() })
-	case traits.GivesLoad:
-		return r.ResultWindows()
-	}
-	return nil
 }

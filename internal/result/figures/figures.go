@@ -105,7 +105,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 			estimate: r.Result.EstimateOf(d), direction: d.Name(), offered: d.Offered,
 			received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d),
-			shownFor: shownFor(r, d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d),
+			shownFor: shownFor(r, d), disturbed: disturbed(d), lostToSending: lostToSending(d),
 			sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
@@ -119,7 +119,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 			mostLoss: MostLostTogether(r),
 			percent:  t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates),
 			searched: withOwnLimitsAtOnce(r), shownFor: r.Result.ShownFor,
-			disturbed: disturbed(r, directionsOfTotal(r)...), lostToSending: lostToSending(r, r.Result.Directions...),
+			disturbed: disturbed(directionsOfTotal(r)...), lostToSending: lostToSending(r.Result.Directions...),
 			sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return list

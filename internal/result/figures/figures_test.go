@@ -423,33 +423,20 @@ func TestADirectionOfASoakIsABoundByItself(t *testing.T) {
 // A load that was given loses frames in a generator's bursts, too, which the device might have forwarded of an even
 // load: they widen what is claimed. Of a search they don't, as it asks for less.
 func TestBurstsMakeAFigureOfAGivenLoadWider(t *testing.T) {
-	uneven := func(kind string, phase report.Phase) *report.Report {
-		return measured(func(r *report.Report) {
-			r.Result.Reason, r.Plan.Procedure.Type = report.LoadHeld, kind
-			d := &r.Result.Directions[0]
-			d.Sent.Packets, d.Returned.Packets, d.LossRatio, d.LossRatioMin, d.Quality = 8000, 4000, units.One/2, units.One/2, report.Lossy
-			w := report.Window{Number: r.Result.Window, Phase: phase, Quality: report.Lossy, Directions: []report.Direction{*d},
-				Evidence: &report.Evidence{Directions: []report.DirectionEvidence{{LostCalm: 2400, LostInBursts: 1000, LostInGaps: 600}}}}
-			r.Windows = []report.Window{w}
-		})
-	}
-	for _, c := range []struct {
-		kind  string
-		phase report.Phase
-		wide  bool
-	}{
-		{plan.TypeConstantLoad, report.Hold, true}, {plan.TypeFrameLoss, report.Trial, true}, {plan.TypeMaximumOfferedLoad, report.Trial, true}, {plan.TypeRamp, report.Confirm, false},
+	for lost, want := range map[int64][2]report.Figure{
+		0:    {{Low: "1000", High: "1000"}, {Low: "0.5", High: "0.5"}},
+		1600: {{Low: "1000", High: "1400"}, {Low: "0.3", High: "0.5"}},
 	} {
-		rate, loss := report.Figure{Low: "1000", High: "1000"}, report.Figure{Low: "0.5", High: "0.5"}
-		if c.wide {
-			rate.High, loss.Low = "1400", "0.3"
+		r := measured(func(r *report.Report) {
+			r.Result.Reason = report.LoadHeld
+			d := &r.Result.Directions[0]
+			d.Sent.Packets, d.Returned.Packets, d.LossRatio, d.LossRatioMin, d.LostToSending = 8000, 4000, units.One/2, units.One/2, lost
+		})
+		if f := one(t, r, figures.PacketsPerSecond, "west→east"); f.Low != want[0].Low || f.High != want[0].High {
+			t.Errorf("%d lost to sending: %s to %q came back, want %+v", lost, f.Low, f.High, want[0])
 		}
-		r := uneven(c.kind, c.phase)
-		if f := one(t, r, figures.PacketsPerSecond, "west→east"); f.Low != rate.Low || f.High != rate.High {
-			t.Errorf("%s: %s to %q came back, want %s to %q", c.kind, f.Low, f.High, rate.Low, rate.High)
-		}
-		if f := one(t, r, figures.LossRatio, "west→east"); f.Low != loss.Low || f.High != loss.High {
-			t.Errorf("%s: %s to %q was lost, want %s to %q", c.kind, f.Low, f.High, loss.Low, loss.High)
+		if f := one(t, r, figures.LossRatio, "west→east"); f.Low != want[1].Low || f.High != want[1].High {
+			t.Errorf("%d lost to sending: %s to %q was lost, want %+v", lost, f.Low, f.High, want[1])
 		}
 	}
 }

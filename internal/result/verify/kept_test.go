@@ -91,6 +91,28 @@ func TestAThinnedReport(t *testing.T) {
 	}
 }
 
+// An answer that combines several windows is not held to the one of them that was kept.
+func TestAThinnedReportOfSeveralWindows(t *testing.T) {
+	for _, name := range []string{"maximum offered load", "flood of a starved machine", "constant load"} {
+		t.Run(name, func(t *testing.T) {
+			r := stored(t, scenes()[name].run(t))
+			if len(r.Result.Windows) < 2 {
+				t.Fatalf("the answer is of windows %v", r.Result.Windows)
+			}
+			r.Thinned = &report.Thinned{Windows: len(r.Windows), Samples: len(r.Samples), Notes: len(r.Notes)}
+			r.Windows = slices.DeleteFunc(r.Windows, func(w report.Window) bool {
+				return w.Number != r.Result.Window && w.Number != r.Result.MaxReceived.Window
+			})
+			r.Samples = nil
+			verifiedBut(t, r, "windows were left out")
+			r.Result.Total.Received.PacketsPerSecond++
+			if found := verify.Report(r, by).Findings(); len(found) == 0 {
+				t.Error("a changed total was not found")
+			}
+		})
+	}
+}
+
 // Where generators don't report how long they waited, their frames count as evenly sent.
 func TestAReportWithoutTheWaitsOfSenders(t *testing.T) {
 	s := scenes()["flood of a starved machine"]

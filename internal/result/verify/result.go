@@ -87,8 +87,8 @@ func (s *subject) partialResult() report.Result {
 		}
 		if w, ok := byNumber[number]; ok && i < len(w.Directions) {
 			result.Directions[i] = w.Directions[i]
-			result.Directions[i].Limit, result.Directions[i].Own, result.Directions[i].Estimate = m.Limit,
-				m.Own, m.Estimate
+			kept := &result.Directions[i]
+			kept.Limit, kept.Own, kept.Estimate, kept.LostToSending = m.Limit, m.Own, m.Estimate, m.LostToSending
 		}
 	}
 	return result
