@@ -37,7 +37,7 @@ func newCompare(s Streams) *cobra.Command {
 			}
 			a.printSkipped(s.Stderr)
 			c := history.Compare(sides, demand, o.AllowDifferent.Parts())
-			if err := sidebyside.Write(s.Stdout, o.Format, render.OfComparison(c)); err != nil {
+			if err := sidebyside.Write(s.Stdout, o.Format, render.OfComparison(c), o.Evidence); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			return exit.WithCode(c.ExitCode(), nil)
@@ -90,6 +90,7 @@ func newTrend(s Streams) *cobra.Command {
 func documentVerb(s Streams, kind render.Kind, compose func(title string, records []history.Record) render.Document,
 	cmd *cobra.Command) *cobra.Command {
 	var format, title string
+	var evidence bool
 	cmd.Args = sidebyside.AtLeast(1, "at least one file or directory of Reports, such as linerate-reports")
 	cmd.RunE = func(_ *cobra.Command, paths []string) error {
 		if err := checkFormat(format, render.Formats(kind)); err != nil {
@@ -99,12 +100,13 @@ func documentVerb(s Streams, kind render.Kind, compose func(title string, record
 		if err != nil {
 			return err
 		}
-		if err := sidebyside.Write(s.Stdout, format, compose(title, records)); err != nil {
+		if err := sidebyside.Write(s.Stdout, format, compose(title, records), evidence); err != nil {
 			return exit.NotMeasured("print: %w", err)
 		}
 		return nil
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(kind))
+	sidebyside.EvidenceFlag(cmd, &evidence)
 	cmd.Flags().StringVar(&title, "title", "", "title of the document")
 	return cmd
 }

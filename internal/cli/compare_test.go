@@ -124,7 +124,7 @@ func TestCompare(t *testing.T) {
 			[]string{"1 of its 2 Reports are copies of others"}},
 		"through another driver": {"compare main moved --max-regression 10%", 3,
 			[]string{"Undecided", "not comparable", "driver of west: veth, then ice", "--allow-different Driver"}},
-		"another driver, allowed": {"compare main moved --max-regression 10% --allow-different Driver", 0,
+		"another driver, allowed": {"compare main moved --max-regression 10% --allow-different Driver -v", 0,
 			[]string{"Passed", "of the environment, NIC driver of west:"}},
 		"leave for what is no part": {"compare main moved --allow-different Weather", 2,
 			[]string{`--allow-different "Weather"`, "Generator, Path, NIC, Driver, Node, Processor"}},

@@ -56,16 +56,14 @@ func newReport(s Streams) *cobra.Command {
 			if err := render.Fits(format, len(documents.Reports), len(documents.Suites)); err != nil {
 				return exit.BadInput("--output: %w", err)
 			}
-			options := sidebyside.TextOptions(s.Stdout)
-			options.Evidence = verbose
-			if err := render.Write(s.Stdout, format, render.OfTests(documents), options); err != nil {
+			if err := sidebyside.Write(s.Stdout, format, render.OfTests(documents), verbose); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			return nil
 		},
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Tests))
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "add the evidence behind each answer, in text")
+	sidebyside.EvidenceFlag(cmd, &verbose)
 	cmd.Flags().StringVar(&view, "view", string(render.Tests),
 		"how to show them: tests, each with its evidence; rfc2544, in the forms of RFC 2544, section 26: throughput "+
 			"over frame sizes, frame loss over load; heatmap, throughput over product and loadtest, frame loss over "+
@@ -110,7 +108,7 @@ func writeRFC2544(stdout io.Writer, format string, documents report.Documents) e
 }
 
 func writeView(stdout io.Writer, format string, d render.Document) error {
-	if err := sidebyside.Write(stdout, format, d); err != nil {
+	if err := sidebyside.Write(stdout, format, d, false); err != nil {
 		return exit.NotMeasured("print: %w", err)
 	}
 	return nil

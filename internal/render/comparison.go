@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // viewOfComparison has the sides beside each other, and what is said of each row, what lies apart, and what is missing.
 func viewOfComparison(c *report.Comparison) view {
-	v := view{source: c, title: c.Title, table: new(table), legend: always(comparisonFootnotes(c)...), notes: c.Notes}
+	v := view{source: c, title: c.Title, answer: new(answer.OfComparison(c)), table: new(table), legend: always(comparisonFootnotes(c)...), notes: c.Notes}
 	demands := c.MaxRegressionPercent != nil
 	v.table.columns = []column{{head: "product", left: true}, {head: "loadtest", left: true}}
 	for i, side := range c.Sides {
@@ -54,7 +55,7 @@ func rowRemarks(c *report.Comparison, r report.ComparisonRow) (remarks []remark)
 		}
 		if s.Message != "" {
 			t := sideTone(s)
-			remarks = append(remarks, remark{t, title, s.Message, t == toneWarning})
+			remarks = append(remarks, remark{t, title, s.Message, t == toneWarning, isShown(s)})
 		}
 		if words := setAsideWords(s); words != "" {
 			remarks = append(remarks, warning(title, words))
@@ -66,6 +67,14 @@ func rowRemarks(c *report.Comparison, r report.ComparisonRow) (remarks []remark)
 		remarks = append(remarks, warningsOf(title, gaps(s.Missing, s.Repeated))...)
 	}
 	return remarks
+}
+
+// isShown says that the runs show what the change is, or that what is demanded is kept.
+func isShown(c report.Compared) bool {
+	if c.Verdict != "" {
+		return c.Verdict == report.Passed
+	}
+	return c.Change != nil && c.Judgement != report.TooFew && c.Judgement != report.NotComparable
 }
 
 // sideTone is how the message of a side is meant.

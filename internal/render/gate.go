@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // viewOfGate has the judgement first, then the rows, what failed before all others, and what is said of them.
 func viewOfGate(g *report.Gate) view {
-	v := view{source: g, judgement: &judgement{g.Outcome, g.Message}, notes: g.Notes, comment: true,
+	v := view{source: g, judgement: &judgement{g.Outcome, g.Message}, answer: new(answer.OfGate(g)), notes: g.Notes, comment: true,
 		places: gatePlaces(g)}
 	if len(g.Rows) == 0 {
 		return v
@@ -47,6 +48,7 @@ func viewOfGate(g *report.Gate) view {
 		v.table.add(cells...)
 		v.remarks = append(v.remarks, gateRemarks(r)...)
 		if s, drawn := stripOf(r, stripRuns).section(r); drawn && len(v.sections) < gateStrips {
+			s.background = true
 			v.sections = append(v.sections, s)
 		}
 	}
@@ -59,7 +61,7 @@ func viewOfGate(g *report.Gate) view {
 func gateRemarks(r report.GateRow) (remarks []remark) {
 	title := titleOf(r.Product, r.Loadtest)
 	judged := func(o report.Outcome, text string) {
-		remarks = append(remarks, remark{toneOf(o), title, shortened(text), o != report.Passed})
+		remarks = append(remarks, remark{toneOf(o), title, shortened(text), o != report.Passed, o == report.Passed})
 	}
 	doubt := func(text string) { remarks = append(remarks, warning(title, shortened(text))) }
 	for _, c := range r.Criteria {
@@ -69,10 +71,10 @@ func gateRemarks(r report.GateRow) (remarks []remark) {
 		judged(r.Outcome, r.Message)
 	}
 	if words := anchorWords(r); words != "" {
-		remarks = append(remarks, remark{toneNone, title, words, false})
+		remarks = append(remarks, remark{Tone: toneNone, Name: title, Text: words, background: true})
 	}
 	if r.Beside != "" {
-		remarks = append(remarks, remark{toneOf(r.Outcome), title, r.Beside, r.Outcome == report.DidFail})
+		remarks = append(remarks, remark{toneOf(r.Outcome), title, r.Beside, r.Outcome == report.DidFail, false})
 	}
 	missing, repeated := r.Candidate.Missing, r.Candidate.Repeated
 	for _, words := range gaps(missing[:min(len(missing), gateMissing)], nil) {

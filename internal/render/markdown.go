@@ -66,6 +66,12 @@ func (m *markdown) view(v *view) {
 	case v.title != "":
 		m.line("### ", markdownText(v.title), "\n")
 	}
+	if v.answer != nil && v.judgement == nil {
+		m.line(markdownText(v.answer.Figure), "  ")
+	}
+	if v.answer != nil {
+		m.line(markdownText(v.answer.Sentence), "\n")
+	}
 	if v.table != nil {
 		m.table(v.table, v.comment)
 	}
@@ -78,12 +84,18 @@ func (m *markdown) view(v *view) {
 	if v.table == nil && !v.comment {
 		m.legend(v)
 	}
-	m.remarks(v.remarks)
+	shown, evidence := v.remarksAndEvidence()
+	m.remarks(shown)
 	if v.leftOut > 0 {
 		m.line("- ", moreWords(v.leftOut, "line"))
 	}
 	for _, n := range v.notes {
 		m.line("- ", sign(toneWarning), markdownText(n))
+	}
+	if len(evidence) > 0 {
+		m.line("\n<details><summary>Evidence</summary>\n")
+		m.remarks(evidence)
+		m.line("\n</details>")
 	}
 	if v.comment {
 		m.folded(v)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
@@ -22,7 +23,9 @@ type sidePage struct {
 	Style              template.CSS
 	Footnotes          []string
 	Notes              []string
+	Answer             []string // the first two lines, below the title
 	Remarks            []remark
+	Evidence           []remark // folded away
 	Traits             sideTraits
 	Groups             []cellGroup
 	Comparison         *comparePage
@@ -53,7 +56,11 @@ type sideTraits struct {
 
 // newSidePage is the page of a view. Its bars are shares of the line rate.
 func newSidePage(v *view) *sidePage {
-	p := &sidePage{Title: v.title, Footnotes: v.legend.combined, Notes: v.notes, Remarks: v.remarks}
+	p := &sidePage{Title: v.title, Footnotes: v.legend.combined, Notes: v.notes}
+	p.Remarks, p.Evidence = v.remarksAndEvidence()
+	if v.answer != nil {
+		p.Answer = []string{v.answer.Figure, v.answer.Sentence}
+	}
 	switch s := v.source.(type) {
 	case *report.Table:
 		p.Title = cmp.Or(p.Title, "linerate: "+wording.Counted(len(s.Cells), "load test"))
@@ -126,6 +133,7 @@ func newGatePage(g *report.Gate) *sidePage {
 		v = viewOfComparison(c)
 	}
 	p := newSidePage(&v)
+	p.Answer = []string{answer.OfGate(g).Sentence} // the title has the first line
 	p.Runs = drawnRuns(g)
 	if p.Comparison != nil {
 		p.Comparison.Judged = true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -16,7 +17,7 @@ import (
 func viewOfTable(t *report.Table) view {
 	judged := slices.ContainsFunc(t.Cells, func(c report.Cell) bool { return c.Verdict != "" })
 	repeated := repeats(t)
-	v := view{source: t, title: t.Title, table: new(table), notes: t.Notes}
+	v := view{source: t, title: t.Title, answer: new(answer.OfTable(t)), table: new(table), notes: t.Notes}
 	v.table.columns = []column{{head: "product", left: true}, {head: "loadtest", left: true}}
 	if judged {
 		v.table.columns = append(v.table.columns, column{head: "verdict", left: true, verdict: true})
@@ -42,7 +43,8 @@ func viewOfTable(t *report.Table) view {
 		v.table.add(row...)
 		title := titleOf(c.Product, c.Loadtest)
 		if c.Message != "" {
-			v.remarks = append(v.remarks, remark{Tone: toneOrNone(c.Verdict), Name: title, Text: c.Message})
+			v.remarks = append(v.remarks, remark{Tone: toneOrNone(c.Verdict), Name: title, Text: c.Message,
+				background: c.Verdict == report.Passed})
 		}
 		v.remarks = append(v.remarks, warningsOf(title, gaps(c.Missing, c.Repeated))...)
 	}

@@ -84,7 +84,7 @@ func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) s
 		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, latencyWords)
 	}
 	if vitals := vitalsTable(r); vitals != nil {
-		s.tables = append(s.tables, vitals)
+		s.tables, s.caveats = append(s.tables, vitals), append(s.caveats, vitals.takeReasons()...)
 	}
 	if r.Device != nil {
 		for _, c := range r.Device.Containers {

@@ -64,8 +64,15 @@ func (p *printer) view(v *view) {
 	switch {
 	case v.judgement != nil:
 		p.painted(string(v.judgement.outcome), colorOf(toneOf(v.judgement.outcome)), ": "+v.judgement.message)
+	case v.answer != nil && v.title != "":
+		p.painted(wording.Printable(v.title), bold, ": "+v.answer.Figure)
+	case v.answer != nil:
+		p.paragraph("", 2, v.answer.Figure)
 	case v.title != "":
 		p.line(p.paint(wording.Printable(v.title), bold))
+	}
+	if v.answer != nil {
+		p.paragraph("", 2, v.answer.Sentence)
 	}
 	p.gap()
 	if v.table != nil {
@@ -73,6 +80,9 @@ func (p *printer) view(v *view) {
 		p.paragraphs(v.legend.summed)
 	}
 	for i := range v.sections {
+		if v.sections[i].background && !p.evidence {
+			continue
+		}
 		p.gap()
 		p.section(&v.sections[i])
 	}
@@ -81,7 +91,11 @@ func (p *printer) view(v *view) {
 		p.paragraphs(v.legend.summed)
 		p.gap()
 	}
-	p.remarks(v.remarks)
+	shown, evidence := v.remarksAndEvidence()
+	p.remarks(shown)
+	if p.evidence {
+		p.remarks(evidence)
+	}
 	if v.leftOut > 0 {
 		p.paragraph("  ", 2, moreWords(v.leftOut, "line"))
 	}
@@ -292,7 +306,7 @@ func (g grid) line(cells []string, widths []int) string {
 func (g grid) stacked(width int) []string {
 	var out []string
 	for _, row := range g.rows {
-		block := grid{header: []string{row[0], ""}, left: 1}
+		block := grid{header: []string{"", ""}, left: 1}
 		for i := range row[1:] {
 			block.rows = append(block.rows, []string{"  " + g.header[i+1], ""})
 		}
@@ -303,13 +317,13 @@ func (g grid) stacked(width int) []string {
 			}
 		}
 		lines := block.lines(false)
-		out = append(out, lines[0])
+		out = append(out, row[0])
 		for i, cell := range row[1:] {
 			if block.rows[i][1] == cell {
 				out = append(out, lines[i+1])
 				continue
 			}
-			for j, piece := range wrap(cell, width-room, 0) {
+			for j, piece := range pieces(cell, width-room) {
 				name := ""
 				if j == 0 {
 					name = lines[i+1]
@@ -319,6 +333,16 @@ func (g grid) stacked(width int) []string {
 		}
 	}
 	return out
+}
+
+// pieces are a cell's lines of at most width characters. A name that is longer is broken.
+func pieces(cell string, width int) (lines []string) {
+	for _, line := range wrap(cell, width, 0) {
+		for characters := range slices.Chunk([]rune(line), max(1, width)) {
+			lines = append(lines, string(characters))
+		}
+	}
+	return lines
 }
 
 // wrap breaks a text at spaces into lines of at most width characters, of which the first has so many taken. A

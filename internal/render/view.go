@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 )
 
 // view is what one document says to people, in any format. It is made once for each kind of document, and each
@@ -22,13 +23,15 @@ type view struct {
 	source    any
 	title     string
 	judgement *judgement
-	table     *table // nil for none, and then the legend is that of the sections
-	legend    legend
-	sections  []section
-	remarks   []remark
-	leftOut   int // how many remarks more there are
-	notes     []string
-	heat      *report.Heatmap // drawn below the table where there is a page, or nil where there is nothing to see in it
+	// answer is the first two lines of a document that sets tests beside each other. It is nil for others.
+	answer   *answer.Beside
+	table    *table // nil for none, and then the legend is that of the sections
+	legend   legend
+	sections []section
+	remarks  []remark
+	leftOut  int // how many remarks more there are
+	notes    []string
+	heat     *report.Heatmap // drawn below the table where there is a page, or nil where there is nothing to see in it
 	// comment says that it has to fit into a comment on a pull request where it is written for one. places are
 	// where all of it is found.
 	comment bool
@@ -93,6 +96,7 @@ type section struct {
 	verdict     *report.Verdict
 	remarks     []remark
 	evidence    evidence
+	background  bool // it is evidence as a whole
 	unfolded    bool // where sections are folded away, this one isn't
 }
 
@@ -142,10 +146,26 @@ type remark struct {
 	Name   string // whom it is about, or empty for the section that it stands in
 	Text   string
 	marked bool // nobody may read over it
+	// background says that it is evidence, which nobody has to act on.
+	background bool
+}
+
+// remarksAndEvidence are the remarks that everybody reads, and those that are behind an answer.
+func (v *view) remarksAndEvidence() (shown, evidence []remark) {
+	for _, r := range v.remarks {
+		if r.background {
+			evidence = append(evidence, r)
+		} else {
+			shown = append(shown, r)
+		}
+	}
+	return shown, evidence
 }
 
 // warning is a remark that must not be overlooked.
-func warning(name, text string) remark { return remark{toneWarning, name, text, true} }
+func warning(name, text string) remark {
+	return remark{Tone: toneWarning, Name: name, Text: text, marked: true}
+}
 
 // warningsOf are remarks of the same.
 func warningsOf(name string, texts []string) (remarks []remark) {

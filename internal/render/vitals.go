@@ -35,6 +35,25 @@ func vitalsTable(r *report.Report) *table {
 	return t
 }
 
+// takeReasons leaves in a cell that nothing was measured, and gives the reasons, which stand below the table. A reason in
+// a cell made tables wider than any terminal.
+func (t *table) takeReasons() (reasons []string) {
+	for _, row := range t.rows {
+		for i, cell := range row {
+			reason, found := strings.CutPrefix(cell, wording.NotMeasured+": ")
+			if !found {
+				continue
+			}
+			row[i] = wording.NotMeasured
+			if text := strings.TrimSpace(strings.Join(row[:min(3, i)], " ")) + ": " + reason + "."; !slices.Contains(reasons,
+				text) {
+				reasons = append(reasons, text)
+			}
+		}
+	}
+	return reasons
+}
+
 // derived are the series that windows alone have, which are an observer's power per traffic, and a packet's costs
 // in VPP's nodes.
 func derived(observed []report.Observed, vital report.Observation) (signs []report.VitalSign) {

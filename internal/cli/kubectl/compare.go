@@ -50,7 +50,7 @@ func newCompare(o Options, conn *connection) *cobra.Command {
 				return err
 			}
 			compared := history.Compare(sides, demand, options.AllowDifferent.Parts())
-			if err := sidebyside.Write(o.Stdout, options.Format, render.OfComparison(compared)); err != nil {
+			if err := sidebyside.Write(o.Stdout, options.Format, render.OfComparison(compared), options.Evidence); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			return exit.WithCode(compared.ExitCode(), nil)
@@ -78,6 +78,7 @@ func (r reports) ofSide(ctx context.Context, name string) ([]history.Record, err
 
 func newTrend(o Options, conn *connection) *cobra.Command {
 	var format, selector, title string
+	var evidence bool
 	var allow sidebyside.AllowDifferent
 	cmd := &cobra.Command{
 		Use:   "trend",
@@ -103,13 +104,14 @@ func newTrend(o Options, conn *connection) *cobra.Command {
 				return err
 			}
 			if written := sidebyside.Write(o.Stdout, format,
-				render.OfTrend(history.Trend(title, records, allow.Parts()))); written != nil {
+				render.OfTrend(history.Trend(title, records, allow.Parts())), evidence); written != nil {
 				err = errors.Join(err, exit.NotMeasured("print: %w", written))
 			}
 			return exit.Worst(err)
 		},
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Trend))
+	sidebyside.EvidenceFlag(cmd, &evidence)
 	allow.Flag(cmd)
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "only LoadTests and kept Reports with these labels")
 	cmd.Flags().StringVar(&title, "title", "", "what to write above it")

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/render"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 )
 
 // diagnosisVersion is the kind and version of the document that doctor prints as JSON.
@@ -30,7 +31,7 @@ func newDoctor(o Options, conn *connection) *cobra.Command {
 		Short: "Check whether a cluster has all that a LoadTest needs",
 		Example: "  kubectl linerate doctor -n lab\n" +
 			"  kubectl linerate doctor -n lab -o json | jq '.findings[] | select(.level == \"fail\")'",
-		Long: "Asks the API server, with your rights, and changes nothing. Each line is ok, warn (may be as it " +
+		Long: "Asks the API server, with your rights, and changes nothing. After the answer, each line is ok, warn (may be as it " +
 			"should), fail (tests can't run), or\n" +
 			"unknown (you may not see it, or the API doesn't say), with what to do or where to look.\n\n" +
 			"Exit codes: 0 nothing failed, 1 something did, 2 bad input, 3 the cluster can't be asked.",
@@ -67,11 +68,32 @@ func writeFindings(stdout io.Writer, format string, layout render.TextOptions, f
 		return sidebyside.WriteJSON(stdout, diagnosis{diagnosisVersion, findings})
 	}
 	var text strings.Builder
+	answered := answer.OfChecks(checksOf(findings))
+	fmt.Fprintln(&text, answered.Figure)
+	for _, l := range fold(answered.Sentence, 2, layout.Width) {
+		fmt.Fprintln(&text, l)
+	}
+	fmt.Fprintln(&text)
 	for _, f := range findings {
 		writeFinding(&text, layout, f)
 	}
 	_, err := io.WriteString(stdout, text.String())
 	return err
+}
+
+// checksOf counts findings by their levels.
+func checksOf(findings []doctor.Finding) answer.Checks {
+	checks, rank := answer.Checks{}, map[doctor.Level]int{doctor.OK: 0, doctor.Warn: 1, doctor.Unknown: 2, doctor.Fail: 3}
+	gravest := doctor.OK
+	for _, f := range findings {
+		count := map[doctor.Level]*int{doctor.OK: &checks.Passed, doctor.Warn: &checks.Warned,
+			doctor.Unknown: &checks.Unknown, doctor.Fail: &checks.Failed}[f.Level]
+		*count++
+		if rank[f.Level] > rank[gravest] {
+			gravest, checks.First = f.Level, f.Check
+		}
+	}
+	return checks
 }
 
 // writeFinding folds the message at the terminal's width. The fix stays one line, so that it can be copied.

@@ -36,6 +36,7 @@ type gateOptions struct {
 	onInterrupt    string
 	timeout        time.Duration
 	patience       time.Duration
+	evidence       bool
 	quiet          bool
 	version        string
 }
@@ -72,6 +73,7 @@ func newGate(o Options, conn *connection) *cobra.Command {
 
 func (g *gateOptions) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
+	sidebyside.EvidenceFlag(cmd, &g.evidence)
 	f.StringArrayVarP(&g.files, "filename", "f", nil,
 		"file with LoadTests and LoadTestSuites, - is stdin; may be given several times")
 	f.StringArrayVar(&g.images, "image", nil,
@@ -190,7 +192,7 @@ func (g *gateOptions) run(ctx context.Context, o Options, conn *connection) erro
 		return err
 	}
 	verdict := g.follow(ctx, o, c, subjects, suites, references)
-	written := writeOutputs(o, outputs, verdict)
+	written := writeOutputs(o, outputs, verdict, g.evidence)
 	if !slices.ContainsFunc(outputs, gateOutput.isForPerson) {
 		say(verdict.Headline())
 	}

@@ -79,7 +79,7 @@ func (g gateOutput) check() error {
 }
 
 // writeOutputs writes all outputs. One that fails doesn't prevent the others.
-func writeOutputs(o Options, outputs []gateOutput, verdict *report.Gate) error {
+func writeOutputs(o Options, outputs []gateOutput, verdict *report.Gate, evidence bool) error {
 	var errs []error
 	for _, out := range outputs {
 		var text bytes.Buffer
@@ -87,6 +87,7 @@ func writeOutputs(o Options, outputs []gateOutput, verdict *report.Gate) error {
 		if out.file == "" {
 			layout = sidebyside.TextOptions(o.Stdout)
 		}
+		layout.Evidence = evidence
 		err := render.Write(&text, out.format, render.OfGate(verdict), layout)
 		switch {
 		case err != nil:

@@ -12,6 +12,7 @@ import (
 )
 
 func newReport(o Options, conn *connection) *cobra.Command {
+	var evidence bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "report NAME...",
@@ -43,12 +44,13 @@ func newReport(o Options, conn *connection) *cobra.Command {
 			}
 			err = checkFormat(format, len(documents.Reports), len(documents.Suites))
 			if err == nil {
-				err = printAll(o, format, documents)
+				err = printAll(o, format, documents, evidence)
 			}
 			return exit.Worst(append(errs, err)...)
 		},
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Tests))
+	sidebyside.EvidenceFlag(cmd, &evidence)
 	return cmd
 }
 

@@ -85,10 +85,10 @@ func (f followOptions) follow(ctx context.Context, o Options, c *cluster, object
 	if leaves {
 		errs = append(errs, exit.WithCode(report.ExitInterrupted, nil))
 	}
-	return exit.Worst(append(errs, printAll(o, f.format, measured))...)
+	return exit.Worst(append(errs, printAll(o, f.format, measured, false))...)
 }
 
-func printAll(o Options, format string, documents report.Documents) error {
+func printAll(o Options, format string, documents report.Documents, evidence bool) error {
 	if len(documents.Reports)+len(documents.Suites) == 0 {
 		return nil
 	}
@@ -97,7 +97,7 @@ func printAll(o Options, format string, documents report.Documents) error {
 			return exit.NotMeasured("viz: nothing is drawn of what was not measured: %s", r.Message)
 		}
 	}
-	if err := sidebyside.Write(o.Stdout, format, render.OfTests(documents)); err != nil {
+	if err := sidebyside.Write(o.Stdout, format, render.OfTests(documents), evidence); err != nil {
 		return exit.NotMeasured("print: %w", err)
 	}
 	return nil

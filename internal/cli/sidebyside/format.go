@@ -16,6 +16,11 @@ func FormatFlag(cmd *cobra.Command, format *string, formats []string) {
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// EvidenceFlag adds -v to a verb that writes answers as text.
+func EvidenceFlag(cmd *cobra.Command, evidence *bool) {
+	cmd.Flags().BoolVarP(evidence, "verbose", "v", false, "add the evidence behind each answer, in text")
+}
+
 // WriteJSON writes a document of its own version as indented JSON.
 func WriteJSON(stdout io.Writer, document any) error {
 	encoder := json.NewEncoder(stdout)

@@ -24,12 +24,14 @@ type Options struct {
 	Format         string
 	MaxRegression  string
 	Tries          int
+	Evidence       bool
 	AllowDifferent AllowDifferent
 }
 
 // Flags adds compare's flags.
 func (o *Options) Flags(cmd *cobra.Command) {
 	FormatFlag(cmd, &o.Format, render.Formats(render.Comparison))
+	EvidenceFlag(cmd, &o.Evidence)
 	cmd.Flags().StringVar(&o.MaxRegression, "max-regression", "",
 		"by how much less than the first others may be, such as 2%; the exit code says whether they are")
 	cmd.Flags().IntVar(&o.Tries, "tries", 1, "with --max-regression: how often you ask at most, adding runs until "+
@@ -69,9 +71,12 @@ func (o *Options) Check() (*comparison.Allowance, error) {
 // maxTries is how many tries may share the error probability of one claim.
 const maxTries = 10
 
-// Write writes a document in a format that was checked. Text is as wide as a terminal that it goes to.
-func Write(stdout io.Writer, format string, d render.Document) error {
-	return render.Write(stdout, format, d, TextOptions(stdout))
+// Write writes a document in a format that was checked. Text is as wide as a terminal that it goes to, and has the
+// evidence behind answers where that is asked for.
+func Write(stdout io.Writer, format string, d render.Document, evidence bool) error {
+	options := TextOptions(stdout)
+	options.Evidence = evidence
+	return render.Write(stdout, format, d, options)
 }
 
 // TextOptions are the layout of text for this output. On a terminal, text has its width, and colours unless

@@ -1,12 +1,14 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -71,22 +73,18 @@ func withoutCriteria(v *situation, s *step) string {
 	return "spec.criteria is empty: there are results, and no verdict"
 }
 
-// verdictOfAll counts the cells by their verdicts, and names the first that decided.
+// verdictOfAll counts the cells by their verdicts, and says of the cell that matters most what to do. The table has the
+// figures of the others.
 func (rs *cellResults) verdictOfAll() metav1.Condition {
-	counts, first := map[v1alpha1.SuiteVerdict]int{}, map[v1alpha1.SuiteVerdict]string{}
+	counts := map[v1alpha1.SuiteVerdict]int{}
 	var verdicts []*report.Verdict
 	measured := report.Suite{}
 	for i := rs.matrix.calibrations; i < len(rs.matrix.Cells); i++ {
 		row := rs.row(i)
 		verdicts, measured.Cells = append(verdicts, rs.cell(i).Verdict), append(measured.Cells, rs.cell(i))
-		verdict := row.Verdict
-		if verdict == "" {
-			verdict, row.Message = v1alpha1.VerdictUndecided, "nothing was measured"
-		}
-		if counts[verdict]++; counts[verdict] == 1 {
-			first[verdict] = row.Cell + ": " + row.Message
-		}
+		counts[cmp.Or(row.Verdict, v1alpha1.VerdictUndecided)]++
 	}
+	sentence := answer.OfTable(measured.Table()).Sentence
 	failed, open := counts[v1alpha1.VerdictFailed], counts[v1alpha1.VerdictUndecided]
 	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed],
 		len(rs.matrix.Cells)-rs.matrix.calibrations, failed, open)
@@ -94,13 +92,13 @@ func (rs *cellResults) verdictOfAll() metav1.Condition {
 	switch {
 	case failed > 0 && !report.FailedTogether(verdicts):
 		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+
-			amongSoMany+"; "+first[v1alpha1.VerdictFailed])
+			amongSoMany)
 	case failed > 0:
-		return condition(v1alpha1.ConditionPassed, metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, tally+"; "+
-			first[v1alpha1.VerdictFailed])
+		return condition(v1alpha1.ConditionPassed, metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, tally+". "+
+			sentence)
 	case open > 0:
-		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+
-			first[v1alpha1.VerdictUndecided])
+		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+". "+
+			sentence)
 	}
 	return condition(v1alpha1.ConditionPassed, metav1.ConditionTrue, v1alpha1.ReasonCriteriaMet, tally)
 }
