@@ -15,9 +15,7 @@ type EnvironmentPart string
 type BaselineSpec struct {
 	// loadTest is a LoadTest of the namespace that has been measured. Example: vpp-main.
 	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=40
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTest's name is made of lower-case letters, digits and dashes, such as vpp-main"
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$`
 	LoadTest string `json:"loadTest,omitempty"`
 
 	// reports are kept Reports of the namespace, one for each run; 5 make a good baseline. Example: [{configMap:
@@ -42,15 +40,12 @@ type BaselineSpec struct {
 type ReportRef struct {
 	// configMap is its name. Example: vpp-main-report.
 	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="a ConfigMap's name is made of lower-case letters, digits, dashes and dots, such as vpp-main-report"
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`
 	ConfigMap string `json:"configMap"`
 
 	// digest is the Report's (status.report); one with another is refused.
 	// +optional
-	// +kubebuilder:validation:MaxLength=71
-	// +kubebuilder:validation:XValidation:rule="self.matches('^sha256:[0-9a-f]{64}$')",message="write a digest as status.report has it: sha256: and 64 hexadecimal digits"
+	// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
 	Digest string `json:"digest,omitempty"`
 }
 
@@ -70,9 +65,7 @@ type SuiteBaselineSpec struct {
 
 	// suite is a LoadTestSuite of the namespace that is complete when this one ends. Example: nightly-1.
 	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=26
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTestSuite's name is made of lower-case letters, digits and dashes, such as nightly-1"
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,24}[a-z0-9])?$`
 	Suite string `json:"suite,omitempty"`
 
 	// allowedDifferences is as a LoadTest's baseline.allowedDifferences. Example: [Node].

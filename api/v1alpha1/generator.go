@@ -37,7 +37,6 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.engine == 'TRex')",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08; every other engine forbids trex"
 // +kubebuilder:validation:XValidation:rule="!has(self.software) || self.engine == 'Software'",fieldPath=".software",message="software configures engine Software: set engine: Software, or remove software"
-// +kubebuilder:validation:XValidation:rule="!has(self.hugepages) || self.engine == 'TRex'",fieldPath=".hugepages",message="hugepages are for engine TRex only: remove them"
 // +kubebuilder:validation:XValidation:rule="self.engine != 'External' || !(has(self.layout) || has(self.coresPerPortPair) || has(self.memory) || has(self.placement) || has(self.pod))",message="engine External starts no pods: remove layout, coresPerPortPair, memory, placement and pod"
 // +kubebuilder:validation:XValidation:rule="has(self.external) == (self.engine == 'External')",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
 // +kubebuilder:validation:XValidation:rule="!has(self.external) || size(self.external.servers) == self.replicas",fieldPath=".replicas",message="with engine External replicas must be the number of external.servers"
@@ -111,15 +110,13 @@ type ExternalSpec struct {
 
 // Server is a TRex server's RPC address: a host name or IP address, with or without a port.
 //
-// +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=260
-// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9a-fA-F:.]+[]])(:[1-9][0-9]{0,4})?$')",message="write a server as host or host:port, such as trex.lab:4501, 192.0.2.7 or [2001:db8::7]:4501"
+// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9a-fA-F:.]+[]])(:[1-9][0-9]{0,4})?$`
 type Server string
 
 // Quantity is an amount of memory as Kubernetes writes it: 512Mi, 4Gi.
 //
-// +kubebuilder:validation:MaxLength=20
-// +kubebuilder:validation:XValidation:rule="self.matches('^[1-9][0-9]{0,11}(Ki|Mi|Gi|Ti)$')",message="write an amount of memory with its unit, such as 512Mi or 4Gi"
+// +kubebuilder:validation:Pattern=`^[1-9][0-9]{0,11}(Ki|Mi|Gi|Ti)$`
 type Quantity string
 
 // HugepagesSpec is an amount of huge pages of one size.
@@ -138,15 +135,14 @@ type HugepagesSpec struct {
 type TRexSpec struct {
 	// image holds TRex (docs/trex.md). Example: registry.lab/trex:3.08.
 	// +required
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\\\t\\\\n]+$')",message="write an image's name without spaces, such as registry.lab/trex:3.08"
+	// +kubebuilder:validation:Pattern=`^[^ \t\n]+$`
 	Image string `json:"image"`
 
 	// directory is TRex's folder in the image. Default: it is searched for. Example: /opt/trex.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="write the folder as an absolute path in the image, such as /opt/trex"
+	// +kubebuilder:validation:Pattern=`^/`
 	Directory string `json:"directory,omitempty"`
 
 	// args are added to those of TRex's server; linerate's own (-i, -c, --cfg and the like) are refused. Example:
@@ -199,15 +195,12 @@ type GeneratorPodSpec struct {
 	// datapath}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('linerate.dev/') && k != 'app.kubernetes.io/managed-by')",message="labels that begin with linerate.dev/, and app.kubernetes.io/managed-by, are linerate's own: use others"
 	Labels map[string]string `json:"labels,omitempty"`
 
 	// annotations are added to the pod's, but none of linerate.dev, nor Multus' networks. Example:
 	// {cpu-load-balancing.crio.io: disable}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'k8s.v1.cni.cncf.io/networks')",message="the networks of generator pods are made from spec.links: remove the annotation k8s.v1.cni.cncf.io/networks"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('linerate.dev/'))",message="annotations that begin with linerate.dev/ are linerate's own: use others"
 	Annotations map[string]string `json:"annotations,omitempty"`
 
 	// nodeSelector is the labels that a node must have. Example: {lab/role: generator}.

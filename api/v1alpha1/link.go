@@ -76,13 +76,10 @@ type DUTEnd struct {
 
 // MAC is an Ethernet address of one device.
 //
-// +kubebuilder:validation:MaxLength=17
-// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$')",message="write one device's MAC address (no group address) as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"
+// +kubebuilder:validation:Pattern=`^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$`
 type MAC string
 
 // NetworkName names a NetworkAttachmentDefinition: NAME, or NAMESPACE/NAME.
 //
-// +kubebuilder:validation:MinLength=1
-// +kubebuilder:validation:MaxLength=317
-// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$')",message="write a network as the name of a NetworkAttachmentDefinition, with its namespace where it isn't the test's: sriov-west or lab/sriov-west"
+// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`
 type NetworkName string

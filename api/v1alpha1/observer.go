@@ -55,21 +55,11 @@ const (
 
 // Observer reads a vital sign beside the traffic, into the Report.
 //
-// +kubebuilder:validation:XValidation:rule="!(self.type in ['Limiter', 'VPP']) || self.observed == 'DUT'",fieldPath=".observed",message="a Limiter or a VPP is the device's: say observed: DUT"
-// +kubebuilder:validation:XValidation:rule="self.type != 'Interfaces' || self.observed != 'Node'",fieldPath=".observed",message="interfaces are read on the links of a test: say observed: Generator, or observed: DUT for those of the built-in Reference"
-// +kubebuilder:validation:XValidation:rule="self.observed != 'Lab' || self.type in ['Prometheus', 'SNMP', 'Redfish']",fieldPath=".observed",message="observed: Lab is for sources that are asked over the network (Prometheus, SNMP, Redfish): say observed: Generator, DUT or Node"
-// +kubebuilder:validation:XValidation:rule="self.observed != 'Node' || !(self.type in ['Prometheus', 'SNMP', 'Redfish'])",fieldPath=".observed",message="a source that is asked over the network describes one thing, and not each node: say observed: DUT, Generator or Lab"
-// +kubebuilder:validation:XValidation:rule="(has(self.interval) || has(self.averagingTime)) ? self.type in ['Prometheus', 'SNMP', 'Redfish', 'VPP'] : true",fieldPath=".interval",message="only sources that are asked (Prometheus, SNMP, Redfish, VPP) have interval and averagingTime: remove them"
-// +kubebuilder:validation:XValidation:rule="(self.type == 'Prometheus') == has(self.prometheus)",fieldPath=".prometheus",message="type Prometheus and the field prometheus need each other: add prometheus: {url: http://prometheus.lab:9090, query: ..., unit: W}, or use another type and remove it"
-// +kubebuilder:validation:XValidation:rule="(self.type == 'SNMP') == has(self.snmp)",fieldPath=".snmp",message="type SNMP and the field snmp need each other: add snmp: {address: pdu.lab, oid: ..., unit: W}, or use another type and remove it"
-// +kubebuilder:validation:XValidation:rule="(self.type == 'Redfish') == has(self.redfish)",fieldPath=".redfish",message="type Redfish and the field redfish need each other: add redfish: {url: https://bmc.lab, secretName: bmc}, or use another type and remove it"
-// +kubebuilder:validation:XValidation:rule="!has(self.vpp) || self.type == 'VPP'",fieldPath=".vpp",message="vpp is for type VPP: use that, or remove it"
+// +kubebuilder:validation:XValidation:rule="has(self.prometheus) == (self.type == 'Prometheus') && has(self.snmp) == (self.type == 'SNMP') && has(self.redfish) == (self.type == 'Redfish') && (!has(self.vpp) || self.type == 'VPP')",message="prometheus, snmp, redfish and vpp are each for the type of their name, and the first three types need theirs, such as prometheus: {url: http://prometheus.lab:9090, query: ..., unit: W}: add it, or remove the other"
 type Observer struct {
 	// name identifies the observer in the Report. Example: cpu.
 	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an observer's name is made of lower-case letters, digits and dashes, such as cpu"
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
 	Name string `json:"name"`
 
 	// observed is whose sign it is: the Generator's, the DUT's, that of each Node (machine) of these, or of something
@@ -113,7 +103,7 @@ type VPPStats struct {
 	// socket is where VPP hands over its statistics. Default: /run/vpp/stats.sock.
 	// +optional
 	// +kubebuilder:validation:MaxLength=107
-	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="socket is a whole path"
+	// +kubebuilder:validation:Pattern=`^/`
 	Socket string `json:"socket,omitempty"`
 }
 
@@ -122,7 +112,7 @@ type PrometheusQuery struct {
 	// url is the server's, without /api/v1. Example: http://prometheus.lab:9090.
 	// +required
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/@?# ]+(/[^@?# ]*)?$')",message="url begins with http:// or https://, and has neither user, password nor parameters, such as http://prometheus.lab:9090: credentials are a Secret's"
+	// +kubebuilder:validation:Pattern=`^https?://[^/@?# ]+(/[^@?# ]*)?$`
 	URL string `json:"url"`
 
 	// query is in PromQL; each series of its answer, sixteen at most, is one of the observer's.
@@ -147,13 +137,13 @@ type SNMPObject struct {
 	// address is the agent's, with or without a port (default 161). Example: pdu.lab.
 	// +required
 	// +kubebuilder:validation:MaxLength=260
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?$')",message="address is a host, with or without a port, such as pdu.lab or [2001:db8::7]:161"
+	// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9a-fA-F:.]+[]])(:[1-9][0-9]{0,4})?$`
 	Address string `json:"address"`
 
 	// oid is the object's number; a table's has the row at its end. Example: 1.3.6.1.4.1.318.1.1.12.1.16.0.
 	// +required
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[.]?[0-2]([.][0-9]{1,10})+$')",message="oid is numbers and dots, such as 1.3.6.1.2.1.1.3.0: names of MIBs aren't known here"
+	// +kubebuilder:validation:Pattern=`^[.]?[0-2]([.][0-9]{1,10})+$`
 	OID string `json:"oid"`
 
 	// unit is that of the scaled number. Example: W.
@@ -163,8 +153,7 @@ type SNMPObject struct {
 	// scale is what the agent's number is multiplied by. Default: 1. Example: "0.1".
 	// +optional
 	// +kubebuilder:default="1"
-	// +kubebuilder:validation:MaxLength=24
-	// +kubebuilder:validation:XValidation:rule="self.matches('^-?[0-9]{1,9}([.][0-9]{1,9})?$')",message="scale is a decimal number in quotes, such as \"0.1\""
+	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,9}([.][0-9]{1,9})?$`
 	Scale string `json:"scale,omitempty"`
 
 	// secretName is a Secret of the namespace with community, or the user of version 3. Default: public.
@@ -177,13 +166,12 @@ type RedfishChassis struct {
 	// url is the controller's, without /redfish. Example: https://bmc.lab.
 	// +required
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/@?# ]+/?$')",message="url begins with https:// (or http://), and has neither user, password nor path, such as https://bmc.lab: credentials are a Secret's"
+	// +kubebuilder:validation:Pattern=`^https?://[^/@?# ]+/?$`
 	URL string `json:"url"`
 
 	// chassis is its Id. Default: the only one there is. Example: "1".
 	// +optional
-	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._~A-Za-z0-9]+$')",message="chassis is an Id of letters, digits, dots and dashes, as the controller lists it under /redfish/v1/Chassis"
+	// +kubebuilder:validation:Pattern=`^[-._~A-Za-z0-9]{1,128}$`
 	Chassis string `json:"chassis,omitempty"`
 
 	// secretName is a Secret of the namespace with username and password, and ca.crt, serverName or fingerprint
@@ -194,14 +182,11 @@ type RedfishChassis struct {
 
 // ObservedUnit is the unit of a reading over the network.
 //
-// +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=32
-// +kubebuilder:validation:XValidation:rule="self.matches('^[^ [:cntrl:]]([^[:cntrl:]]*[^ [:cntrl:]])?$')",message="unit is one word or two, such as W or °C"
+// +kubebuilder:validation:Pattern=`^[^ [:cntrl:]]([^[:cntrl:]]*[^ [:cntrl:]])?$`
 type ObservedUnit string
 
 // ObserverSecretName names a Secret of the test's namespace.
 //
-// +kubebuilder:validation:MinLength=1
-// +kubebuilder:validation:MaxLength=253
-// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$')",message="secretName is made of lower-case letters, digits, dashes and dots, such as bmc"
+// +kubebuilder:validation:Pattern=`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`
 type ObserverSecretName string

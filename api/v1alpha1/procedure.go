@@ -41,18 +41,7 @@ const (
 
 // ProcedureSpec is how the load is varied: a union, of whose members only the one named for type may be given.
 //
-// +kubebuilder:validation:XValidation:rule="self.type == 'Ramp' || !has(self.ramp)",fieldPath=".ramp",message="set type: Ramp, or remove ramp"
-// +kubebuilder:validation:XValidation:rule="self.type == 'ConstantLoad' || !has(self.constantLoad)",fieldPath=".constantLoad",message="set type: ConstantLoad, or remove constantLoad"
-// +kubebuilder:validation:XValidation:rule="self.type == 'FrameLoss' || !has(self.frameLoss)",fieldPath=".frameLoss",message="set type: FrameLoss, or remove frameLoss"
-// +kubebuilder:validation:XValidation:rule="self.type == 'MaximumOfferedLoad' || !has(self.maximumOfferedLoad)",fieldPath=".maximumOfferedLoad",message="set type: MaximumOfferedLoad, or remove maximumOfferedLoad"
-// +kubebuilder:validation:XValidation:rule="self.type == 'Search' || !has(self.search)",fieldPath=".search",message="set type: Search, or remove search"
-// +kubebuilder:validation:XValidation:rule="self.type == 'BackToBack' || !has(self.backToBack)",fieldPath=".backToBack",message="set type: BackToBack, or remove backToBack"
-// +kubebuilder:validation:XValidation:rule="self.type == 'Soak' || !has(self.soak)",fieldPath=".soak",message="set type: Soak, or remove soak"
-// +kubebuilder:validation:XValidation:rule="self.type in ['Ramp', 'Search'] || !has(self.directions) || self.directions == 'Together'",fieldPath=".directions",message="only a ramp or a search varies one direction after another: set type: Ramp or Search, or remove directions"
-// +kubebuilder:validation:XValidation:rule="!has(self.otherLoad) || has(self.directions) && self.directions == 'Each'",fieldPath=".otherLoad",message="otherLoad is of the directions that don't vary, and all of them do: set directions: Each, or remove otherLoad"
-// +kubebuilder:validation:XValidation:rule="!has(self.reset) || self.type in ['FrameLoss', 'MaximumOfferedLoad', 'Search', 'BackToBack', 'Soak']",fieldPath=".reset",message="the device is reset before each trial, and this type has none: set type: Search, FrameLoss, MaximumOfferedLoad, BackToBack or Soak, or remove reset"
-// +kubebuilder:validation:XValidation:rule="!has(self.latency) || self.type in ['Ramp', 'Search', 'ConstantLoad']",fieldPath=".latency",message="latency is measured at shares of a rate that the procedure finds or holds, and this type has none: set type: Search, Ramp or ConstantLoad, or remove latency"
-// +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.directions) || self.directions == 'Together'",fieldPath=".latency",message="latency is measured at shares of one rate of all directions, and directions: Each finds one for each: remove directions or latency"
+// +kubebuilder:validation:XValidation:rule="[has(self.ramp)?'Ramp':'-',has(self.constantLoad)?'ConstantLoad':'-',has(self.frameLoss)?'FrameLoss':'-',has(self.maximumOfferedLoad)?'MaximumOfferedLoad':'-',has(self.search)?'Search':'-',has(self.backToBack)?'BackToBack':'-',has(self.soak)?'Soak':'-'].all(t,t in ['-',self.type])",message="a member is for the type of its name: set type to that, such as type: Search for search, or remove the member"
 type ProcedureSpec struct {
 	// type is how the load is varied. Ramp searches the highest rate that is carried. Search finds the highest load
 	// for each of several goals (NDR, PDR). ConstantLoad holds one load. FrameLoss measures the loss at several

@@ -30,7 +30,6 @@ type BackToBackSpec struct {
 	// throughput is the device's in each direction, known from another test. Default: what the trial shows.
 	// Example: 9.9kpps.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self.endsWith('pps')",message="give throughput in packets per second, such as 9.9kpps: a burst is counted in frames"
 	Throughput Rate `json:"throughput,omitempty"`
 
 	// maxBurstDuration is the longest burst, as time at the rate that is reached: less than trialDuration.
@@ -41,7 +40,6 @@ type BackToBackSpec struct {
 	// resolution is how near the longest burst without loss and the shortest with loss come, relative to the latter.
 	// +optional
 	// +kubebuilder:default="1%"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.01)",message="resolution must be between 0.01% and 50%"
 	Resolution Share `json:"resolution,omitempty"`
 
 	// repetitions is how many times the longest burst is searched for. RFC 2544 wants 50.

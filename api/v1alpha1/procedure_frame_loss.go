@@ -10,8 +10,6 @@ package v1alpha1
 //	minRate ┤ │ │ │ │ │ │ ┌─┐   or after cleanTrials trials without loss
 //	        └─┴─┴─┴─┴─┴─┴─┴─┴──▶ time
 //	         trialDuration
-//
-// +kubebuilder:validation:XValidation:rule="['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.maxRate, self.?minRate.orValue(self.maxRate), self.?step.orValue(self.maxRate)].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".step",message="maxRate, minRate and step must be in one unit, such as 2mpps, 500kpps and 100kpps"
 type FrameLossSpec struct {
 	// maxRate is the highest load, tried first.
 	// +optional

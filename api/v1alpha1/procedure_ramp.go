@@ -44,7 +44,6 @@ type RampSpec struct {
 	// Example: 0.5%.
 	// +optional
 	// +kubebuilder:default="0.5%"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || (double(self.replace('%', '')) <= 50.0 && (double(self.replace('%', '')) >= 0.01 || double(self.replace('%', '')) == 0.0))",message="precision must be between 0.01% and 50%, or 0% for no refinement"
 	Precision Share `json:"precision,omitempty"`
 
 	// confirmDuration is how long the saturation is held to confirm it; 0s: not at all. Example: 10s.

@@ -14,7 +14,7 @@ type ResetSpec struct {
 	// "registry.lab/tools:1".
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\\\t\\\\n]*$')",message="write an image's name without spaces, such as registry.lab/tools:1"
+	// +kubebuilder:validation:Pattern=`^[^ \t\n]+$`
 	Image string `json:"image,omitempty"`
 
 	// timeout bounds the command, and then the wait until the device forwards. If either takes longer, the run

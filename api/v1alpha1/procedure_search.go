@@ -38,9 +38,6 @@ const (
 //	 PDR ┤ ││││  ┌┐┌┐││││
 //	 NDR ┤ ││││┌┐││││││││┌┐┌┐┌┐
 //	     └─┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴──▶ time
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.preset) || !has(self.goals)",fieldPath=".preset",message="a preset is a set of goals: remove preset, or goals"
-// +kubebuilder:validation:XValidation:rule="!has(self.minRate) || ['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
 type SearchSpec struct {
 	// classification is how trials decide: RFC9971 (default), or Sequential, which is faster and conforms to no
 	// standard.
@@ -80,9 +77,7 @@ type SearchSpec struct {
 type SearchGoal struct {
 	// name is the goal's name in results and criteria. Example: NDR.
 	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?$')",message="a goal's name is letters and digits, with - _ . between them, such as NDR or pdr-0.5"
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([-_.A-Za-z0-9]{0,18}[A-Za-z0-9])?$`
 	Name string `json:"name"`
 
 	// lossRatio is the share of frames that a trial may lose in the worst direction. Example: 0.5%.
@@ -103,13 +98,11 @@ type SearchGoal struct {
 	// exceedRatio is the share of the trials at a load that may lose more than lossRatio.
 	// +optional
 	// +kubebuilder:default="50%"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || double(self.replace('%', '')) < 100.0",message="exceedRatio must be less than 100%: else any load meets the goal"
 	ExceedRatio Share `json:"exceedRatio,omitempty"`
 
 	// width is how far apart the highest load that meets the goal and the lowest that doesn't may be, relative to
 	// the latter.
 	// +optional
 	// +kubebuilder:default="0.5%"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.05)",message="width must be between 0.05% and 50%"
 	Width Share `json:"width,omitempty"`
 }

@@ -11,13 +11,10 @@ package v1alpha1
 //	        ││││ ││  ││   │┌───┐│    │
 //	        └┴┴┴─┴┴──┴┴───┴┴───┴┴────┴─▶ time
 //	         each trial trialGrowth longer
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.minRate) || ['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
 type SoakSpec struct {
 	// lossRatio is the share that is lost on average at the load asked for.
 	// +optional
 	// +kubebuilder:default="0.00001%"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,7})?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) <= 10.0)",message="lossRatio must be above 0% and at most 10%"
 	LossRatio Share `json:"lossRatio,omitempty"`
 
 	// duration is how long all trials send, together.

@@ -22,14 +22,12 @@ func (d Duration) Std() (time.Duration, error) {
 // 14.88mpps), layer-2 bits per second with FCS (10gbps), layer-1 bits per second with preamble and gap (10gbpsl1),
 // or percent of the layer-1 line rate (95%).
 //
-// +kubebuilder:validation:MaxLength=24
-// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1))$') && !self.matches('^[0.]+[%a-z]')",message="write a rate above 0: packets (14.88mpps), layer-2 bits (10gbps), layer-1 bits (10gbpsl1) or percent of line rate (95%)"
+// +kubebuilder:validation:Pattern=`^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1))$`
 type Rate string
 
 // HeldRate is a Rate, or Unlimited: all that the ends of sessions can send.
 //
-// +kubebuilder:validation:MaxLength=24
-// +kubebuilder:validation:XValidation:rule="self == 'Unlimited' || self.matches('^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1))$') && !self.matches('^[0.]+[%a-z]')",message="write a rate above 0: packets (14.88mpps), layer-2 bits (10gbps), layer-1 bits (10gbpsl1) or percent of line rate (95%); or Unlimited for sessions"
+// +kubebuilder:validation:Pattern=`^(Unlimited|[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1)))$`
 type HeldRate string
 
 // Unlimited is all that the ends of sessions can send.
@@ -37,8 +35,7 @@ const Unlimited HeldRate = "Unlimited"
 
 // BitRate is a layer-1 line rate: 1gbps, 25gbps, 100mbps.
 //
-// +kubebuilder:validation:MaxLength=24
-// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,12}([.][0-9]{1,6})?[kmg]?bps$') && !self.matches('^[0.]+[a-z]')",message="write a line rate in bits per second, such as 100mbps, 1gbps or 25gbps"
+// +kubebuilder:validation:Pattern=`^[0-9]{1,12}([.][0-9]{1,6})?[kmg]?bps$`
 type BitRate string
 
 // Share is a share of a whole with its percent sign, from 0% to 100%: "0.1%" is one in a thousand.
@@ -55,19 +52,16 @@ type Threshold string
 // Address is an IPv4 or IPv6 address with the length of its network's prefix: 198.18.0.2/24, 2001:2::2/64.
 //
 // +kubebuilder:validation:MaxLength=43
-// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="write an address with its prefix length, such as 198.18.0.2/24 or 2001:2::2/64"
+// +kubebuilder:validation:Format=cidr
 type Address string
 
 // Network is an IPv4 or IPv6 network.
 //
 // +kubebuilder:validation:MaxLength=43
-// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self).masked() == cidr(self)",message="write a network as its first address with the prefix length, such as 16.0.0.0/24 or 2001:2:0:100::/64"
+// +kubebuilder:validation:Format=cidr
 type Network string
 
 // LinkName is a link's name; it becomes an interface's name, so it is a DNS label of at most 13 characters.
 //
-// +kubebuilder:validation:MinLength=1
-// +kubebuilder:validation:MaxLength=13
-// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a link's name is made of lower-case letters, digits and dashes, begins with a letter and has at most 13 characters, such as west"
-// +kubebuilder:validation:XValidation:rule="!(self in ['lo', 'all', 'default', 'eth0'])",message="lo, all, default and eth0 already mean something to the kernel or in a pod: choose another name, such as west"
+// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]{0,11}[a-z0-9])?$`
 type LinkName string

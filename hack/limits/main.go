@@ -17,11 +17,14 @@ What a value must be on its own, the schema says, and the API server refuses the
 the limits below, the compiler says. ` + "`linerate run` and `kubectl linerate run`" + ` refuse such a file before they begin. After
 ` + "`kubectl apply`" + ` the test ends at once: its condition Accepted is False, and names the field, its value and the way out.
 
-| field of spec | lowest | highest |
-|---|---|---|
+| field of spec | must be |
+|---|---|
 `)
-	limits := compile.DurationLimits()
-	for _, name := range slices.Sorted(maps.Keys(limits)) {
-		fmt.Printf("| `%s` | %s | %s |\n", name, limits[name][0], limits[name][1])
+	rows := compile.ShareLimits()
+	for name, limits := range compile.DurationLimits() {
+		rows[name] = fmt.Sprintf("between %s and %s", limits[0], limits[1])
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		fmt.Printf("| `%s` | %s |\n", name, rows[name])
 	}
 }

@@ -40,6 +40,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	p.Links = c.links.plan()
 	c.engine.check(c.engineSpec)
 	c.sessions.checkTraffic(p)
+	c.fit.checkLineRates(p)
 	if len(c.errs) > 0 {
 		return nil, c.errs // what follows builds on sound links and quantities
 	}
@@ -61,7 +62,8 @@ type compiler struct {
 	*refusals
 	spec *v1alpha1.LoadTestSpec
 	// engine sends the traffic, of this kind. Nil means that there is no such engine for this kind, that the spec is
-	// too large to be read, or that a field is out of its limits, and errs say so. Then there are no parts.
+	// too large to be read, or that a field is out of its limits or contradicts
+	// another, and errs say so. Then there are no parts.
 	engine  engine
 	traffic traffic
 
@@ -89,6 +91,9 @@ func newCompiler(test *v1alpha1.LoadTest) *compiler {
 		return c
 	}
 	if r.checkLimits(&spec); len(r.errs) > 0 {
+		return c
+	}
+	if r.checkContradictions(test); len(r.errs) > 0 {
 		return c
 	}
 	c.engine, c.traffic = chooseEngine(r, &spec)

@@ -3,6 +3,7 @@ package compile
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,12 +127,15 @@ func (ft *fit) refuseRate(r procedure.Rate, message string) {
 }
 
 // asksForPercent says whether a rate or a criterion of the test is in percent of the line rate.
-func (ft *fit) asksForPercent(p *plan.Plan) bool {
-	for _, criterion := range ft.spec.Criteria {
-		if criterion.Metric == v1alpha1.MetricLineRatePercent {
-			return true
-		}
-	}
+func (ft *fit) asksForPercent(p *plan.Plan) bool { return ft.judgesPercent() || ratesInPercent(p) }
+
+func (ft *fit) judgesPercent() bool {
+	return slices.ContainsFunc(ft.spec.Criteria, func(c v1alpha1.Criterion) bool {
+		return c.Metric == v1alpha1.MetricLineRatePercent
+	})
+}
+
+func ratesInPercent(p *plan.Plan) bool {
 	rates := procedures.New(p.Procedure).Rates()
 	return rates.Full.Kind == units.LinePercent || rates.WarmUp.Kind == units.LinePercent
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // whole is a value of the type with one entry in each list, and nothing nil.
@@ -42,6 +43,33 @@ func TestEachDurationOfASpecHasLimits(t *testing.T) {
 	for name := range durationLimits {
 		if !slices.Contains(durations, name) {
 			t.Errorf("there are limits of %s, which is no duration of a spec", name)
+		}
+	}
+}
+
+func TestAShareOutOfItsLimitsIsRefused(t *testing.T) {
+	shares := map[string]bool{}
+	eachField(whole(reflect.TypeFor[v1alpha1.LoadTestSpec]()), specPath(), "", func(_ *field.Path, name string, value any) {
+		_, isShare := value.(v1alpha1.Share)
+		shares[name] = isShare
+	})
+	for name, limits := range shareLimits {
+		if !shares[name] {
+			t.Errorf("%s has limits, and is no share of a spec", name)
+		}
+		lowest, known := readShare(limits.lowest)
+		highest, knownToo := readShare(limits.highest)
+		if !known || !knownToo || lowest >= highest {
+			t.Errorf("%s is between %s and %s", name, limits.lowest, limits.highest)
+		}
+		for share, taken := range map[units.Ratio]bool{
+			lowest: true, highest: true, highest + 1: false, 0: limits.zero || lowest == 0,
+		} {
+			r := &refusals{}
+			r.checkShare(specPath(), name, v1alpha1.Share(share.Percent().String()+"%"))
+			if (len(r.errs) == 0) != taken {
+				t.Errorf("%s of %s is taken: %v, want %v", name, share.Percent(), !taken, taken)
+			}
 		}
 	}
 }

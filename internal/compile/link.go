@@ -137,7 +137,7 @@ func (r *refusals) prefix(path *field.Path, text string, fallback netip.Prefix) 
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		r.refuse(path, text, "write an address with its prefix length, such as 198.18.0.2/24 or 2001:2::2/64")
+		r.refuse(path, text, addressForm)
 	}
 	return p
 }

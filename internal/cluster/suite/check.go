@@ -178,12 +178,15 @@ func (m *Matrix) criteriaNotMeasured(cell int) field.ErrorList {
 		compile.CheckProcedureShows(path, m.suite.Spec.Criteria, test.Spec.Procedure.Type))
 }
 
-// criteriaNotCounted refuses the suite's criteria of metrics that a cell's traffic, frames or sessions, doesn't have.
+// criteriaNotCounted refuses the suite's criteria whose fields contradict each other, and those of metrics that a cell's
+// traffic, frames or sessions, doesn't have.
 func (m *Matrix) criteriaNotCounted(cell int) field.ErrorList {
 	if len(m.suite.Spec.Criteria) == 0 {
 		return nil
 	}
-	return compile.CheckMetrics(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria, m.Traffic(cell))
+	path := field.NewPath("spec", "criteria")
+	return append(compile.CheckCriteria(path, m.suite.Spec.Criteria), compile.CheckMetrics(path, m.suite.Spec.Criteria,
+		m.Traffic(cell))...)
 }
 
 // Traffic is the type of a cell's traffic (spec.traffic.type) by template and patches. It is empty for the

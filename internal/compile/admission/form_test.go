@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"strings"
 	"testing"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -17,12 +18,13 @@ func TestEachPatternHasItsForm(t *testing.T) {
 		}
 		spec := r.structural.Properties["spec"]
 		(&structuralschema.Visitor{Structural: func(s *structuralschema.Structural) bool {
-			if s.ValueValidation == nil || s.ValueValidation.Pattern == "" {
+			if s.ValueValidation == nil {
 				return false
 			}
-			met[s.ValueValidation.Pattern] = true
-			if forms[s.ValueValidation.Pattern] == "" {
-				t.Errorf("%s: %s has no form: %s", kind, s.ValueValidation.Pattern, s.Description)
+			for _, pattern := range []string{s.ValueValidation.Pattern, s.ValueValidation.Format} {
+				if met[pattern] = true; pattern != "" && forms[pattern] == "" && !strings.HasPrefix(pattern, "int") {
+					t.Errorf("%s: %s has no form: %s", kind, pattern, s.Description)
+				}
 			}
 			return false
 		}}).Visit(&spec)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
@@ -88,15 +89,18 @@ func forEach(call func(parts []choice), kinds ...[]choice) {
 	}
 }
 
-// judged is what is said of a LoadTest of these parts. Nothing but rules may refuse it: errors of evaluation
-// are none of ours.
+// judged is what schema, rules and compiler say of a LoadTest of these parts. Errors of evaluation are none of ours.
 func judged(t *testing.T, parts []choice) error {
 	t.Helper()
 	text := head + "metadata: {name: x}\nspec:\n"
 	for _, part := range parts {
 		text += "  " + part.text + "\n"
 	}
-	_, err := newServer(t).Load("x.yaml", strings.NewReader(text))
+	objects, err := newServer(t).Load("x.yaml", strings.NewReader(text))
+	for _, o := range objects {
+		_, errs := compile.Compile(o.LoadTest)
+		err = o.Faults(errs)
+	}
 	if err != nil && strings.Contains(err.Error(), "evaluating rule") {
 		t.Errorf("%v: %v", parts, err)
 	}

@@ -70,11 +70,11 @@ func plain(e *field.Error) (message string, fromSchema bool) {
 		"should ", "must ",
 		"chars long", "characters long",
 	).Replace(words)
-	if got, want, typed := cutType(words); typed {
-		return fmt.Sprintf("must be of type %s, not %s", want, got), true
-	}
 	if text, known := form(words, e.BadValue); known {
 		return text, false
+	}
+	if got, want, typed := cutType(words); typed {
+		return fmt.Sprintf("must be of type %s, not %s", want, got), true
 	}
 	return words, true
 }

@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/compile/admission"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/tier"
@@ -48,8 +50,10 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 			}},
 		{"networks", "0195.:/af", "  traffic: {allowedPrefixes: [%q]}\n", []string{"10.0.0.0/8", "2001:2::/48", "::/0",
 			"192.0.2.1/32"}, func(s v1alpha1.LoadTestSpec) error {
-			_, err := netip.ParsePrefix(string(s.Traffic.AllowedPrefixes[0]))
-			return err
+			if _, err := netip.ParsePrefix(string(s.Traffic.AllowedPrefixes[0])); err == nil || refused(s) {
+				return nil
+			}
+			return errors.New("the compiler takes what can't be read")
 		}},
 	} {
 		t.Run(q.name, func(t *testing.T) {
@@ -67,6 +71,12 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refused says that the compiler refuses a spec.
+func refused(spec v1alpha1.LoadTestSpec) bool {
+	_, errs := compile.Compile(&v1alpha1.LoadTest{Spec: spec})
+	return len(errs) > 0
 }
 
 // accepted is 1 if the server takes the text; then Go must be able to read it.

@@ -1,0 +1,284 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// This file refuses fields that contradict each other, which the schema doesn't see. A test that has such fields isn't
+// compiled, so that one fault makes one message.
+
+// nothing stands for the value of a field that is a mapping or a list.
+var nothing = field.OmitValueType{}
+
+// refuseIf refuses a field's value where the fault is there.
+func (r *refusals) refuseIf(fault bool, path *field.Path, value any, message string) {
+	if fault {
+		r.refuse(path, value, message)
+	}
+}
+
+func (r *refusals) checkContradictions(test *v1alpha1.LoadTest) {
+	spec := &test.Spec
+	r.checkDUTFields(&spec.DUT)
+	r.checkGeneratorFields(&spec.Generator)
+	r.checkTrafficFields(&spec.Traffic)
+	r.checkProcedureFields(&spec.Procedure)
+	for i := range spec.Observers {
+		r.checkObserverFields(specPath().Child("observers").Index(i), &spec.Observers[i])
+	}
+	r.errs = append(r.errs, CheckCriteria(specPath().Child("criteria"), spec.Criteria)...)
+	baseline := specPath().Child("baseline", "loadTest")
+	r.refuseIf(spec.Baseline != nil && spec.Baseline.LoadTest != "" && spec.Baseline.LoadTest == test.Name, baseline,
+		test.Name, "a test can't be its own baseline: name an earlier one")
+	r.checkLinkFields(spec)
+}
+
+func (r *refusals) checkLinkFields(spec *v1alpha1.LoadTestSpec) {
+	path := specPath().Child("links")
+	inPod := spec.DUT.Type == v1alpha1.DUTPod || spec.DUT.Type == v1alpha1.DUTReference
+	r.refuseIf(!inPod && slices.ContainsFunc(spec.Links, func(l v1alpha1.LinkSpec) bool {
+		return l.DUT != nil && l.DUT.Network != ""
+	}), path, nothing, "dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove "+
+		"it; network is the generator's")
+	r.refuseIf(len(spec.Traffic.Directions) > 0 && slices.ContainsFunc(spec.Links, func(l v1alpha1.LinkSpec) bool {
+		return !slices.ContainsFunc(spec.Traffic.Directions, func(d v1alpha1.Direction) bool {
+			return d.From == l.Name || d.To == l.Name
+		})
+	}), path, nothing, "every link must be used: remove the link that no direction goes from or to, or add a direction")
+}
+
+func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
+	path, reference := specPath().Child("dut"), dut.Reference
+	if dut.Forwarding != "" {
+		forwarding := path.Child("forwarding")
+		r.refuseIf(reference != nil && reference.Mode != nil, forwarding, dut.Forwarding,
+			"reference.mode says how the device forwards: remove forwarding, or the mode")
+		r.refuseIf(dut.Role == v1alpha1.RoleEndpoint, forwarding, dut.Forwarding,
+			"role Endpoint forwards nothing: remove forwarding")
+		r.refuseIf(dut.Type == v1alpha1.DUTLoopback && dut.Forwarding != v1alpha1.ForwardingL2, forwarding, dut.Forwarding,
+			"a Loopback returns frames unchanged: leave forwarding out (or L2)")
+	}
+	routes := (dut.Type == v1alpha1.DUTPod || dut.Type == v1alpha1.DUTDevice) &&
+		(dut.Forwarding == "" || dut.Forwarding == v1alpha1.ForwardingL3)
+	r.refuseIf(dut.Hops != 0 && !routes, path.Child("hops"), dut.Hops,
+		"only a Pod or a Device with forwarding L3 is several routers: remove hops")
+	if reference == nil {
+		return
+	}
+	path = path.Child("reference")
+	mode := reference.Mode
+	r.refuseIf(reference.Limit != nil && mode != nil, path.Child("limit"), nothing,
+		"a mode is a real device, which forwards what its machine can: remove limit, or mode")
+	otherImage := mode != nil && (mode.Userspace != nil || mode.Tunnel != nil && mode.Tunnel.Kind == v1alpha1.TunnelIPsec)
+	r.refuseIf(reference.Image != "" && !otherImage, path.Child("image"), reference.Image,
+		"only modes userspace and tunnel, of kind IPsec, run programs of another image: remove image")
+	if mode != nil && mode.Tunnel != nil && mode.Tunnel.Kind == v1alpha1.TunnelWireGuard {
+		cipher := mode.Tunnel.Cipher
+		r.refuseIf(cipher != "" && cipher != v1alpha1.TunnelChaCha20, path.Child("mode", "tunnel", "cipher"), cipher,
+			"WireGuard has one cipher, ChaCha20-Poly1305: remove cipher, or use kind IPsec")
+	}
+}
+
+func (r *refusals) checkGeneratorFields(generator *v1alpha1.GeneratorSpec) {
+	path := specPath().Child("generator")
+	r.refuseIf(generator.Hugepages != nil && generator.Engine != v1alpha1.EngineTRex, path.Child("hugepages"), nothing,
+		"hugepages are for engine TRex only: remove them")
+	pod := generator.Pod
+	if pod == nil {
+		return
+	}
+	path = path.Child("pod")
+	own := func(key string) bool { return strings.HasPrefix(key, "linerate.dev/") }
+	r.refuseIf(hasKey(pod.Labels, func(key string) bool { return own(key) || key == "app.kubernetes.io/managed-by" }),
+		path.Child("labels"), nothing, "labels that begin with linerate.dev/, and app.kubernetes.io/managed-by, are "+
+			"linerate's own: use others")
+	r.refuseIf(hasKey(pod.Annotations, own), path.Child("annotations"), nothing,
+		"annotations that begin with linerate.dev/ are linerate's own: use others")
+	r.refuseIf(hasKey(pod.Annotations, func(key string) bool { return key == "k8s.v1.cni.cncf.io/networks" }),
+		path.Child("annotations"), nothing, "the networks of generator pods are made from spec.links: remove the "+
+			"annotation k8s.v1.cni.cncf.io/networks")
+}
+
+func hasKey(texts map[string]string, is func(string) bool) bool {
+	for key := range texts {
+		if is(key) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *refusals) checkTrafficFields(traffic *v1alpha1.TrafficSpec) {
+	path := specPath().Child("traffic")
+	sessions := traffic.Type == v1alpha1.TrafficSessions
+	r.refuseIf(sessions && (traffic.Profile != v1alpha1.ProfileIMIX || traffic.Flows != nil), path.Child("type"),
+		traffic.Type, "the frames of Sessions are their protocol's own affair: remove profile, frameSize, mix, streams "+
+			"and flows")
+	r.refuseIf(sessions && traffic.Stamps == v1alpha1.StampsEveryFrame, path.Child("stamps"), traffic.Stamps,
+		"the frames of Sessions are TCP's own affair and carry no stamps: remove stamps")
+	if s := traffic.Sessions; s != nil {
+		r.refuseIf(s.Protocol == v1alpha1.ProtocolUDP && s.CongestionControl != "",
+			path.Child("sessions", "congestionControl"), s.CongestionControl,
+			"UDP has no congestion control: remove congestionControl, or set protocol: TCP")
+	}
+	if f := traffic.Flows; f != nil {
+		r.refuseIf(traffic.Profile == v1alpha1.ProfileStreams, path.Child("flows"), nothing,
+			"profile Streams says itself what varies: remove flows, or use another profile")
+		r.refuseIf(f.Order == v1alpha1.FlowsRandom && len(f.Fields) > 1, path.Child("flows", "fields"), nothing,
+			"order Random draws one field of each frame, so that there are no more flows than count: name one field, such "+
+				"as [DestinationAddress]")
+	}
+	repeated := false
+	for i, d := range traffic.Directions {
+		r.refuseIf(d.From == d.To, path.Child("directions").Index(i).Child("to"), d.To,
+			"a direction goes from one link to another: from and to must differ")
+		repeated = repeated || slices.ContainsFunc(traffic.Directions[:i],
+			func(earlier v1alpha1.Direction) bool { return earlier.To == d.To })
+	}
+	r.refuseIf(repeated, path.Child("directions"), nothing, "a link can be the destination of one direction only: its "+
+		"received frames must be that direction's own")
+}
+
+func (r *refusals) checkProcedureFields(procedure *v1alpha1.ProcedureSpec) {
+	path := specPath().Child("procedure")
+	has := func(types ...v1alpha1.ProcedureType) bool { return slices.Contains(types, procedure.Type) }
+	each := procedure.Directions == v1alpha1.DirectionsEach
+	r.refuseIf(each && !has(v1alpha1.ProcedureRamp, v1alpha1.ProcedureSearch), path.Child("directions"),
+		procedure.Directions, "only a ramp or a search varies one direction after another: set type: Ramp or Search, or "+
+			"remove directions")
+	r.refuseIf(procedure.OtherLoad != "" && !each, path.Child("otherLoad"), procedure.OtherLoad,
+		"otherLoad is of the directions that don't vary, and all of them do: set directions: Each, or remove otherLoad")
+	r.refuseIf(procedure.Reset != nil && has(v1alpha1.ProcedureRamp, v1alpha1.ProcedureConstantLoad), path.Child("reset"),
+		nothing, "the device is reset before each trial, and this type has none: set type: Search, FrameLoss, "+
+			"MaximumOfferedLoad, BackToBack or Soak, or remove reset")
+	if procedure.Latency != nil {
+		r.refuseIf(!has(v1alpha1.ProcedureRamp, v1alpha1.ProcedureSearch, v1alpha1.ProcedureConstantLoad),
+			path.Child("latency"), nothing, "latency is measured at shares of a rate that the procedure finds or holds, and "+
+				"this type has none: set type: Search, Ramp or ConstantLoad, or remove latency")
+		r.refuseIf(each, path.Child("latency"), nothing, "latency is measured at shares of one rate of all directions, and "+
+			"directions: Each finds one for each: remove directions or latency")
+	}
+	curve, search, soak := procedure.FrameLoss, procedure.Search, procedure.Soak
+	r.refuseIf(!sameUnit(curve.MaxRate, curve.MinRate, curve.Step), path.Child("frameLoss", "step"), curve.Step,
+		"maxRate, minRate and step must be in one unit, such as 2mpps, 500kpps and 100kpps")
+	const oneUnit = "minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
+	r.refuseIf(!sameUnit(search.MinRate, search.MaxRate), path.Child("search", "minRate"), search.MinRate, oneUnit)
+	r.refuseIf(!sameUnit(soak.MinRate, soak.MaxRate), path.Child("soak", "minRate"), soak.MinRate, oneUnit)
+	r.refuseIf(search.Preset != "" && len(search.Goals) > 0, path.Child("search", "preset"), search.Preset,
+		"a preset is a set of goals: remove preset, or goals")
+	throughput := procedure.BackToBack.Throughput
+	r.refuseIf(throughput != "" && !strings.HasSuffix(string(throughput), "pps"), path.Child("backToBack", "throughput"),
+		throughput, "give throughput in packets per second, such as 9.9kpps: a burst is counted in frames")
+}
+
+// sameUnit says that all rates that are written are in one unit, whatever its prefix is.
+func sameUnit(rates ...v1alpha1.Rate) bool {
+	first := ""
+	for _, rate := range rates {
+		switch unit := strings.TrimLeft(string(rate), "0123456789.kmg"); {
+		case unit == "" || unit == first:
+		case first != "":
+			return false
+		default:
+			first = unit
+		}
+	}
+	return true
+}
+
+func (r *refusals) checkObserverFields(path *field.Path, o *v1alpha1.Observer) {
+	observed := path.Child("observed")
+	overNetwork := slices.Contains([]v1alpha1.ObserverType{v1alpha1.ObserverPrometheus, v1alpha1.ObserverSNMP,
+		v1alpha1.ObserverRedfish}, o.Type)
+	r.refuseIf((o.Type == v1alpha1.ObserverLimiter || o.Type == v1alpha1.ObserverVPP) &&
+		o.Observed != v1alpha1.ObserverOfDUT, observed, o.Observed,
+		"a Limiter or a VPP is the device's: say observed: DUT")
+	r.refuseIf(o.Type == v1alpha1.ObserverInterfaces && o.Observed == v1alpha1.ObserverOfNode, observed, o.Observed,
+		"interfaces are read on the links of a test: say observed: Generator, or observed: DUT for those of the built-in "+
+			"Reference")
+	r.refuseIf(o.Observed == v1alpha1.ObserverOfLab && !overNetwork, observed, o.Observed,
+		"observed: Lab is for sources that are asked over the network (Prometheus, SNMP, Redfish): say observed: Generator, "+
+			"DUT or Node")
+	r.refuseIf(o.Observed == v1alpha1.ObserverOfNode && overNetwork, observed, o.Observed,
+		"a source that is asked over the network describes one thing, and not each node: say observed: DUT, Generator or Lab")
+	r.refuseIf((o.Interval != "" || o.AveragingTime != "") && !overNetwork && o.Type != v1alpha1.ObserverVPP,
+		path.Child("interval"), o.Interval, "only sources that are asked (Prometheus, SNMP, Redfish, VPP) have interval and "+
+			"averagingTime: remove them")
+}
+
+// CheckCriteria refuses criteria whose fields contradict each other. path is where the criteria stand.
+func CheckCriteria(path *field.Path, criteria []v1alpha1.Criterion) field.ErrorList {
+	r := &refusals{}
+	for i := range criteria {
+		r.checkCriterion(path.Index(i), &criteria[i])
+	}
+	return r.errs
+}
+
+// incomparable are the metrics that may be 0, and mostly are.
+var incomparable = []v1alpha1.Metric{v1alpha1.MetricLossRatio, v1alpha1.MetricRetransmitRatio,
+	v1alpha1.MetricRoundTripMicroseconds, v1alpha1.MetricDatagramLossRatio, v1alpha1.MetricJitterMicroseconds}
+
+func (r *refusals) checkCriterion(path *field.Path, c *v1alpha1.Criterion) {
+	observed := c.Metric == v1alpha1.MetricObserved
+	if c.Relative() {
+		r.refuseIf(c.Min != "" || c.Max != "", path.Child("maxRegression"), c.MaxRegression,
+			"maxRegression compares with a baseline, min and max don't: make two criteria of them")
+		r.refuseIf(slices.Contains(incomparable, c.Metric), path.Child("maxRegression"), c.MaxRegression,
+			"loss, retransmits, round trips and jitter can't be compared with a baseline, which often has none of them: "+
+				"demand a max, such as 0.1%")
+		r.refuseIf(observed, path.Child("maxRegression"), c.MaxRegression, "what observers see can't be compared with a "+
+			"baseline, as less may be better or worse: demand a min or a max")
+	}
+	r.refuseIf(c.AssumedSpread != "" && !c.Relative(), path.Child("assumedSpread"), c.AssumedSpread,
+		"assumedSpread is for criteria with maxRegression: remove it, or add that")
+	r.refuseIf(c.AssumedSpread != "" && c.Statistic == v1alpha1.StatisticWorst, path.Child("assumedSpread"),
+		c.AssumedSpread, "assumedSpread says how sure a median is, and statistic: Worst speaks of single runs: remove one of "+
+			"the two")
+	if share, known := readShare(c.MaxRegression); known {
+		r.refuseIf(share == units.One, path.Child("maxRegression"), c.MaxRegression,
+			"maxRegression is less than 100%: that would allow anything")
+	}
+	if share, known := readShare(c.AssumedSpread); known {
+		r.refuseIf(share == 0 || share > units.One/2, path.Child("assumedSpread"), c.AssumedSpread,
+			"assumedSpread is more than 0% and at most 50%")
+	}
+	if c.Latency != nil {
+		r.refuseIf(c.Direction == v1alpha1.DirectionTotal, path.Child("direction"), c.Direction, "latency is measured for "+
+			"each direction, and has no total: remove direction, and each direction must meet the criterion")
+		r.refuseIf(c.Goal != "", path.Child("goal"), c.Goal, "latency is measured at shares of one goal's rate, which "+
+			"procedure.latency.goal names: remove goal")
+	}
+	r.refuseIf(observed && c.Direction == v1alpha1.DirectionTotal, path.Child("direction"), c.Direction,
+		"what observers see has no direction: remove it, and say observed: {scope: All} for all of a machine's processors "+
+			"together")
+	if c.Statistic == v1alpha1.StatisticSpread {
+		r.refuseIf(c.Max == "" || c.Min != "" || c.Relative(), path.Child("statistic"), c.Statistic, "Spread is how far runs "+
+			"lie apart, of which less is better: demand a max alone, in percent of their median, such as max: 1%")
+		r.refuseIf(observed || slices.Contains(incomparable, c.Metric), path.Child("statistic"), c.Statistic, "Spread is of "+
+			"rates, in percent of their median, and this metric's median may be 0: use PacketsPerSecond, "+
+			"GoodputBitsPerSecond or another rate")
+	}
+}
+
+// checkLineRates refuses rates and criteria in percent of line rates that nothing knows, since the virtual ports of the
+// software engine have no speed of their own.
+func (ft *fit) checkLineRates(p *plan.Plan) {
+	if p.Sessions != nil || ft.spec.Generator.Engine != v1alpha1.EngineSoftware || ft.spec.DUT.Type == v1alpha1.DUTDevice ||
+		!slices.ContainsFunc(ft.spec.Links, func(l v1alpha1.LinkSpec) bool { return l.LineRate == "" }) {
+		return
+	}
+	const needed = "%s needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of " +
+		"their own"
+	path := specPath().Child("links")
+	ft.refuseIf(ratesInPercent(p), path, nothing, fmt.Sprintf(needed, "a rate in percent"))
+	ft.refuseIf(ft.judgesPercent(), path, nothing, fmt.Sprintf(needed, "a criterion on LineRatePercent"))
+}
