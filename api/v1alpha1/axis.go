@@ -2,7 +2,9 @@ package v1alpha1
 
 // AxisName is the name of an axis or of one of its values: a DNS label.
 //
-// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?$`
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=32
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a name of an axis or of a value is made of at most 32 lower-case letters, digits and dashes, such as apu6 or 64b"
 type AxisName string
 
 // Exclusion names a value of some axes: it is every cell that has all of them.

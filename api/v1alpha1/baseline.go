@@ -65,7 +65,9 @@ type SuiteBaselineSpec struct {
 
 	// suite is a LoadTestSuite of the namespace that is complete when this one ends. Example: nightly-1.
 	// +optional
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,24}[a-z0-9])?$`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=26
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTestSuite's name is made of lower-case letters, digits and dashes, such as nightly-1"
 	Suite string `json:"suite,omitempty"`
 
 	// allowedDifferences is as a LoadTest's baseline.allowedDifferences. Example: [Node].

@@ -173,7 +173,7 @@ kind: LoadTest
 metadata: {name: typo}
 spec:
   dut: {type: Reference}
-  links: [{name: west}, {name: east, lineRate: 1gbps}]
+  links: [{name: west, lineRate: 1gb}, {name: east, lineRate: 1gbps}]
   trafic: {profile: FixedSize, frameSize: 64}
 `
 

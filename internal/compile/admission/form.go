@@ -26,10 +26,6 @@ var forms = map[string]string{
 
 	`^[a-z]([-a-z0-9]{0,11}[a-z0-9])?$`: "a link's name is made of lower-case letters, digits and dashes, begins with a " +
 		"letter and has at most 13 characters, such as west",
-	`^[a-z0-9]([-a-z0-9]{0,24}[a-z0-9])?$`: "a LoadTestSuite's name is made of at most 26 lower-case letters, digits and " +
-		"dashes, such as nightly-1",
-	`^[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?$`: "a name of an axis or of a value is made of at most 32 lower-case letters, " +
-		"digits and dashes, such as apu6 or 64b",
 	`^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$`: "a LoadTest's name is made of at most 40 lower-case letters, digits and dashes, " +
 		"such as vpp-main",
 	`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`: "a name is made of at most 63 lower-case letters, digits and dashes, such as " +
