@@ -8,8 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// This file has the defaults that depend on another field. The schema has none of them, since it cannot tell a
-// default from what a user wrote, and a default must never refuse what a user wrote.
+// This file helps each procedure's member with the defaults that depend on another field. The schema has none of them,
+// since it cannot tell a default from what a user wrote, and a default must never refuse what a user wrote.
 
 // usualWarmupRate is a ramp's default warm-up. It is lowered to a targetRate that is less.
 const usualWarmupRate v1alpha1.Rate = "1kpps"
@@ -27,50 +27,6 @@ func spanOf(d v1alpha1.Duration) time.Duration {
 // unlessGiven is the field's value if the spec has one, and else the default.
 func unlessGiven(given v1alpha1.Duration, byDefault time.Duration) v1alpha1.Duration {
 	return cmp.Or(given, v1alpha1.Duration(byDefault.String()))
-}
-
-// withDependentDefaults fills in the defaults of the type's member that depend on its other fields.
-func withDependentDefaults(spec v1alpha1.ProcedureSpec) v1alpha1.ProcedureSpec {
-	switch spec.Type {
-	case v1alpha1.ProcedureRamp:
-		spec.Ramp = rampWithDefaults(spec.Ramp)
-	case v1alpha1.ProcedureConstantLoad:
-		l := &spec.ConstantLoad
-		l.Duration = unlessGiven(l.Duration, max(time.Minute, spanOf(l.Window)))
-		l.Window = unlessGiven(l.Window, min(stepsOf(spanOf(l.Duration), 10*time.Second), spanOf(l.Duration)))
-	case v1alpha1.ProcedureFrameLoss:
-		tenth := tenthOf(spec.FrameLoss.MaxRate)
-		spec.FrameLoss.MinRate = cmp.Or(spec.FrameLoss.MinRate, tenth)
-		spec.FrameLoss.Step = cmp.Or(spec.FrameLoss.Step, tenth)
-	case v1alpha1.ProcedureBackToBack:
-		b := &spec.BackToBack
-		trial, burst := 10*time.Second, 2*time.Second
-		if spanOf(b.MaxBurstDuration) >= trial {
-			trial = 5 * spanOf(b.MaxBurstDuration)
-		}
-		b.TrialDuration = unlessGiven(b.TrialDuration, trial)
-		if spanOf(b.TrialDuration) <= burst {
-			burst = spanOf(b.TrialDuration) / 5
-		}
-		b.MaxBurstDuration = unlessGiven(b.MaxBurstDuration, burst)
-	case v1alpha1.ProcedureSearch:
-		goals := make([]v1alpha1.SearchGoal, len(spec.Search.Goals))
-		for i, g := range spec.Search.Goals {
-			g.DurationSum = unlessGiven(g.DurationSum, max(21*time.Second, spanOf(g.FinalTrialDuration)))
-			goals[i] = g
-		}
-		spec.Search.Goals = goals
-	case v1alpha1.ProcedureSoak:
-		s := &spec.Soak
-		s.FirstTrialDuration = unlessGiven(s.FirstTrialDuration, min(5100*time.Millisecond, spanOf(s.Duration)))
-		growth, whole := 100*time.Millisecond, spanOf(s.Duration)
-		if whole > mostTrials*spanOf(s.FirstTrialDuration)+mostTrials*(mostTrials-1)/2*growth {
-			growth = leastGrowth(whole)
-		}
-		s.TrialGrowth = unlessGiven(s.TrialGrowth, growth)
-	default:
-	}
-	return spec
 }
 
 // rampWithDefaults keeps a step that is judged for 100 ms or longer in each step, and a step or more in the ramp.

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -29,8 +30,8 @@ const (
 	maxLoads = 1000 // of a frame loss curve
 )
 
-// withDefaults fills in the defaults of a missing member for the procedure's type, and those that depend on
-// other fields. The schema has the other defaults of a member's fields, and can't set a missing member, or it
+// withDefaults fills in the defaults of a missing member for the procedure's type. Those that depend on other fields
+// are filled in where the member is read. The schema has the other defaults of a member's fields, and can't set a missing member, or it
 // would appear in procedures of every type. TestAMissingMemberHasTheSchemasDefaults holds the two together. The
 // default rate of a held load depends on the kind of traffic.
 func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha1.ProcedureSpec {
@@ -56,7 +57,7 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 	case spec.Type == v1alpha1.ProcedureSearch:
 		spec.Search = searchWithDefaults(spec.Search)
 	}
-	return withDependentDefaults(spec)
+	return spec
 }
 
 // UsualDuration is how long a test's procedure takes if nothing unusual happens. The spec need not be admitted:
@@ -163,7 +164,7 @@ func (pr *procedureReader) eachDirection(spec v1alpha1.ProcedureSpec, ramp plan.
 	}
 	if steps := time.Duration(n) * ramp.RampDuration.Std(); ramp.StepDuration > 0 &&
 		steps > maxSteps*ramp.StepDuration.Std() && ramp.RampDuration.Std() <= maxSteps*ramp.StepDuration.Std() {
-		pr.refusef(specPath().Child("procedure", "ramp", "stepDuration"), spec.Ramp.StepDuration,
+		pr.refusef(specPath().Child("procedure", "ramp", "stepDuration"), ramp.StepDuration.Std().String(),
 			"rampDuration %s in steps of %s for each of %d directions are %d steps, and %d is the most: make "+
 				"stepDuration at least %s",
 			ramp.RampDuration.Std(), ramp.StepDuration.Std(), n, steps/ramp.StepDuration.Std(), maxSteps,
@@ -173,6 +174,7 @@ func (pr *procedureReader) eachDirection(spec v1alpha1.ProcedureSpec, ramp plan.
 }
 
 func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
+	spec = rampWithDefaults(spec)
 	r := plan.Ramp{
 		WarmupRate:       m.rate("warmupRate", spec.WarmupRate),
 		WarmupDuration:   m.duration("warmupDuration", spec.WarmupDuration),
@@ -203,6 +205,8 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 }
 
 func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad {
+	spec.Duration = unlessGiven(spec.Duration, max(time.Minute, spanOf(spec.Window)))
+	spec.Window = unlessGiven(spec.Window, min(stepsOf(spanOf(spec.Duration), 10*time.Second), spanOf(spec.Duration)))
 	l := &plan.ConstantLoad{
 		Unlimited:      spec.Rate == v1alpha1.Unlimited,
 		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
@@ -228,6 +232,8 @@ func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad 
 
 // frameLoss is nil where the loads of the curve can't be counted.
 func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
+	tenth := tenthOf(spec.MaxRate)
+	spec.MinRate, spec.Step = cmp.Or(spec.MinRate, tenth), cmp.Or(spec.Step, tenth)
 	f := &plan.FrameLoss{
 		From:           m.rate("maxRate", spec.MaxRate),
 		To:             m.rate("minRate", spec.MinRate),
@@ -269,6 +275,15 @@ func (m member) maximumOfferedLoad(spec v1alpha1.MaximumOfferedLoadSpec) *plan.M
 }
 
 func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
+	usualTrial, usualBurst := 10*time.Second, 2*time.Second
+	if spanOf(spec.MaxBurstDuration) >= usualTrial {
+		usualTrial = 5 * spanOf(spec.MaxBurstDuration)
+	}
+	spec.TrialDuration = unlessGiven(spec.TrialDuration, usualTrial)
+	if spanOf(spec.TrialDuration) <= usualBurst {
+		usualBurst = spanOf(spec.TrialDuration) / 5
+	}
+	spec.MaxBurstDuration = unlessGiven(spec.MaxBurstDuration, usualBurst)
 	b := &plan.BackToBack{
 		Rate:           m.rate("rate", spec.Rate),
 		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
@@ -298,6 +313,12 @@ func leastGrowth(whole time.Duration) time.Duration {
 }
 
 func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
+	spec.FirstTrialDuration = unlessGiven(spec.FirstTrialDuration, min(5100*time.Millisecond, spanOf(spec.Duration)))
+	usualGrowth, lasts := 100*time.Millisecond, spanOf(spec.Duration)
+	if lasts > mostTrials*spanOf(spec.FirstTrialDuration)+mostTrials*(mostTrials-1)/2*usualGrowth {
+		usualGrowth = leastGrowth(lasts)
+	}
+	spec.TrialGrowth = unlessGiven(spec.TrialGrowth, usualGrowth)
 	s := &plan.Soak{
 		LossRatio:      m.share(m.path("lossRatio"), spec.LossRatio),
 		Duration:       m.duration("duration", spec.Duration),

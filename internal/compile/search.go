@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -68,9 +69,10 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 			Name:               g.Name,
 			LossRatio:          m.share(goal.path("lossRatio"), g.LossRatio),
 			FinalTrialDuration: goal.duration("finalTrialDuration", g.FinalTrialDuration),
-			DurationSum:        goal.duration("durationSum", g.DurationSum),
-			ExceedRatio:        m.share(goal.path("exceedRatio"), g.ExceedRatio),
-			Width:              m.share(goal.path("width"), g.Width),
+			DurationSum: goal.duration("durationSum",
+				unlessGiven(g.DurationSum, max(21*time.Second, spanOf(g.FinalTrialDuration)))),
+			ExceedRatio: m.share(goal.path("exceedRatio"), g.ExceedRatio),
+			Width:       m.share(goal.path("width"), g.Width),
 		})
 	}
 	m.checkSearch(spec, s)
