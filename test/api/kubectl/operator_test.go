@@ -96,7 +96,7 @@ func (p *person) saysProgress(name string, percent int) {
 		set(st, v1alpha1.ConditionScheduled, metav1.ConditionTrue, v1alpha1.ReasonAllScheduled, "all pods have nodes")
 		set(st, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonRunning, "the runner measures")
 		st.Progress = &v1alpha1.Progress{Phase: "Ramping", Run: 1, Step: int32(percent / 5), Steps: 20, Percent: new(int32(percent)), RemainingSeconds: 42,
-			IntendedPacketsPerSecond: 20_000, OfferedPacketsPerSecond: 19_990, ReceivedPacketsPerSecond: 19_980, LossRatio: "0.0005"}
+			IntendedPacketsPerSecond: 20_000, OfferedPacketsPerSecond: 19_990, ReceivedPacketsPerSecond: 19_980, LossRatio: "0.05%"}
 	})
 }
 
