@@ -159,7 +159,8 @@ type Criterion struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// metric is the figure that is judged (docs/criteria.md). Latencies are in nanoseconds.
+	// metric is the figure that is judged (docs/criteria.md). Latencies are in nanoseconds. Of direction Total,
+	// LineRatePercent is of what all directions could carry.
 	// +required
 	Metric Metric `json:"metric"`
 
@@ -173,7 +174,7 @@ type Criterion struct {
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// statistic says what is judged of several runs: their Median, the Worst, or their Spread (standard deviation
+	// statistic says what is judged of a suite's runs: their Median, the Worst, or their Spread (standard deviation
 	// in percent of the median). Default: the median, which doesn't pass where a tenth of the runs lie far below
 	// the rest. Example: Worst.
 	// +optional

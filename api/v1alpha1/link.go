@@ -7,8 +7,8 @@ type LinkSpec struct {
 	Name LinkName `json:"name"`
 
 	// network is the NetworkAttachmentDefinition of the link's pods, as NAME or NAMESPACE/NAME; its annotation
-	// k8s.v1.cni.cncf.io/resourceName gives the device request. Links may share one. Needed in a cluster. Example:
-	// sriov-west.
+	// k8s.v1.cni.cncf.io/resourceName gives the device request. Links may share one. Needed where pods have the link.
+	// Example: sriov-west.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 

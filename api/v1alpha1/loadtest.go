@@ -139,7 +139,7 @@ type LoadTestSpec struct {
 	Baseline *BaselineSpec `json:"baseline,omitempty"`
 
 	// activeDeadline ends the run, counted from its start (in a cluster from all pods ready), and keeps what was
-	// measured. It can't be changed once the run has started. Example: 1h.
+	// measured. It must exceed the procedure's time. It can't be changed once the run has started. Example: 1h.
 	// +optional
 	// +kubebuilder:default="1h"
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
@@ -155,12 +155,12 @@ type LoadTestSpec struct {
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
 	// podRetention keeps the pods of a test that ended badly, with their devices: Never (default) or OnFailure. They
-	// go with the LoadTest, and end activeDeadline, readyDelay and 24 h after their start.
+	// go with the LoadTest, and end activeDeadline + readyDelay + 24 h after their start.
 	// +optional
 	PodRetention PodRetention `json:"podRetention,omitempty"`
 
 	// reportRetention deletes the Report with the LoadTest (WithTest, default), or keeps a copy in a ConfigMap
-	// (Keep; status.report.kept), which the operator prunes by number and age.
+	// (Keep; status.report.keptReport), which the operator prunes by number and age.
 	// +optional
 	ReportRetention ReportRetention `json:"reportRetention,omitempty"`
 }

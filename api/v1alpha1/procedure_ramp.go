@@ -22,7 +22,8 @@ type RampSpec struct {
 	// +kubebuilder:default="30s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
-	// targetRate is the top of the ramp. Example: 100%.
+	// targetRate is the top of the ramp in each direction, as every rate: a share of the line rate, or packets or
+	// bits a second, such as 100%, 14.88mpps, 10gbps (layer 2) or 10gbpsl1.
 	// +optional
 	// +kubebuilder:default="100%"
 	TargetRate Rate `json:"targetRate,omitempty"`
