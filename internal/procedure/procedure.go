@@ -249,18 +249,14 @@ type Conclusion struct {
 	Estimates []*report.Estimate
 	// Sections are the procedure's own tables and plots of its answer.
 	Sections []report.Section
-	// Loads are the indexes of windows whose figures are claimed of their own loads, the highest load first. Nil means
-	// that the answer's load is the only one.
-	Loads []int
+	// Loads are the trials whose figures are claimed of loads beside the answer's. Nil means that there are none.
+	Loads []LoadTrial
 	// Directions is what the windows show of each direction by itself, in the Plan's order. Nil means that the
 	// procedure concludes for all directions together, and that the conclusion holds for each.
 	Directions []DirectionConclusion
 	// Goals is what the windows show of each goal, where the procedure has several. The conclusion itself is that of
 	// the first goal. Nil means that there are none.
 	Goals []GoalConclusion
-	// Latency is the trials after the answer, by the loads that the Plan names. Nil means that the Plan names none, or
-	// that there is no answer to take shares of.
-	Latency []LatencyAt
 	// Sentence is the answer in words, with its figures. Empty means that the windows say it.
 	Sentence string
 	// Finished means that the procedure had come to its end, and Ending says how.
@@ -273,10 +269,11 @@ func Unanswered() Conclusion {
 	return Conclusion{Reason: report.NotMeasured, Window: NoWindow, Lossy: NoWindow}
 }
 
-// LatencyAt is the trial that latency at one load is measured in.
-type LatencyAt struct {
-	// Share is the load as a share of the answer's, and Load the load as a share of the full rate.
-	Share, Load units.Ratio
+// LoadTrial is the trial that the figures of one load are of.
+type LoadTrial struct {
+	// At is the load as a share of the answer's, where the trial is of latency. Nil means that its rates and its loss
+	// are claimed.
+	At *units.Ratio
 	// Window is an index into the history. NoWindow means that no trial counted, or that none was made yet. Void is the
 	// last trial then that did not count, and NoWindow where none was made.
 	Window, Void int

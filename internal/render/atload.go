@@ -29,9 +29,9 @@ func atLoadWordsOf(r *report.Report) string {
 
 // sampleWords say which frames latency is of where not every frame is timed. They are empty where every frame is.
 func sampleWords(r *report.Report) string {
-	for _, l := range r.Result.Latency {
+	for _, l := range trialsAtLoads(r) {
 		for _, d := range l.Directions {
-			for _, s := range d.Sizes {
+			for _, s := range d.Latency {
 				if s.Sample != nil {
 					return fmt.Sprintf("Latency is a sample here: of a latency stream of each frame size beside the load, %s of one flow in each direction, and not of every frame. The generator tells its times in steps of %s, each rounded up.",
 						wording.PacketRate(s.Sample.PacketsPerSecond),
@@ -51,13 +51,13 @@ func atLoadTable(r *report.Report, reports []*report.Report) *table {
 		heads = append(heads, headOf(s))
 	}
 	t := newTable(1, append(heads, "jitter", "lost")...)
-	for _, l := range r.Result.Latency {
+	for _, l := range trialsAtLoads(r) {
 		for _, d := range l.Directions {
-			for _, s := range d.Sizes {
-				t.rows = append(t.rows, rowAtLoad(wording.Share(l.At)+" "+wording.Direction(d.From, d.To)+", "+
+			for _, s := range d.Latency {
+				t.rows = append(t.rows, rowAtLoad(wording.Share(l.at)+" "+wording.Direction(d.From, d.To)+", "+
 					sizeText(s), d, s))
 				for _, loop := range loopbacksOf(r, reports) {
-					if loopback, size, found := sameFrames(loop, l.At, d, s.FrameSize); found {
+					if loopback, size, found := sameFrames(loop, l.at, d, s.FrameSize); found {
 						t.rows = append(t.rows, rowAtLoad("· a cable, at "+
 							wording.PacketRate(loopback.Offered.PacketsPerSecond), loopback, size))
 					}
@@ -79,7 +79,7 @@ func headOf(share string) string {
 	return share
 }
 
-func rowAtLoad(name string, d report.LatencyOfDirection, l report.Latency) []string {
+func rowAtLoad(name string, d report.Direction, l report.Latency) []string {
 	row := []string{name, timedOf(l)}
 	for _, share := range shares {
 		row = append(row, percentileText(l, share))
@@ -96,19 +96,63 @@ func rowAtLoad(name string, d report.LatencyOfDirection, l report.Latency) []str
 
 // atLoadWarnings tell at which loads latency was to be measured and wasn't, and why.
 func atLoadWarnings(r *report.Report) (warnings []string) {
-	for _, l := range r.Result.Latency {
-		if l.Missing != "" {
-			warnings = append(warnings, fmt.Sprintf("latency at %s was not measured: %s", wording.Share(l.At),
-				l.Missing))
-		}
-		for _, d := range l.Directions {
-			if d.Missing != "" {
-				warnings = append(warnings, fmt.Sprintf("latency of %s at %s was not measured: %s",
-					wording.Direction(d.From, d.To), wording.Share(l.At), d.Missing))
-			}
+	for _, l := range trialsAtLoads(r) {
+		for _, m := range l.missing {
+			warnings = append(warnings, fmt.Sprintf("latency%s at %s was not measured: %s", m.of, wording.Share(l.at),
+				m.reason))
 		}
 	}
 	return warnings
+}
+
+// trialAtLoad is the trial of latency at one load, with the directions that have one.
+type trialAtLoad struct {
+	report.Window
+
+	at      units.Ratio
+	missing []missingLatency
+}
+
+// missingLatency is why a trial, or one direction of it, has no latency.
+type missingLatency struct{ of, reason string }
+
+// trialsAtLoads are the trials of latency, in the order of the figures.
+func trialsAtLoads(r *report.Report) (trials []trialAtLoad) {
+	for _, f := range r.Result.Figures {
+		if f.At == nil || len(trials) > 0 && trials[len(trials)-1].at == *f.At {
+			continue
+		}
+		t := trialAtLoad{at: *f.At}
+		if i := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == f.Window }); i >= 0 {
+			t.Window = r.Windows[i]
+		} else {
+			t.missing = append(t.missing, missingLatency{"", f.Missing})
+		}
+		t.Directions = slices.DeleteFunc(slices.Clone(t.Directions), func(d report.Direction) bool {
+			reason := whyNoLatency(r, t.at, d.Name())
+			if reason != "" {
+				t.missing = append(t.missing, missingLatency{" of " + wording.Direction(d.From, d.To), reason})
+			}
+			return reason != ""
+		})
+		trials = append(trials, t)
+	}
+	return trials
+}
+
+// whyNoLatency is the reason that all figures of a direction at a load are missing for. It is empty where some figure is
+// there, or they have several reasons.
+func whyNoLatency(r *report.Report, at units.Ratio, direction string) (reason string) {
+	for _, f := range r.Result.Figures {
+		if f.At == nil || *f.At != at || f.Direction != direction {
+			continue
+		}
+		if f.Missing == "" || reason != "" && f.Missing != reason {
+			return ""
+		}
+		reason = f.Missing
+	}
+	return reason
 }
 
 // percentileText is a percentile of frames for people, or empty for none.
@@ -124,12 +168,12 @@ func percentileText(l report.Latency, share string) string {
 }
 
 // sameFrames are those of another Report at the same share of its rate, in the same direction and of the same size.
-func sameFrames(r *report.Report, load units.Ratio, template report.LatencyOfDirection,
-	size int64) (d report.LatencyOfDirection, l report.Latency, found bool) {
-	for _, candidate := range r.Result.Latency {
+func sameFrames(r *report.Report, load units.Ratio, template report.Direction,
+	size int64) (d report.Direction, l report.Latency, found bool) {
+	for _, candidate := range trialsAtLoads(r) {
 		for _, d := range candidate.Directions {
-			for _, l := range d.Sizes {
-				if candidate.At == load && d.Name() == template.Name() && l.FrameSize == size {
+			for _, l := range d.Latency {
+				if candidate.at == load && d.Name() == template.Name() && l.FrameSize == size {
 					return d, l, true
 				}
 			}
@@ -145,20 +189,12 @@ type distribution struct {
 	reading transit.Reading
 }
 
-// distributionsOf are those of a direction at each load, in the Result's order. Loads without a latency in the
-// Result, and frames without a distribution in the Report, are left out.
+// distributionsOf are those of a direction at each load, in the order of the figures. Loads without a latency, and frames without a distribution in the Report, are left out.
 func distributionsOf(r *report.Report, direction string) (distributions []distribution) {
-	for _, l := range r.Result.Latency {
-		measured := slices.ContainsFunc(l.Directions,
-			func(d report.LatencyOfDirection) bool { return d.Name() == direction && d.Missing == "" })
-		for _, w := range r.Windows {
-			if !measured || w.Number != l.Window {
-				continue
-			}
-			for _, d := range w.Directions {
-				if d.Name() == direction {
-					distributions = appendWhole(distributions, l.At, d)
-				}
+	for _, l := range trialsAtLoads(r) {
+		for _, d := range l.Directions {
+			if d.Name() == direction {
+				distributions = appendWhole(distributions, l.at, d)
 			}
 		}
 	}

@@ -14,10 +14,11 @@ import (
 func TestLatencyByLoad(t *testing.T) {
 	r, loop := reporttest.WithLatency(20_000), reporttest.WithLatency(2_000)
 	loop.Plan.DUT.Type = "Loopback"
-	d := r.Result.Latency[1].Directions[0]
+	d := &reporttest.AtLoad(r, 1).Directions[0]
 	name := d.Name()
-	r.Result.Latency[1].Directions[0].LossRatio = units.One / 1000
-	r.Result.Latency = append(r.Result.Latency, report.LatencyAt{At: units.One, Missing: "no trial counts"})
+	d.LossRatio = units.One / 1000
+	r.Plan.Procedure.Latency.At = append(r.Plan.Procedure.Latency.At, units.One)
+	reporttest.ReadLatency(r)
 	table := atLoadTable(r, []*report.Report{r, loop})
 	if got := table.grid(combined, nil).header; !reflect.DeepEqual(got, []string{"latency at load", "frames", "p50", "p99", "p99.9", "longest", "jitter", "lost"}) {
 		t.Errorf("columns %q", got)
@@ -35,7 +36,7 @@ func TestLatencyByLoad(t *testing.T) {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}
-	if got := strings.Join(atLoadWarnings(r), "; "); got != "latency at 100 % was not measured: no trial counts" {
+	if got := strings.Join(atLoadWarnings(r), "; "); got != "latency at 100 % was not measured: the run ended before the trial" {
 		t.Errorf("%q", got)
 	}
 	if got := atLoadTable(reporttest.Measured(), nil); got != nil {
@@ -48,7 +49,7 @@ func TestASampleIsSaidToBeOne(t *testing.T) {
 	if got := atLoadWordsOf(r); got != atLoadWords {
 		t.Errorf("of every frame: %q", got)
 	}
-	r.Result.Latency[0].Directions[0].Sizes[0].Sample = &report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}
+	reporttest.AtLoad(r, 0).Directions[0].Latency[0].Sample = &report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}
 	if got := atLoadWordsOf(r); !strings.Contains(got, "a latency stream of each frame size beside the load, 1.00 kpps of one flow in each direction, and not of every frame") || !strings.Contains(got, "in steps of 1 µs") {
 		t.Errorf("%q", got)
 	}
@@ -77,7 +78,8 @@ func TestPlotsOfLatency(t *testing.T) {
 			}
 		}
 	}
-	r.Result.Latency[1].Directions[0].Missing = "the generator offered less"
+	reporttest.AtLoad(r, 1).Directions[0].Offered.PacketsPerSecond /= 2
+	reporttest.ReadLatency(r)
 	if plots := latencyPlots(r, []*report.Report{r}, "t0"); len(plots[0].Percentiles[0].Paths) != 1 {
 		t.Errorf("a load that was not offered is drawn: %+v", plots[0].Percentiles[0].Paths)
 	}

@@ -163,9 +163,7 @@ func newResultTables(r *report.Report, h report.Headline, id string) (t resultTa
 	} else {
 		t.Directions = directionViews(r, h)
 	}
-	if len(r.Result.Figures) > 0 {
-		t.Curve = gridOf(curveTable(r))
-	}
+	t.Curve = gridOf(curveTable(r))
 	if len(r.Result.Generators) > 1 {
 		t.Generators = gridOf(generatorTable(r))
 	}

@@ -97,8 +97,8 @@ func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) s
 // ofFrames adds what was measured of frames.
 func (s *section) ofFrames(r *report.Report) {
 	s.tables = append(s.tables, directionTable(r))
-	if len(r.Result.Figures) > 0 {
-		s.tables = append(s.tables, curveTable(r))
+	if curve := curveTable(r); curve != nil {
+		s.tables = append(s.tables, curve)
 	}
 	if len(r.Result.Generators) > 1 {
 		s.tables = append(s.tables, generatorTable(r))
@@ -171,7 +171,7 @@ func allName(r *report.Report) string {
 	return "all"
 }
 
-// curveTable has what all directions together carried and lost at each load of a curve.
+// curveTable has what all directions together carried and lost at each load of a curve. It is nil where there is none.
 func curveTable(r *report.Report) *table {
 	t := newTable(0, "load", "offered", "received", "loss")
 	for _, point := range figures.PointsByLoad(r.Result.Figures) {
@@ -188,6 +188,9 @@ func curveTable(r *report.Report) *table {
 			}
 		}
 		t.add(row...)
+	}
+	if len(t.rows) == 0 {
+		return nil
 	}
 	return t
 }

@@ -29,7 +29,9 @@ type Figure struct {
 	// the figure is no latency.
 	At        *units.Ratio `json:"at,omitempty"`
 	FrameSize int64        `json:"frameSize,omitempty"`
-	Unit      string       `json:"unit"`
+	// Window is the number of the window that the figure is of, where its load is not the answer's.
+	Window int    `json:"window,omitempty"`
+	Unit   string `json:"unit"`
 	// Low and High enclose the truth. High is Low where the figure is exact, and empty where nothing bounds it. Low
 	// is empty where there is no number, and Missing says why then.
 	Low     Number `json:"low,omitempty"`

@@ -1,9 +1,6 @@
 package report
 
-import (
-	"github.com/linerate-dev/linerate/internal/document/plan"
-	"github.com/linerate-dev/linerate/internal/units"
-)
+import "github.com/linerate-dev/linerate/internal/units"
 
 // Latency is how long frames of one size were under way in one direction of a window, from the stamp, which is
 // written right before a frame is sent, to the receiving port's program. The generator's own part is included. The
@@ -42,38 +39,6 @@ type LatencySample struct {
 	// ResolutionNanoseconds is the resolution of their times, each rounded up to a multiple of it.
 	ResolutionNanoseconds int64 `json:"resolutionNanoseconds"`
 }
-
-// LatencyAt is how long frames were under way at one load, by a trial of its own after the procedure had its result.
-type LatencyAt struct {
-	// At is the load as a share of the rate that the procedure found or held, or 0 for single frames. Load is the
-	// same as a share of the procedure's full rate.
-	At   units.Ratio `json:"at"`
-	Load units.Ratio `json:"load,omitempty"`
-	// Window is the number of the trial's window, which has each distribution whole. It is 0 where no trial
-	// counted, and Missing says why.
-	Window  int    `json:"window,omitempty"`
-	Missing string `json:"missing,omitempty"`
-	// Directions are in the Plan's order.
-	Directions []LatencyOfDirection `json:"directions,omitempty"`
-}
-
-// Answered says that a trial at this load counted.
-func (l LatencyAt) Answered() bool { return l.Window != 0 }
-
-// LatencyOfDirection is how long the frames of one direction were under way, by their size.
-type LatencyOfDirection struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-	// Offered is what was really sent, LossRatio the share of it that did not come back and so has no latency.
-	Offered   Flow        `json:"offered"`
-	LossRatio units.Ratio `json:"lossRatio"`
-	// Missing is why there is no latency. It is empty where Sizes has it.
-	Missing string    `json:"missing,omitempty"`
-	Sizes   []Latency `json:"sizes,omitempty"`
-}
-
-// Name is the direction for people, and in documents, such as "west→east".
-func (d LatencyOfDirection) Name() string { return plan.Direction{From: d.From, To: d.To}.Name() }
 
 // Percentile is the time within which a share of the frames came.
 type Percentile struct {

@@ -102,14 +102,11 @@ type Result struct {
 	Observed []Observed `json:"observed,omitempty"`
 	// Sections are what the procedure lays out of its answer, in tables and plots.
 	Sections []Section `json:"sections,omitempty"`
-	// Figures are those of other loads than the answer's, the highest load first, where the procedure measures several.
+	// Figures are those of loads beside the answer's, in the order of the Plan, such as a curve's or latencies'.
 	Figures []Figure `json:"figures,omitempty"`
 	// Goals is what was found of each goal, in the Plan's order, where the procedure has goals. The
 	// Result's own figures are the first one's.
 	Goals []GoalResult `json:"goals,omitempty"`
-	// Latency is how long frames were under way at each load that the Plan names, in its order. It is empty where
-	// the Plan names none, or there was no rate to take shares of.
-	Latency []LatencyAt `json:"latency,omitempty"`
 	// SharedPorts are the physical ports that several ends of the links were on, as sentences. The ends shared a
 	// port's bandwidth, and frames between them may never have been on a wire. The test allowed it
 	// (spec.sharedPort).

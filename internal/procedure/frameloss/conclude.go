@@ -55,7 +55,7 @@ func (f FrameLoss) Conclude(history []report.Window) procedure.Conclusion {
 		c.Window, c.Confirmed = curve[0].index, true
 		c.Reason = procedure.ClaimAsked(history[c.Window].Directions, f.maxLossRatio, report.CurveMeasured)
 		for _, p := range curve {
-			c.Loads = append(c.Loads, p.index)
+			c.Loads = append(c.Loads, procedure.LoadTrial{Window: p.index, Void: procedure.NoWindow})
 		}
 		clauses = append(clauses, f.curveSentence(curve))
 	}

@@ -94,12 +94,13 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 			history[c.Window].Load != units.One || c.Ending != trace[len(trace)-1] {
 			t.Fatalf("%+v\n%s", c, trace)
 		}
-		for n, window := range c.Loads {
+		for n, load := range c.Loads {
+			window := load.Window
 			w := history[window]
 			load := Full * float64(w.Load) / float64(units.One)
 			lost := 1 - float64(w.Directions[1].Returned.Packets)/float64(w.Directions[1].Sent.Packets)
 			if want := max(0, 1-limit/load); math.Abs(lost-want) > 1e-4 || n > 0 &&
-				w.Load >= history[c.Loads[n-1]].Load {
+				w.Load >= history[c.Loads[n-1].Window].Load {
 				t.Fatalf("limit %.0f: at %.0f %f is lost, want %f; the loads before are %v", limit, load, lost, want,
 					c.Loads[:n])
 			}

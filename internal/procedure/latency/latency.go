@@ -163,9 +163,9 @@ func (a Procedure) Conclude(history []report.Window) procedure.Conclusion {
 		}
 		return len(main) + indexes[i]
 	}
-	for i, share := range a.plan.At {
-		c.Latency = append(c.Latency, procedure.LatencyAt{Share: share, Load: shareOf(rate, share),
-			Window: placed(course.counts, i), Void: placed(course.void, i)})
+	for i := range a.plan.At {
+		c.Loads = append(c.Loads, procedure.LoadTrial{At: &a.plan.At[i], Window: placed(course.counts, i),
+			Void: placed(course.void, i)})
 	}
 	c.Finished = len(course.counts) >= len(a.plan.At)
 	return c

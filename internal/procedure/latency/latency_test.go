@@ -90,14 +90,13 @@ func TestTrialsFollowTheResult(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	c := a.Conclude(history)
-	want := []procedure.LatencyAt{{Share: 0, Load: 0, Window: 1, Void: procedure.NoWindow},
-		{Share: units.One / 2, Load: units.One / 4, Window: 3, Void: 2}, {Share: units.One, Load: units.One / 2,
-			Window: procedure.NoWindow, Void: 6}}
-	if !cmp.Equal(c.Latency, want) || !c.Finished || c.Window != 0 {
+	want := []procedure.LoadTrial{{At: &loads.At[0], Window: 1, Void: procedure.NoWindow},
+		{At: &loads.At[1], Window: 3, Void: 2}, {At: &loads.At[2], Window: procedure.NoWindow, Void: 6}}
+	if !cmp.Equal(c.Loads, want) || !c.Finished || c.Window != 0 {
 		t.Errorf("%+v", c)
 	}
-	if c := a.Conclude(history[:2]); c.Finished || c.Latency[1].Window != procedure.NoWindow ||
-		c.Latency[1].Void != procedure.NoWindow {
+	if c := a.Conclude(history[:2]); c.Finished || c.Loads[1].Window != procedure.NoWindow ||
+		c.Loads[1].Void != procedure.NoWindow {
 		t.Errorf("after the first trial: %+v", c)
 	}
 	if got := a.Remaining(history[:2]); got != 20*time.Second {
@@ -120,7 +119,7 @@ func TestLoadsAreSharesOfTheGoalThatIsNamed(t *testing.T) {
 	}
 	f.goals["PDR"] = 0
 	s, c := latency.New(named, f).Next([]report.Window{answer}), latency.New(named, f).Conclude([]report.Window{answer})
-	if !s.End || !strings.Contains(s.Reason, "latency was not measured") || c.Latency != nil || !c.Finished {
+	if !s.End || !strings.Contains(s.Reason, "latency was not measured") || c.Loads != nil || !c.Finished {
 		t.Errorf("a goal without a rate: %+v, %+v", s, c)
 	}
 }

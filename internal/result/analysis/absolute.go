@@ -225,8 +225,8 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 
 // noSuchLatency says why a Report has no latency of a criterion's load and frame size.
 func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
-	if i := slices.IndexFunc(r.Result.Latency,
-		func(latency report.LatencyAt) bool { return latency.At == l.At }); i < 0 {
+	if !slices.ContainsFunc(r.Result.Figures,
+		func(f report.Figure) bool { return f.At != nil && *f.At == l.At }) {
 		return "the run has no trial at " + figures.AtText(l.At) + " (procedure.latency.loads)"
 	}
 	return fmt.Sprintf("no frames of %d bytes were timed", l.FrameSize)

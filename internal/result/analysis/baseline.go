@@ -63,7 +63,8 @@ func baselineRun(candidate Candidate, k KeptReport) report.BaselineRun {
 		run.Message = fmt.Sprintf("%s was measured in another way (first this test, then that run): %s", run.Test,
 			strings.Join(differences, "; "))
 	case k.Report.Ending == report.Completed && !k.Report.Result.Measured &&
-		slices.ContainsFunc(k.Report.Result.Latency, report.LatencyAt.Answered):
+		slices.ContainsFunc(k.Report.Result.Figures,
+			func(f report.Figure) bool { return f.At != nil && f.Window != 0 }):
 		// a baseline of latency alone is compared, as each criterion sees whether that is its figure
 	case comparison.Unfit(k.Report) != "":
 		run.Message = fmt.Sprintf("%s: %s", run.Test, comparison.Unfit(k.Report))

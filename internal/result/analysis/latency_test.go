@@ -8,26 +8,36 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/analysis"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 // took is a run whose frames of 64 bytes took so many nanoseconds at half of the rate: half of them, and nine of
 // ten with p90; nothing is told of p99.
 func took(nanoseconds int64, changes ...func(*report.Report)) *report.Report {
 	return at(10_000, append([]func(*report.Report){func(r *report.Report) {
-		r.Result.Latency = []report.LatencyAt{{At: units.One / 2, Load: units.One / 4, Window: 9}}
+		w := report.Window{Number: 9, Phase: report.AtLoad, Load: units.One / 4}
 		for _, d := range r.Result.Directions {
-			r.Result.Latency[0].Directions = append(r.Result.Latency[0].Directions, report.LatencyOfDirection{From: d.From, To: d.To,
-				Sizes: []report.Latency{{FrameSize: 64, Frames: 500, Within: []report.Percentile{{Share: "p50", Nanoseconds: nanoseconds}, {Share: "p90", Nanoseconds: 17_179_869_184, Open: true}}}}})
+			w.Directions = append(w.Directions, report.Direction{From: d.From, To: d.To,
+				Latency: []report.Latency{{FrameSize: 64, Frames: 500, Within: []report.Percentile{{Share: "p50", Nanoseconds: nanoseconds}, {Share: "p90", Nanoseconds: 17_179_869_184, Open: true}}}}})
 		}
+		r.Plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{units.One / 2}}
+		r.Windows = append(r.Windows, w)
+		reporttest.ReadLatency(r)
+		r.Plan.Procedure.Latency = nil // as in the Plan of the other runs
 	}}, changes...)...)
 }
 
 // withoutAnswer takes a search's answer to its first goal: latency is at the load of another.
 func withoutAnswer(r *report.Report) {
-	r.Result = report.Result{Latency: r.Result.Latency, Message: "no load was clean"}
+	r.Result = report.Result{Figures: r.Result.Figures, Message: "no load was clean"}
 }
 
-func withoutTrial(r *report.Report) { r.Result.Latency[0].Window = 0 }
+func withoutTrial(r *report.Report) {
+	for i := range r.Result.Figures {
+		f := &r.Result.Figures[i]
+		f.Window, f.Low, f.High, f.Missing = 0, "", "", "the run ended before the trial"
+	}
+}
 
 func tookEach(nanoseconds ...int64) (all []*report.Report) {
 	for _, ns := range nanoseconds {

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -11,7 +10,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
-	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // Result is what the windows measured so far show, of a whole run or of a part of one. The Report must carry its
@@ -22,47 +20,8 @@ func Result(r *report.Report) report.Result {
 	for _, g := range c.Goals {
 		result.Goals = append(result.Goals, report.GoalResult{Name: g.Name, Result: resultOf(r, g.Conclusion)})
 	}
-	for _, l := range c.Latency {
-		result.Latency = append(result.Latency, latencyAt(r, l))
-	}
+	result.Figures = figures.OfLoads(r, c.Loads, result)
 	return result
-}
-
-// latencyAt is what the trial at a load showed of its frames' latency.
-func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
-	goalLatency := report.LatencyAt{At: l.Share, Load: l.Load}
-	switch {
-	case l.Window == procedure.NoWindow && l.Void == procedure.NoWindow:
-		goalLatency.Missing = "the run ended before the trial"
-		return goalLatency
-	case l.Window == procedure.NoWindow:
-		goalLatency.Missing = fmt.Sprintf("no trial could be judged; the last is window %d: %s",
-			r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
-		return goalLatency
-	}
-	w := r.Windows[l.Window]
-	goalLatency.Window = w.Number
-	for _, d := range w.Directions {
-		goalDirection := report.LatencyOfDirection{From: d.From, To: d.To, Offered: d.Offered, LossRatio: d.LossRatio}
-		untimed := slices.IndexFunc(r.Untimed, func(u report.Untimed) bool { return u.From == d.From && u.To == d.To })
-		switch {
-		case d.UnderOffered():
-			goalDirection.Missing = fmt.Sprintf("the generator offered %s of %s",
-				wording.PacketRate(d.Offered.PacketsPerSecond), wording.PacketRate(d.Intended.PacketsPerSecond))
-		case len(d.Latency) == 0 && untimed >= 0:
-			goalDirection.Missing = r.Untimed[untimed].Reason
-		case len(d.Latency) == 0:
-			goalDirection.Missing = fmt.Sprintf("the frames of window %d were not timed", w.Number)
-		}
-		if goalDirection.Missing == "" {
-			goalDirection.Sizes = slices.Clone(d.Latency)
-			for i := range goalDirection.Sizes {
-				goalDirection.Sizes[i].Histogram = "" // the window has it
-			}
-		}
-		goalLatency.Directions = append(goalLatency.Directions, goalDirection)
-	}
-	return goalLatency
 }
 
 // resultOf is a conclusion with the figures of the windows that it names.
@@ -113,9 +72,6 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	}
 	result.Total = &total
 	result.Generators, result.Observed = generatorShares(r, w), w.Observed
-	for _, i := range c.Loads {
-		result.Figures = append(result.Figures, figures.OfWindow(r, r.Windows[i], result)...)
-	}
 	result.Evidence = evidenceOf(reason, c, answerEvidence(r, c))
 	if text := wholeRunSentence(r, result); text != "" {
 		result.Evidence = append(result.Evidence, report.EvidenceRow{Subject: "whole run",
@@ -246,7 +202,7 @@ func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var largest *report.Sum
 	for _, w := range r.Windows {
 		if w.Quality == report.Invalid || w.Phase == report.Bursting || w.Phase == report.AtLoad ||
-			w.Phase == report.WarmUp && (c.Whole != nil || c.Loads != nil) {
+			w.Phase == report.WarmUp && (c.Whole != nil || len(c.Loads) > 0 && c.Loads[0].At == nil) {
 			continue
 		}
 		s := measure.Sum(w.Directions, r.RateOfEachLink())

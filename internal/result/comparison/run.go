@@ -153,8 +153,8 @@ func (f Figure) Unfit(r *report.Report) string {
 // Answered says that a run has an answer for the figure. Latency may be of the load of another goal than the first,
 // which may have no answer.
 func (f Figure) Answered(r *report.Report) bool {
-	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Latency,
-		func(l report.LatencyAt) bool { return l.At == *f.At && l.Answered() })
+	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Figures,
+		func(l report.Figure) bool { return l.At != nil && *l.At == *f.At && l.Window != 0 })
 }
 
 // TooFew says that none or less than half of the runs count, so that nothing can be said of all.

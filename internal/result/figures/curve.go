@@ -132,7 +132,7 @@ func OfWindow(r *report.Report, w report.Window, curve report.Result) []report.F
 	list := measuredFigures(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Windows: []report.Window{w},
 		Result: result}, curveMetrics)
 	for i := range list {
-		list[i].Load = w.Load
+		list[i].Load, list[i].Window = w.Load, w.Number
 	}
 	return list
 }
@@ -140,7 +140,7 @@ func OfWindow(r *report.Report, w report.Window, curve report.Result) []report.F
 // PointsByLoad groups a curve's figures of all directions together by load, in the curve's order.
 func PointsByLoad(curve []report.Figure) (points [][]report.Figure) {
 	for _, f := range curve {
-		if f.Direction != report.AllDirections {
+		if f.Direction != report.AllDirections || f.At != nil {
 			continue
 		}
 		if final := len(points) - 1; final >= 0 && points[final][0].Load == f.Load {

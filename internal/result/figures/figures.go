@@ -50,13 +50,9 @@ func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10
 // device can do less than that load. There are none where nothing can be claimed.
 func Of(r *report.Report) []report.Figure {
 	if len(r.Result.Goals) > 0 {
-		return append(ofGoals(r), Latencies(r, LatencyMetrics...)...)
+		return append(ofGoals(r), r.Result.Figures...)
 	}
-	list := answerFigures(r, Metrics)
-	if r.Result.Measured {
-		list = append(list, r.Result.Figures...)
-	}
-	return append(list, Latencies(r, LatencyMetrics...)...)
+	return append(answerFigures(r, Metrics), r.Result.Figures...)
 }
 
 // ofGoals are the figures of each goal of a search, the first one's first.

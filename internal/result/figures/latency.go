@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/transit"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -85,21 +85,69 @@ var LatencyMetrics = []Metric{
 
 // Latencies are the figures of latency, with each of these metrics at each load, in each direction and frame size.
 func Latencies(r *report.Report, metrics ...Metric) (list []report.Figure) {
-	for _, l := range r.Result.Latency {
-		for _, d := range latencyDirections(r, l) {
-			for _, s := range sizesOf(r, d) {
-				for _, m := range metrics {
-					f := report.Figure{Metric: m.Name, Direction: d.Name(), At: &l.At, FrameSize: s.FrameSize,
-						Unit: m.Unit, Confirmed: true, Reason: report.LoadHeld}
-					if f.Missing = cmp.Or(l.Missing, d.Missing); f.Missing == "" {
-						f.Low, f.High, f.Missing = m.latency(s)
-					}
-					list = append(list, f)
+	return slices.DeleteFunc(slices.Clone(r.Result.Figures), func(f report.Figure) bool {
+		return f.At == nil || !slices.ContainsFunc(metrics, func(m Metric) bool { return m.Name == f.Metric })
+	})
+}
+
+// OfLoads are the figures of the trials that a procedure made at loads beside its answer's.
+func OfLoads(r *report.Report, trials []procedure.LoadTrial, answer report.Result) (list []report.Figure) {
+	for _, t := range trials {
+		switch {
+		case t.At != nil:
+			list = append(list, latenciesOf(r, t, trials)...)
+		case answer.Measured:
+			list = append(list, OfWindow(r, r.Windows[t.Window], answer)...)
+		}
+	}
+	return list
+}
+
+// latenciesOf are the figures of the latency that a trial measured.
+func latenciesOf(r *report.Report, t procedure.LoadTrial, trials []procedure.LoadTrial) (list []report.Figure) {
+	var w report.Window
+	missing := ""
+	switch {
+	case t.Window != procedure.NoWindow:
+		w = r.Windows[t.Window]
+	case t.Void == procedure.NoWindow:
+		missing = "the run ended before the trial"
+	default:
+		missing = fmt.Sprintf("no trial could be judged; the last is window %d: %s", r.Windows[t.Void].Number,
+			r.Windows[t.Void].Reason)
+	}
+	for i, d := range report.PlanOf(r).Directions {
+		untimed := missing
+		if i < len(w.Directions) {
+			untimed = whyUntimed(r, w, w.Directions[i])
+		}
+		for _, s := range sizesOf(r, w, i, trials) {
+			for _, m := range LatencyMetrics {
+				f := report.Figure{Metric: m.Name, Direction: d.Name(), At: t.At, FrameSize: s.FrameSize, Window: w.Number,
+					Unit: m.Unit, Confirmed: true, Reason: report.LoadHeld}
+				if f.Missing = untimed; f.Missing == "" {
+					f.Low, f.High, f.Missing = m.latency(s)
 				}
+				list = append(list, f)
 			}
 		}
 	}
 	return list
+}
+
+// whyUntimed says why a direction of a window has no latency. It is empty where there is one.
+func whyUntimed(r *report.Report, w report.Window, d report.Direction) string {
+	untimed := slices.IndexFunc(r.Untimed, func(u report.Untimed) bool { return u.From == d.From && u.To == d.To })
+	switch {
+	case d.UnderOffered():
+		return fmt.Sprintf("the generator offered %s of %s", wording.PacketRate(d.Offered.PacketsPerSecond),
+			wording.PacketRate(d.Intended.PacketsPerSecond))
+	case len(d.Latency) > 0:
+		return ""
+	case untimed >= 0:
+		return r.Untimed[untimed].Reason
+	}
+	return fmt.Sprintf("the frames of window %d were not timed", w.Number)
 }
 
 // LatencyOf are the figures of a latency metric at a load, for frames of a size, or of each size where it is 0.
@@ -113,29 +161,18 @@ func LatencyOf(r *report.Report, metric report.Metric, load units.Ratio, size in
 		func(f report.Figure) bool { return *f.At != load || size > 0 && f.FrameSize != size })
 }
 
-// latencyDirections are the directions of a load. Where no trial of the load counts, they are the Plan's.
-func latencyDirections(r *report.Report, l report.LatencyAt) []report.LatencyOfDirection {
-	if len(l.Directions) > 0 {
-		return l.Directions
-	}
-	var directions []report.LatencyOfDirection
-	for _, d := range report.PlanOf(r).Directions {
-		directions = append(directions, report.LatencyOfDirection{From: d.From, To: d.To})
-	}
-	return directions
-}
-
 // sizesOf are a direction's frames by size. Where nothing is known of them, they are those of another load, so that
 // runs have the same figures in the same places.
-func sizesOf(r *report.Report, d report.LatencyOfDirection) []report.Latency {
-	if len(d.Sizes) > 0 {
-		return d.Sizes
+func sizesOf(r *report.Report, w report.Window, direction int, trials []procedure.LoadTrial) []report.Latency {
+	windows := []report.Window{w}
+	for _, t := range trials {
+		if t.At != nil && t.Window != procedure.NoWindow {
+			windows = append(windows, r.Windows[t.Window])
+		}
 	}
-	for _, l := range r.Result.Latency {
-		for _, second := range l.Directions {
-			if second.Name() == d.Name() && len(second.Sizes) > 0 {
-				return second.Sizes
-			}
+	for _, w := range windows {
+		if direction < len(w.Directions) && len(w.Directions[direction].Latency) > 0 {
+			return w.Directions[direction].Latency
 		}
 	}
 	return []report.Latency{{}}

@@ -16,9 +16,10 @@ import (
 
 func TestFiguresOfLatency(t *testing.T) {
 	r := reporttest.WithLatency(20_000)
-	longest := &r.Result.Latency[1].Directions[1].Sizes[0].Within[4]
+	longest := &reporttest.AtLoad(r, 1).Directions[1].Latency[0].Within[4]
 	*longest = report.Percentile{Share: "all", Nanoseconds: 17_179_869_184, Open: true}
-	r.Result.Latency = append(r.Result.Latency, report.LatencyAt{At: units.One, Missing: "no trial counts"})
+	r.Plan.Procedure.Latency.At = append(r.Plan.Procedure.Latency.At, units.One)
+	reporttest.ReadLatency(r)
 	got := map[string]string{}
 	for _, f := range figures.Of(r) {
 		if f.At != nil {
@@ -33,7 +34,7 @@ func TestFiguresOfLatency(t *testing.T) {
 		"LatencyMax " + r.Result.Directions[1].Name() + ", 64 bytes at 50 %": "longest over 17.2 s",
 		"LatencyJitter " + name + ", 64 bytes at 50 %":                       "jitter 2 µs",
 		"LatencyP99.999 " + name + ", 64 bytes at 50 %":                      "fewer than ten of 28,000 frames lie above it: make trials longer",
-		"LatencyP50 " + name + ", 64 bytes at 100 %":                         "no trial counts",
+		"LatencyP50 " + name + ", 64 bytes at 100 %":                         "the run ended before the trial",
 	} {
 		if got[key] != want {
 			t.Errorf("%s is %q, want %q", key, got[key], want)
@@ -56,15 +57,16 @@ func TestTheSlowestSizeIsTold(t *testing.T) {
 	} {
 		for _, first := range []bool{true, false} {
 			r := reporttest.WithLatency(20_000)
-			r.Result.Latency = r.Result.Latency[1:]
-			of := &r.Result.Latency[0].Directions[0]
-			slow := of.Sizes[0]
+			of := &reporttest.AtLoad(r, 1).Directions[0]
+			slow := of.Latency[0]
 			slow.FrameSize, slow.Within = 1518, slices.Clone(slow.Within)
 			p99 := slices.IndexFunc(slow.Within, func(p report.Percentile) bool { return p.Share == "p99" })
 			longer(&slow.Within[p99])
-			if of.Sizes = append(of.Sizes, slow); first {
-				slices.Reverse(of.Sizes)
+			if of.Latency = append(of.Latency, slow); first {
+				slices.Reverse(of.Latency)
 			}
+			reporttest.ReadLatency(r)
+			r.Result.Figures = slices.DeleteFunc(r.Result.Figures, func(f report.Figure) bool { return *f.At == 0 })
 			if got := figures.SlowestSizes(r, figures.LatencyP99); len(got) != 2 || got[0].FrameSize != 1518 || got[1].FrameSize != 64 {
 				t.Errorf("%s: %+v", name, got)
 			}
@@ -87,10 +89,11 @@ func TestAFigureOfASampleHasTheTruthWithin(t *testing.T) {
 		must(t, err)
 		within, _ := times.Percentile(transit.P50)
 		r := reporttest.WithLatency(20_000)
-		size := &r.Result.Latency[1].Directions[0].Sizes[0]
+		size := &reporttest.AtLoad(r, 1).Directions[0].Latency[0]
 		size.Sample = &report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}
 		size.Within[0].Nanoseconds = within.Nanoseconds()
-		f := figures.LatencyOf(r, figures.LatencyP50, r.Result.Latency[1].At, 0)[0]
+		reporttest.ReadLatency(r)
+		f := figures.LatencyOf(r, figures.LatencyP50, units.One/2, 0)[0]
 		if ns := float64(took.Nanoseconds()); f.Low.Float() > ns || f.High.Float() < ns || f.High.Float() > 1.02*ns+2000 {
 			t.Errorf("%s to %s ns of a frame that took %s", f.Low, f.High, took)
 		}

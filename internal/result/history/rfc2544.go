@@ -107,7 +107,7 @@ func frameLossOf(r *report.Report) (points []report.FrameLossPoint) {
 	for i, d := range report.PlanOf(r).Directions {
 		s, index := streamOf(r, i), map[units.Ratio]int{}
 		for _, f := range r.Result.Figures {
-			if f.Direction != d.Name() {
+			if f.Direction != d.Name() || f.At != nil {
 				continue
 			}
 			if _, found := index[f.Load]; !found {

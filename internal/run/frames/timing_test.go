@@ -154,23 +154,22 @@ func TestLatencyFollowsTheResult(t *testing.T) {
 	}
 	r := s.run(t)
 	if r.Ending != report.Completed || !r.Result.Measured || r.Windows[r.Result.Window-1].Phase == report.AtLoad ||
-		len(r.Result.Latency) != 2 {
+		len(latencyWindows(r)) != 2 {
 		t.Fatalf("%s, %+v", r.Ending, r.Result)
 	}
 	full := r.Result.Directions[0].Intended.PacketsPerSecond
 	for i, want := range []int64{min(1000, full/100), full / 2} {
-		l := r.Result.Latency[i]
-		w := r.Windows[l.Window-1]
-		if w.Phase != report.AtLoad || w.HasEdges() || l.Missing != "" || len(l.Directions) != 2 {
-			t.Fatalf("load %d: %+v", i, l)
+		w := latencyWindows(r)[i]
+		if w.HasEdges() || len(w.Directions) != 2 {
+			t.Fatalf("load %d: %+v", i, w)
 		}
 		if got := w.Directions[0].Intended.PacketsPerSecond; got < want-1 || got > want+1 {
 			t.Errorf("load %d: %d packets/s were intended, want %d", i, got, want)
 		}
-		for k, d := range l.Directions {
-			for n, latency := range d.Sizes {
-				h, err := transit.Decode(w.Directions[k].Latency[n].Histogram)
-				if latency.Histogram != "" || err != nil || int64(h.Frames()) != latency.Timed() ||
+		for _, d := range w.Directions {
+			for _, latency := range d.Latency {
+				h, err := transit.Decode(latency.Histogram)
+				if err != nil || int64(h.Frames()) != latency.Timed() ||
 					latency.Timed() == 0 {
 					t.Errorf("load %d, %s: %+v; %d frames in its distribution (%v)", i, d.Name(), latency, h.Frames(),
 						err)
@@ -190,6 +189,11 @@ func TestLatencyFollowsTheResult(t *testing.T) {
 			}
 		}
 	}
+}
+
+// latencyWindows are the windows of latency.
+func latencyWindows(r *report.Report) []report.Window {
+	return slices.DeleteFunc(slices.Clone(r.Windows), func(w report.Window) bool { return w.Phase != report.AtLoad })
 }
 
 // sampledStreams have a latency stream beside the load in each direction, 1000 frames a second.
@@ -217,13 +221,13 @@ func TestLatencyOfSampledFramesIsMarked(t *testing.T) {
 		s.world.Generators[g].Untimed = "its server knows no stamps"
 	}
 	r := s.run(t)
-	if r.Ending != report.Completed || len(r.Result.Latency) != 1 || len(r.Untimed) > 0 {
-		t.Fatalf("%s, latency %+v, untimed %+v", r.Ending, r.Result.Latency, r.Untimed)
+	if r.Ending != report.Completed || len(latencyWindows(r)) != 1 || len(r.Untimed) > 0 {
+		t.Fatalf("%s, latency %+v, untimed %+v", r.Ending, r.Result.Figures, r.Untimed)
 	}
-	for i, d := range r.Result.Latency[0].Directions {
-		if len(d.Sizes) != 1 || d.Sizes[0].Sample == nil ||
-			*d.Sizes[0].Sample != (report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}) ||
-			d.Sizes[0].FrameSize != 1518 {
+	for i, d := range latencyWindows(r)[0].Directions {
+		if len(d.Latency) != 1 || d.Latency[0].Sample == nil ||
+			*d.Latency[0].Sample != (report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}) ||
+			d.Latency[0].FrameSize != 1518 {
 			t.Fatalf("%s: %+v", d.Name(), d)
 		}
 		f := figures.LatencyOf(r, figures.LatencyP99, units.One/2, 0)[i]
@@ -279,12 +283,12 @@ func TestAGeneratorWithoutLatencyTimesIsNamed(t *testing.T) {
 		s.world.Generators[g].Unsampled = fmt.Errorf("%w: start TRex with --hdrh", engine.ErrIncompatible)
 	}
 	r := s.run(t)
-	if r.Ending != report.Completed || !r.Result.Measured || len(r.Result.Latency) != 1 {
+	if r.Ending != report.Completed || !r.Result.Measured || len(latencyWindows(r)) != 1 {
 		t.Fatalf("%s, %+v", r.Ending, r.Result)
 	}
-	for _, d := range r.Result.Latency[0].Directions {
-		if !strings.Contains(d.Missing, "start TRex with --hdrh") {
-			t.Errorf("%s: %+v", d.Name(), d)
+	for _, f := range figures.Latencies(r, figures.LatencyMetrics...) {
+		if !strings.Contains(f.Missing, "start TRex with --hdrh") {
+			t.Errorf("%+v", f)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package realpackets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units/transit"
 	"github.com/linerate-dev/linerate/test/rigs/impaired"
 )
@@ -145,19 +147,17 @@ func TestHeldFramesByLoad(t *testing.T) {
 func ownPart(t *testing.T, path string) (own time.Duration) {
 	t.Helper()
 	got := newRig(t, 0).report(t, "run", writeFile(t, "loopback.yaml", fmt.Sprintf(byLoadTest, "{type: Loopback}")), "-o", "json", "--save", "", "--path", path)
-	for _, l := range got.Result.Latency {
-		for _, d := range l.Directions {
-			for _, size := range d.Sizes {
-				p, _ := size.Of(transit.P50.String())
-				t.Logf("a Loopback at %v, %s: the median is %v", l.At, d.Name(), time.Duration(p.Nanoseconds))
-				if l.At == 0 {
-					own = max(own, time.Duration(p.Nanoseconds))
-				}
+	for _, f := range got.Result.Figures {
+		if f.Metric == figures.LatencyP50 && f.Missing == "" {
+			median := time.Duration(cmp.Or(f.High, f.Low).Float())
+			t.Logf("a Loopback at %v, %s: the median is %v", *f.At, f.Direction, median)
+			if *f.At == 0 {
+				own = max(own, median)
 			}
 		}
 	}
 	if own == 0 {
-		t.Fatalf("a Loopback has no latency of single frames: %+v", got.Result.Latency)
+		t.Fatalf("a Loopback has no latency of single frames: %+v", got.Result.Figures)
 	}
 	return own
 }
@@ -172,33 +172,34 @@ func heldByLoad(t *testing.T, r *rig, path string, own time.Duration) {
 	got := r.report(t, "run", writeFile(t, "byload.yaml", fmt.Sprintf(byLoadTest, "{type: Device, forwarding: L2}")), "-o", "json", "--save", "", "--ports", r.portList(), "--path", path)
 	end()
 	reading.Wait()
-	if len(got.Result.Latency) != 3 || got.Result.Window == 0 {
+	var trials []report.Window
+	for _, w := range got.Windows {
+		if w.Phase == report.AtLoad {
+			trials = append(trials, w)
+		}
+	}
+	if len(trials) != 3 || got.Result.Window == 0 {
 		t.Fatalf("%+v", got.Result)
 	}
 	if sends := got.Generators[0].Ports[0].Path; path == "live" != strings.HasPrefix(sends, "sends by live frames") {
 		t.Errorf("west %s, asked to by %s", sends, path)
 	}
-	for _, l := range got.Result.Latency {
-		if l.Missing != "" || len(l.Directions) != 2 {
-			t.Errorf("at %v: %+v", l.At, l)
-			continue
-		}
-		allowed := time.Duration(0)
-		if l.At == 0 {
+	for n, w := range trials {
+		at, allowed := got.Plan.Procedure.Latency.At[n], time.Duration(0)
+		if at == 0 {
 			allowed = own
 		}
-		w := got.Windows[l.Window-1]
 		held := during(t, recorded, got, w)
-		for i, d := range l.Directions {
-			if len(d.Sizes) != 1 {
-				t.Errorf("at %v, %s: %s", l.At, d.Name(), d.Missing)
+		for _, d := range w.Directions {
+			if len(d.Latency) != 1 || d.UnderOffered() {
+				t.Errorf("at %v, %s: %+v", at, d.Name(), d)
 				continue
 			}
-			want, returned := held[entry[d.From]][int(d.Sizes[0].FrameSize)], w.Directions[i].Returned.Packets
+			want, returned := held[entry[d.From]][int(d.Latency[0].FrameSize)], d.Returned.Packets
 			if int64(want.Frames()) != returned {
-				t.Errorf("at %v, %s: the device recorded %d frames, and %d came back", l.At, d.Name(), want.Frames(), returned)
+				t.Errorf("at %v, %s: the device recorded %d frames, and %d came back", at, d.Name(), want.Frames(), returned)
 			}
-			asRecorded(t, fmt.Sprintf("at %v, %s", l.At, d.Name()), d.Sizes[0], want, allowed)
+			asRecorded(t, fmt.Sprintf("at %v, %s", at, d.Name()), d.Latency[0], want, allowed)
 		}
 	}
 	for i, outcome := range []report.Outcome{report.Passed, report.DidFail} {

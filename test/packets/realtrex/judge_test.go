@@ -3,6 +3,7 @@
 package realtrex
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/result/figures"
-	"github.com/linerate-dev/linerate/internal/units/transit"
 	"github.com/linerate-dev/linerate/test/rigs/truth"
 )
 
@@ -208,37 +208,27 @@ func (q asked) critical(r *report.Report, a *answer) {
 
 // latencies are the medians of how long frames were under way, where the device holds each for a known time.
 func (q asked) latencies(r *report.Report, a *answer) {
-	if len(r.Result.Latency) == 0 {
+	medians := figures.Latencies(r, figures.LatencyMetrics[0])
+	if len(medians) == 0 {
 		a.miss("no latency: %s", r.Result.EvidenceText())
 	}
-	for _, l := range r.Result.Latency {
-		if l.Missing != "" {
-			a.miss("latency at %v: %s", l.At, l.Missing)
+	for _, f := range medians {
+		if f.Missing != "" {
+			a.miss("%s at %v: %s", f.Direction, *f.At, f.Missing)
+			continue
 		}
-		for _, d := range l.Directions {
-			if d.Missing != "" {
-				a.miss("%s: %s", d.Name(), d.Missing)
-			}
-			for _, size := range d.Sizes {
-				p, known := size.Of(transit.P50.String())
-				if !known {
-					a.miss("%s: no median of %d frames", d.Name(), size.Frames)
-					continue
-				}
-				took := time.Duration(p.Nanoseconds)
-				if q.delay == 0 {
-					a.add(0, "%v at %.0f %%", took, 100*l.At.Float())
-					continue
-				}
-				off := float64(took)/float64(q.delay) - 1
-				a.add(off, "%v at %.0f %% (%v)", took, 100*l.At.Float(), q.delay)
-				switch {
-				case took < q.delay:
-					a.faults = append(a.faults, fmt.Sprintf("%s: half of the frames are said to come within %v, and the device holds each for %v", d.Name(), took, q.delay))
-				case off > near:
-					a.miss("%s: the median is %+.2f %% off", d.Name(), 100*off)
-				}
-			}
+		took := time.Duration(cmp.Or(f.High, f.Low).Float())
+		if q.delay == 0 {
+			a.add(0, "%v at %.0f %%", took, 100*f.At.Float())
+			continue
+		}
+		off := float64(took)/float64(q.delay) - 1
+		a.add(off, "%v at %.0f %% (%v)", took, 100*f.At.Float(), q.delay)
+		switch {
+		case took < q.delay:
+			a.faults = append(a.faults, fmt.Sprintf("%s: half of the frames are said to come within %v, and the device holds each for %v", f.Direction, took, q.delay))
+		case off > near:
+			a.miss("%s: the median is %+.2f %% off", f.Direction, 100*off)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/transit"
 )
@@ -26,18 +28,45 @@ func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 			took /= 2
 		}
 		w.Directions = slices.Clone(answer.Directions)
-		l := report.LatencyAt{At: at, Load: w.Load, Window: w.Number}
 		for i := range w.Directions {
 			d := &w.Directions[i]
 			d.Limit, d.Latency = nil, []report.Latency{took64(took)}
-			summary := d.Latency[0]
-			summary.Histogram = ""
-			l.Directions = append(l.Directions, report.LatencyOfDirection{From: d.From, To: d.To, Offered: d.Offered,
-				Sizes: []report.Latency{summary}})
 		}
-		r.Windows, r.Result.Latency = append(r.Windows, w), append(r.Result.Latency, l)
+		r.Windows = append(r.Windows, w)
 	}
+	ReadLatency(r)
 	return r
+}
+
+// ReadLatency reads the result's figures of latency anew from the windows, one for each of the Plan's loads, in order.
+func ReadLatency(r *report.Report) {
+	var windows []int
+	for i, w := range r.Windows {
+		if w.Phase == report.AtLoad {
+			windows = append(windows, i)
+		}
+	}
+	var trials []procedure.LoadTrial
+	for i := range r.Plan.Procedure.Latency.At {
+		t := procedure.LoadTrial{At: &r.Plan.Procedure.Latency.At[i], Window: procedure.NoWindow, Void: procedure.NoWindow}
+		if i < len(windows) {
+			t.Window = windows[i]
+		}
+		trials = append(trials, t)
+	}
+	r.Result.Figures = figures.OfLoads(r, trials, r.Result)
+}
+
+// AtLoad is the window of latency at the n-th of the Plan's loads.
+func AtLoad(r *report.Report, n int) *report.Window {
+	for i := range r.Windows {
+		if r.Windows[i].Phase == report.AtLoad {
+			if n--; n < 0 {
+				return &r.Windows[i]
+			}
+		}
+	}
+	return nil
 }
 
 // took64 are 28 000 frames of 64 bytes.
