@@ -220,9 +220,7 @@ func present(s Streams, o runOptions, documents report.Documents, page string, k
 		return nil
 	}
 	var printed error
-	layout := sidebyside.TextOptions(s.Stdout)
-	layout.Evidence = o.verbose
-	if err := render.Write(s.Stdout, o.format, render.OfTests(documents), layout); err != nil {
+	if err := sidebyside.Write(s.Stdout, o.format, render.OfTests(documents), o.verbose); err != nil {
 		printed = exit.NotMeasured("print the result: %w", err)
 	}
 	if keepErr == nil && page != "" && o.save != "" && !o.quiet {
