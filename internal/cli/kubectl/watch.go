@@ -69,7 +69,7 @@ func newWatch(o Options, conn *connection) *cobra.Command {
 }
 
 const exitHelp = "Exit codes: 0 measured, and each criterion is met, 1 a criterion failed, 2 bad input,\n" +
-	"3 not measured, a criterion is undecided, or the cluster can't be asked, " +
+	"3 not measured, not held as asked, a criterion is undecided, or the cluster can't be asked, " +
 	"130 stopped, or left alone by a signal."
 
 // follow follows tests and suites to their end and prints what was measured.

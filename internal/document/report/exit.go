@@ -6,7 +6,7 @@ const (
 	ExitOK          = 0   // measured, and each criterion, if there is any, is met
 	ExitFailed      = 1   // measured, and a criterion failed
 	ExitBadInput    = 2   // bad input: a file, a flag, a value or a name is wrong; nothing was sent or changed
-	ExitNotMeasured = 3   // not measured, a criterion is undecided, or what was measured could not be kept
+	ExitNotMeasured = 3   // not measured, not held as asked, a criterion is undecided, or what was measured could not be kept
 	ExitInterrupted = 130 // interrupted, by a signal or a person; what was measured until then was reported
 )
 
@@ -32,7 +32,8 @@ func (d Documents) ExitCode() int {
 	return code
 }
 
-// ownExitCode is the exit code that the Report by itself asks for, and whether it leaves criteria undecided.
+// ownExitCode is the exit code that the Report by itself asks for, and whether it leaves criteria undecided, or a load
+// was not held as asked, which then no criterion passes.
 func (r *Report) ownExitCode() (code int, undecided bool) {
 	switch {
 	case r.Ending == Interrupted:
@@ -44,7 +45,7 @@ func (r *Report) ownExitCode() (code int, undecided bool) {
 	case !r.Result.Measured:
 		return ExitNotMeasured, false
 	}
-	return ExitOK, len(r.Verdict.Criteria) > 0 && r.Verdict.Outcome != Passed
+	return ExitOK, r.Result.NotHeld != "" || len(r.Verdict.Criteria) > 0 && r.Verdict.Outcome != Passed
 }
 
 // ExitCode is what a comparison ends with. A demand that isn't met counts more than others that are open.

@@ -22,6 +22,8 @@ func TestTheExitCodeOfAReport(t *testing.T) {
 		"no criteria, so no verdict":          {report.Report{Ending: report.Completed, Result: measured, Verdict: report.Verdict{Outcome: report.Undecided}}, report.ExitOK},
 		"each criterion is met":               {report.Report{Ending: report.Completed, Result: measured, Verdict: judged(report.Passed)}, report.ExitOK},
 		"a criterion is undecided":            {report.Report{Ending: report.Completed, Result: measured, Verdict: judged(report.Undecided)}, report.ExitNotMeasured},
+		"not held, and no criteria":           {report.Report{Ending: report.Completed, Result: report.Result{Measured: true, NotHeld: "link west went down"}}, report.ExitNotMeasured},
+		"not held, and a criterion failed":    {report.Report{Ending: report.Completed, Result: report.Result{Measured: true, NotHeld: "link west went down"}, Verdict: failed}, report.ExitFailed},
 		"an outcome of a later version":       {report.Report{Ending: report.Completed, Result: measured, Verdict: judged("Parked")}, report.ExitNotMeasured},
 		"no figure":                           {report.Report{Ending: report.Completed}, report.ExitNotMeasured},
 		"path not proven":                     {report.Report{Ending: report.PathNotProven}, report.ExitNotMeasured},
