@@ -6,17 +6,15 @@ import (
 
 // Engine is a kind of traffic generator.
 //
-// +kubebuilder:validation:Enum=TRex;Software;External
+// +kubebuilder:validation:Enum=TRex;Software
 type Engine string
 
 // The engines.
 const (
-	// EngineTRex is TRex in stateless mode, started in pods of the test's own.
+	// EngineTRex is TRex in stateless mode.
 	EngineTRex Engine = "TRex"
 	// EngineSoftware is linerate's own generator on Linux interfaces.
 	EngineSoftware Engine = "Software"
-	// EngineExternal is a TRex (stateless mode) that already runs somewhere.
-	EngineExternal Engine = "External"
 )
 
 // Layout is how a generator's ports are spread over pods.
@@ -35,14 +33,11 @@ const (
 
 // GeneratorSpec is what sends and receives the traffic.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.engine == 'TRex')",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08; every other engine forbids trex"
+// +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.engine == 'TRex' && !self.?placement.servers.hasValue())",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08, unless placement.servers run already; every other engine forbids trex"
 // +kubebuilder:validation:XValidation:rule="!has(self.software) || self.engine == 'Software'",fieldPath=".software",message="software configures engine Software: set engine: Software, or remove software"
-// +kubebuilder:validation:XValidation:rule="self.engine != 'External' || !(has(self.layout) || has(self.coresPerPortPair) || has(self.memory) || has(self.placement) || has(self.pod))",message="engine External starts no pods: remove layout, coresPerPortPair, memory, placement and pod"
-// +kubebuilder:validation:XValidation:rule="has(self.external) == (self.engine == 'External')",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
-// +kubebuilder:validation:XValidation:rule="!has(self.external) || size(self.external.servers) == self.replicas",fieldPath=".replicas",message="with engine External replicas must be the number of external.servers"
 type GeneratorSpec struct {
-	// engine is TRex (in the test's pods; it needs trex.image), Software (linerate's own) or External (a TRex that
-	// already runs). Example: Software.
+	// engine is TRex (it needs trex.image) or Software (linerate's own). Both run in the test's pods, or already
+	// (placement.servers). Example: Software.
 	// +required
 	Engine Engine `json:"engine"`
 
@@ -83,36 +78,22 @@ type GeneratorSpec struct {
 	// +optional
 	Software *SoftwareSpec `json:"software,omitempty"`
 
-	// placement says where generator pods may run.
+	// placement says where generator pods may run, or which generators run already.
 	// +optional
 	Placement *PlacementSpec `json:"placement,omitempty"`
 
 	// pod is added to each generator pod.
 	// +optional
 	Pod *GeneratorPodSpec `json:"pod,omitempty"`
-
-	// external says where the generators of engine External are.
-	// +optional
-	External *ExternalSpec `json:"external,omitempty"`
 }
 
-// ExternalSpec says where TRex servers already run.
-type ExternalSpec struct {
-	// servers are the TRex servers, one per replica, as host:port (default 4501). Port i is wired to link i.
-	// Example: [trex.lab:4501].
-	// +required
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.all(s, self.exists_one(t, t == s))",message="every server can be used once only"
-	Servers []Server `json:"servers"`
+// Servers are the generators that run already. Without any, linerate starts them.
+func (g *GeneratorSpec) Servers() []GeneratorServer {
+	if g.Placement == nil {
+		return nil
+	}
+	return g.Placement.Servers
 }
-
-// Server is a TRex server's RPC address: a host name or IP address, with or without a port.
-//
-// +kubebuilder:validation:MaxLength=260
-// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9a-fA-F:.]+[]])(:[1-9][0-9]{0,4})?$`
-type Server string
 
 // Quantity is an amount of memory as Kubernetes writes it: 512Mi, 4Gi.
 //
@@ -182,12 +163,39 @@ type SoftwareSpec struct {
 	Path SendingPath `json:"path,omitempty"`
 }
 
-// PlacementSpec says where generator pods may run.
+// PlacementSpec says where generators run.
 type PlacementSpec struct {
 	// separateNodes keeps generator pods off the node of the DUT's pod.
 	// +optional
 	SeparateNodes bool `json:"separateNodes,omitempty"`
+
+	// servers are generators that run already, one for each replica: TRex in stateless mode, or linerate generator.
+	// Example: [{address: trex.lab}].
+	// +optional
+	// +listType=map
+	// +listMapKey=address
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Servers []GeneratorServer `json:"servers,omitempty"`
 }
+
+// GeneratorServer is a generator that runs already.
+type GeneratorServer struct {
+	// address is where it answers, as host:port (default 4501). Example: trex.lab:4501.
+	// +required
+	Address ServerAddress `json:"address"`
+
+	// link is the link of its first port; then each link has such servers, one for each replica. Default: port I is
+	// on link I (from 0). Example: west.
+	// +optional
+	Link LinkName `json:"link,omitempty"`
+}
+
+// ServerAddress is a host name or IP address, with or without a port.
+//
+// +kubebuilder:validation:MaxLength=260
+// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9a-fA-F:.]+[]])(:[1-9][0-9]{0,4})?$`
+type ServerAddress string
 
 // GeneratorPodSpec is added to each generator pod. Its containers are linerate's own.
 type GeneratorPodSpec struct {

@@ -65,7 +65,7 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.traffic.directions.all(d, [d.from, d.to].all(n, self.links.exists(l, l.name == n) || n == 'dut' && self.dut.?role.orValue('Forwarder') == 'Endpoint'))",fieldPath=".traffic.directions",message="from and to must each be the name of one of spec.links (or dut, for dut.role Endpoint)"
 // +kubebuilder:validation:XValidation:rule="(size(self.links) == 1) == (self.dut.?role.orValue('Forwarder') == 'Endpoint')",fieldPath=".links",message="a device forwards between two links or more, and one of role Endpoint has one: add a link, or set dut.role"
 // +kubebuilder:validation:XValidation:rule="size(self.links) <= 2 || has(self.traffic.directions)",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
-// +kubebuilder:validation:XValidation:rule="self.generator.engine != 'External' || self.dut.type != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
+// +kubebuilder:validation:XValidation:rule="!self.generator.?placement.servers.hasValue() || self.dut.type != 'Reference'",fieldPath=".dut.type",message="servers that run already can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
 type LoadTestSpec struct {
 	// suspend true gives the pods back; once it is false again, the run starts from its beginning. In a cluster only.
 	// +optional

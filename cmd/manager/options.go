@@ -37,9 +37,9 @@ type Options struct {
 	// NetworkNamespaces are the namespaces whose networks all LoadTests may use, besides their own namespace; "*"
 	// means all.
 	NetworkNamespaces []string `json:"networkNamespaces,omitempty"`
-	// ExternalServers are the networks of the servers that External tests may use. TrafficPrefixes are the
+	// AllowedServers are the networks of the generators that run already and that tests may use. TrafficPrefixes are the
 	// networks that tests may name in spec.traffic.allowedPrefixes.
-	ExternalServers []string `json:"externalServers,omitempty"`
+	AllowedServers  []string `json:"allowedServers,omitempty"`
 	TrafficPrefixes []string `json:"trafficPrefixes,omitempty"`
 	// Pods has the labels and annotations of every pod of every LoadTest.
 	Pods manifests.PodMetadata `json:"pods,omitzero"`
@@ -136,8 +136,8 @@ func (o *Options) define(flags *flag.FlagSet) {
 	o.NetworkNamespaces = []string{"default"} // as Multus does where it isolates namespaces
 	flags.Var((*list)(&o.NetworkNamespaces), "network-namespaces",
 		"the `namespaces` whose networks all LoadTests may use besides their own, separated by commas; *: all")
-	flags.Var((*list)(&o.ExternalServers), "external-servers",
-		"the `networks` where the servers of External tests may be, separated by commas, with a port unless it is "+
+	flags.Var((*list)(&o.AllowedServers), "allowed-servers",
+		"the `networks` where generators that run already may be, separated by commas, with a port unless it is "+
 			"4501: 192.0.2.0/28,192.0.2.7:4511 (default none)")
 	o.TrafficPrefixes = strings.Split(compile.DefaultPrefixes, ",")
 	flags.Var((*list)(&o.TrafficPrefixes), "traffic-prefixes",
@@ -270,8 +270,8 @@ func (o *Options) checkNamespaces() (errs []error) {
 
 // bounds are the servers and networks that tests may name.
 func (o *Options) bounds() (b compile.Bounds, err error) {
-	if b.Servers, err = compile.ParseServerRanges(o.ExternalServers); err != nil {
-		return b, fmt.Errorf("--external-servers: %w", err)
+	if b.Servers, err = compile.ParseServerRanges(o.AllowedServers); err != nil {
+		return b, fmt.Errorf("--allowed-servers: %w", err)
 	}
 	for _, text := range o.TrafficPrefixes {
 		p, err := netip.ParsePrefix(text)

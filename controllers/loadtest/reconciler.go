@@ -119,7 +119,7 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 		options.Decoded = caches.NewDecoded()
 	}
 	options.Settings.Namespace = cmp.Or(options.Settings.Namespace, options.Namespace)
-	options.Settings.ExternalServers = options.Bounds.Servers
+	options.Settings.AllowedServers = options.Bounds.Servers
 	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces,
 		PortsUnguarded: options.PortsUnguarded, Tests: options.Bounds})
 	api := &clients{client: c, live: c, progress: c, ofTest: byLabel, ofRuns: runsByLabel}

@@ -25,12 +25,14 @@ type localKind struct {
 // pod reaches.
 var localKinds = map[plan.Sender]localKind{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: {site: newLabSite, inLab: openSoftware},
-	{Traffic: plan.TrafficFrames, Engine: plan.EngineExternal}: {site: newExternalSite},
+
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex, RunsAlready: true}:     {site: newServersSite},
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware, RunsAlready: true}: {site: newServersSite},
 
 	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: {site: newSessionsSite, inLab: openEnds},
 }
 
-// site is where a Plan is run. It is a lab on this machine, or TRex servers that already run.
+// site is where a Plan is run. It is a lab on this machine, or servers that run already.
 type site interface {
 	// start makes the generators ready and returns their driver. With force it takes their ports from other owners.
 	// stop
@@ -62,6 +64,6 @@ func siteOf(p *plan.Plan, o runOptions) (site, error) {
 
 // onlyInPods is the error for an engine that can't send from this machine.
 func onlyInPods(engine string) string {
-	return fmt.Sprintf("engine %s runs in pods, which need a cluster (kubectl apply): use engine Software, or "+
-		"External for a TRex that already runs", engine)
+	return fmt.Sprintf("engine %s runs in pods, which need a cluster (kubectl apply): use engine Software, or name "+
+		"servers that run already in generator.placement.servers", engine)
 }

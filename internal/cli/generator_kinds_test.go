@@ -78,7 +78,7 @@ func TestOnlyInALabGeneratorAndDeviceShareAMachine(t *testing.T) {
 		!newSessionsSite.Force {
 		t.Errorf("sessions in a lab: %+v", newSessionsSite)
 	}
-	if o := (externalSite{plan: &plan.Plan{}}).options(true); o.OneMachine || o.Nodes != nil || o.DeviceNode != "" ||
+	if o := (serversSite{plan: &plan.Plan{}}).options(true); o.OneMachine || o.Nodes != nil || o.DeviceNode != "" ||
 		o.Device != nil || !o.Force {
 		t.Errorf("servers that run elsewhere: %+v, want no node that is known", o)
 	}
@@ -86,7 +86,7 @@ func TestOnlyInALabGeneratorAndDeviceShareAMachine(t *testing.T) {
 
 func TestAPlanOfAnUnknownEngineIsRefused(t *testing.T) {
 	p := &plan.Plan{Engine: "Pigeons"}
-	const want = `engine "Pigeons" is not known here for traffic of type Frames; this linerate knows External, Software, TRex: use one of these, or the linerate that wrote the plan`
+	const want = `engine "Pigeons" is not known here for traffic of type Frames; this linerate knows Software, TRex: use one of these, or the linerate that wrote the plan`
 	if s, err := siteOf(p, runOptions{}); s != nil || err == nil || err.Error() != want {
 		t.Errorf("%v, %v\nwant %s", s, err, want)
 	}
@@ -98,7 +98,7 @@ func TestCredentialsThatCannotBeUsedAreRefused(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(folder, "empty"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := &plan.Plan{Engine: plan.EngineExternal, Observers: []plan.Observer{
+	p := &plan.Plan{Engine: plan.EngineTRex, Generators: []plan.Generator{{Server: "a:4501"}}, Observers: []plan.Observer{
 		{Name: "cpu", Type: plan.ObserveProcessors},
 		{Name: "port", Type: plan.ObserveSNMP, SNMP: &plan.SNMPObject{Address: "192.0.2.2:161",
 			OID: ".1.3.6.1.2.1.1.3.0", Scale: "1", Secret: "agent"}},
@@ -137,10 +137,14 @@ func TestAnEngineInPodsIsRefusedOnThisMachine(t *testing.T) {
 		t.Errorf("%v, %v", s, err)
 	}
 	for engine, want := range map[v1alpha1.Engine]int{v1alpha1.EngineTRex: 1, v1alpha1.EngineSoftware: 0,
-		v1alpha1.EngineExternal: 0, "Pigeons": 0} {
+		"Pigeons": 0} {
 		spec := v1alpha1.LoadTestSpec{Generator: v1alpha1.GeneratorSpec{Engine: engine}}
 		if wrong := needsCluster(&spec); len(wrong) != want {
 			t.Errorf("%s: %v", engine, wrong)
+		}
+		spec.Generator.Placement = &v1alpha1.PlacementSpec{Servers: []v1alpha1.GeneratorServer{{Address: "a"}}}
+		if wrong := needsCluster(&spec); len(wrong) > 0 {
+			t.Errorf("%s that runs already: %v", engine, wrong)
 		}
 	}
 }

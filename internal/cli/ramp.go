@@ -93,7 +93,7 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 	if err != nil {
 		return exit.Worst(exit.BadInput("--report: %w", err), viz.discard())
 	}
-	driver, stop, err := externalSite{plan: p, secretFile: o.secretFile}.start(ctx, s.Stderr, o.force)
+	driver, stop, err := serversSite{plan: p, secretFile: o.secretFile}.start(ctx, s.Stderr, o.force)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = exit.Interrupted("interrupted before anything was sent")
@@ -194,7 +194,7 @@ func rampPlan(o rampOptions) (*plan.Plan, error) {
 		return nil, err
 	}
 	p := &plan.Plan{
-		Version: plan.Version, Engine: plan.EngineExternal, DUT: plan.DUT{Type: "Device",
+		Version: plan.Version, Engine: plan.EngineTRex, DUT: plan.DUT{Type: "Device",
 			Forwarding: plan.AsConfigured}, Procedure: procedure,
 		Test:  plan.Test{Name: "ramp", Attempt: 1, Product: o.server, Loadtest: lanes.label},
 		Names: map[string]string{"ramp.targetRate": "--rampup_target", "ramp.warmupRate": "--warmup_mult"},

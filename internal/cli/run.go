@@ -35,7 +35,7 @@ type runOptions struct {
 	calibrations string
 	// credentials is the folder with the credentials of observers that read from the network.
 	credentials string
-	// secretFile holds the secret of External servers that ask for one.
+	// secretFile holds the secret of servers that run already and ask for one.
 	secretFile string
 	// allowDifferent names the parts of the environment in which a baseline may differ.
 	allowDifferent sidebyside.AllowDifferent

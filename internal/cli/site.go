@@ -130,26 +130,26 @@ func labError(err error) error {
 	return exit.NotMeasured("%w", err)
 }
 
-// externalSite is TRex servers that already run. Port i of each is on link i.
-type externalSite struct {
+// serversSite is generators that run already.
+type serversSite struct {
 	plan        *plan.Plan
 	credentials string
 	secretFile  string
 }
 
-// newExternalSite makes the site of a Plan whose generators run already. It refuses --ports, which names ports
+// newServersSite makes the site of a Plan whose generators run already. It refuses --ports, which names ports
 // of this machine.
-func newExternalSite(p *plan.Plan, o runOptions) (site, error) {
+func newServersSite(p *plan.Plan, o runOptions) (site, error) {
 	if len(o.ports) > 0 {
-		return nil, errors.New("--ports: an External generator has ports of its own: leave --ports out")
+		return nil, errors.New("--ports: servers that run already have ports of their own: leave --ports out")
 	}
-	return externalSite{p, o.credentials, o.secretFile}, nil
+	return serversSite{p, o.credentials, o.secretFile}, nil
 }
 
 // sharedPorts is empty, since servers elsewhere don't report which ports they share.
-func (s externalSite) sharedPorts() []string { return nil }
+func (s serversSite) sharedPorts() []string { return nil }
 
-func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runner.Driver, func(), error) {
+func (s serversSite) start(ctx context.Context, _ io.Writer, force bool) (runner.Driver, func(), error) {
 	var gens []frames.Generator
 	var guards []*guard
 	stop := func() {
@@ -160,10 +160,6 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 			g.end()
 		}
 	}
-	ports := map[string]int{}
-	for i, link := range s.plan.Links {
-		ports[link.Name] = i
-	}
 	for _, g := range s.plan.Generators {
 		// TRex doesn't report on its machine
 		e, key, err := dialServer(ctx, g.Server, s.secretFile, job.EngineOptions(s.plan, nil))
@@ -171,8 +167,12 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 			stop()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
 		}
+		ports := map[string]int{}
+		for i, p := range g.Ports {
+			ports[p.Link] = i
+		}
 		gens = append(gens, frames.Generator{Name: g.Name, Engine: e, PortOfLink: ports})
-		guarding, err := startGuard(g.Server, key, e.Session(), len(s.plan.Links))
+		guarding, err := startGuard(g.Server, key, e.Session(), len(g.Ports))
 		if err != nil {
 			stop()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
@@ -190,7 +190,7 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 
 // options assume that each server has a machine of its own, whose name is unknown here. An observer of
 // generators' nodes reads each machine, and one of the device's node reads none.
-func (s externalSite) options(force bool) frames.Options {
+func (s serversSite) options(force bool) frames.Options {
 	return frames.Options{Force: force, Reset: resetCommand(s.plan), OrphansStopWithin: guardStops}
 }
 

@@ -13,10 +13,10 @@ import (
 )
 
 // Bounds are what the tests of a cluster may name at most. Whoever administers the operator sets them, since a
-// test's spec is in its author's hands. The zero value allows no External server, and no network but those made
+// test's spec is in its author's hands. The zero value allows no server that runs already, and no network but those made
 // for measuring. linerate run on somebody's own machine has no such bounds.
 type Bounds struct {
-	// Servers are where the servers of External tests may be.
+	// Servers are where generators that run already may be.
 	Servers ServerRanges
 	// Prefixes are the networks in which those of spec.traffic.allowedPrefixes have to lie, besides the networks
 	// made for measuring.
@@ -52,13 +52,9 @@ func (b *Bounds) check(spec *v1alpha1.LoadTestSpec) (errs field.ErrorList) {
 					"operator's option --traffic-prefixes)", network, listOf(allowed))))
 		}
 	}
-	if spec.Generator.External == nil {
-		return errs
-	}
-	path = specPath().Child("generator", "external", "servers")
-	for i, server := range spec.Generator.External.Servers {
-		if refusal := b.Servers.refuse(withPort(string(server))); refusal != "" {
-			errs = append(errs, field.Invalid(path.Index(i), string(server), refusal))
+	for i, server := range spec.Generator.Servers() {
+		if refusal := b.Servers.refuse(withPort(string(server.Address))); refusal != "" {
+			errs = append(errs, field.Invalid(serversPath().Index(i).Child("address"), string(server.Address), refusal))
 		}
 	}
 	return errs
@@ -72,7 +68,7 @@ func listOf[T fmt.Stringer](values []T) string {
 	return strings.Join(words, ", ")
 }
 
-// ServerRange is a network and the TCP port on which its machines are External servers.
+// ServerRange is a network and the TCP port on which generators run already on its machines.
 type ServerRange struct {
 	Prefix netip.Prefix
 	Port   uint16
@@ -89,7 +85,7 @@ func (r ServerRange) String() string {
 	return fmt.Sprintf("%s:%d", r.Prefix, r.Port)
 }
 
-// ServerRanges are where External servers may be.
+// ServerRanges are where generators that run already may be.
 type ServerRanges []ServerRange
 
 // Texts are the ranges in the form that ParseServerRanges reads.
@@ -141,12 +137,11 @@ func (ranges ServerRanges) Refuse(address netip.AddrPort) string {
 		}
 	}
 	if len(ranges) == 0 {
-		return "this cluster's tests may use no External server: an administrator lists where those may be in the " +
-			"chart's allowedExternalServers (the operator's option --external-servers)"
+		return "this cluster's tests may use no server that runs already: an administrator lists where those may be in " +
+			"the chart's allowedServers (the operator's option --allowed-servers)"
 	}
-	return fmt.Sprintf("%s is none of the External servers that this cluster's tests may use (%s): use one of those, "+
-		"or have an administrator add it to the chart's allowedExternalServers (the operator's option "+
-		"--external-servers)", netip.AddrPortFrom(host, address.Port()), listOf(ranges))
+	return fmt.Sprintf("%s is none of the servers that this cluster's tests may use (%s): use one of those, or have an "+
+		"administrator add it to the chart's allowedServers (the operator's option --allowed-servers)", netip.AddrPortFrom(host, address.Port()), listOf(ranges))
 }
 
 // refuse is Refuse of host:port. A name is refused only where no address would be allowed. Its address is judged when

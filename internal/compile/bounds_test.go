@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-func TestWhereExternalServersMayBe(t *testing.T) {
+func TestWhereServersMayBe(t *testing.T) {
 	const everything = "0.0.0.0/0 ::/0"
 	for name, c := range map[string]struct {
 		ranges, address string
@@ -41,7 +41,7 @@ func TestWhereExternalServersMayBe(t *testing.T) {
 				t.Fatal(err)
 			}
 			if refusal := ranges.Refuse(netip.MustParseAddrPort(c.address)); (refusal == "") != c.allowed ||
-				refusal != "" && !strings.Contains(refusal, "allowedExternalServers") {
+				refusal != "" && !strings.Contains(refusal, "allowedServers") {
 				t.Errorf("it says %q, want allowed %v", refusal, c.allowed)
 			}
 			reread, err := compile.ParseServerRanges(ranges.Texts())
@@ -61,7 +61,7 @@ func TestWhereExternalServersMayBe(t *testing.T) {
 
 // A test's spec is in its author's hands, so what it allows itself has a bound that its author can't change.
 func TestATestAllowsItselfNoMoreThanItsCluster(t *testing.T) {
-	const external = "  dut: {type: Device}\n  generator: {engine: External, external: {servers: [SERVER]}}\n"
+	const external = "  dut: {type: Device}\n  generator: {engine: TRex, placement: {servers: [{address: SERVER}]}}\n"
 	server := newServer(t)
 	defaults := compile.Bounds{}
 	for text := range strings.SplitSeq(compile.DefaultPrefixes, ",") {
@@ -91,12 +91,12 @@ func TestATestAllowsItselfNoMoreThanItsCluster(t *testing.T) {
 		"a server of the list": {listed, strings.ReplaceAll(external, "SERVER", "192.0.2.7"), ""},
 		"a server by its name": {listed, strings.ReplaceAll(external, "SERVER", "trex.lab"), ""},
 		"a server of no list": {listed, strings.ReplaceAll(external, "SERVER", `"10.96.0.1:4501"`),
-			"spec.generator.external.servers[0]: Invalid value: \"10.96.0.1:4501\": 10.96.0.1:4501 is none of the " +
-				"External servers"},
+			"spec.generator.placement.servers[0].address: Invalid value: \"10.96.0.1:4501\": 10.96.0.1:4501 is none of the " +
+				"servers that this"},
 		"a server on a port of no list": {listed, strings.ReplaceAll(external, "SERVER", `"192.0.2.7:22"`),
 			"192.0.2.7:22 is none of"},
 		"a server by its name where none is": {compile.Bounds{}, strings.ReplaceAll(external, "SERVER",
-			"trex.lab"), "this cluster's tests may use no External server"},
+			"trex.lab"), "this cluster's tests may use no server that runs already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test := admit(t, server, c.spec+strings.ReplaceAll(links, "lineRate", "network: lab, lineRate"))

@@ -58,7 +58,7 @@ func TestSamplesAreTakenByACluster(t *testing.T) {
 const vpp = "type: Pod, pod: {template: {spec: {containers: [{name: agent, image: a}, {name: vpp, image: v}]}}}"
 
 func TestNetworksOfLinks(t *testing.T) {
-	const external = "  generator: {engine: External, external: {servers: [trex.lab]}}\n"
+	const external = "  generator: {engine: TRex, placement: {servers: [{address: trex.lab}]}}\n"
 	for _, c := range []struct{ name, spec, want string }{
 		{"both ends are pods", "  dut: {type: Reference}\n  links: [{name: a, lineRate: 1gbps, network: x}, {name: " +
 			"b, lineRate: 1gbps, network: far/w}]\n", "a lab/x=lab/x, b far/w=far/w"},

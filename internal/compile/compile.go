@@ -102,7 +102,7 @@ func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	}
 	warmsUpByDefault := spec.Procedure.Ramp.WarmupRate == ""
 	spec.Procedure = withDefaults(spec.Procedure, c.traffic.defaultHeldRate())
-	replicas := max(int(spec.Generator.Replicas), 1) // an External one is one server
+	replicas := max(int(spec.Generator.Replicas), 1)
 	stamps := &stamps{refusals: r, spec: &spec, engine: c.engine}
 	c.device = &device{refusals: r, spec: &spec, traffic: c.traffic, replicas: replicas}
 	c.links = &links{

@@ -218,9 +218,9 @@ func TestNamesInTables(t *testing.T) {
 	})
 }
 
-func TestExternalServers(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  generator: {engine: External, replicas: 3, "+
-		"external: {servers: [trex.lab, \"192.0.2.7:4600\", \"[2001:db8::7]\"]}}\n"+links))
+func TestServersThatRunAlready(t *testing.T) {
+	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  generator: {engine: TRex, replicas: 3, "+
+		"placement: {servers: [{address: trex.lab}, {address: \"192.0.2.7:4600\"}, {address: \"[2001:db8::7]\"}]}}\n"+links))
 	var got []string
 	for _, g := range p.Generators {
 		got = append(got, g.Server)

@@ -89,6 +89,14 @@ func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
 
 func (r *refusals) checkGeneratorFields(generator *v1alpha1.GeneratorSpec) {
 	path := specPath().Child("generator")
+	if placement := generator.Placement; len(generator.Servers()) > 0 {
+		r.refuseIf(generator.Layout != "" || generator.CoresPerPortPair > 0 || generator.Memory != "" ||
+			generator.Hugepages != nil || generator.Software != nil || generator.Pod != nil, serversPath(), nothing,
+			"servers run already, and no pods are started: remove layout, coresPerPortPair, memory, hugepages, software "+
+				"and pod")
+		r.refuseIf(placement.SeparateNodes, path.Child("placement", "separateNodes"), true, "servers run already, and no "+
+			"pods are started: remove separateNodes")
+	}
 	r.refuseIf(generator.Hugepages != nil && generator.Engine != v1alpha1.EngineTRex, path.Child("hugepages"), nothing,
 		"hugepages are for engine TRex only: remove them")
 	pod := generator.Pod

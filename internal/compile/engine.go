@@ -2,9 +2,12 @@ package compile
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -25,8 +28,9 @@ type engineSpec struct {
 type engine interface {
 	// runsAlready says that the generators run already, and are no pods of the test's own.
 	runsAlready() bool
-	// server is where a replica that runs already answers, host:port. Empty means that linerate starts it.
-	server(spec *v1alpha1.GeneratorSpec, replica int) string
+	// server is where a replica that runs already answers, host:port. With servers for each link it is the one of the
+	// link. Empty means that linerate starts it.
+	server(spec *v1alpha1.GeneratorSpec, replica int, link string) string
 	// check refuses what the engine can't do wherever it runs. checkPods refuses what it can't do in pods, or what
 	// would keep linerate from controlling it.
 	check(es *engineSpec)
@@ -48,8 +52,8 @@ type engine interface {
 // inPods is what all engines have in common that linerate starts, in pods of the test's own or on one machine.
 type inPods struct{}
 
-func (inPods) runsAlready() bool                          { return false }
-func (inPods) server(*v1alpha1.GeneratorSpec, int) string { return "" }
+func (inPods) runsAlready() bool                                  { return false }
+func (inPods) server(*v1alpha1.GeneratorSpec, int, string) string { return "" }
 
 func (inPods) sending(*v1alpha1.GeneratorSpec) *plan.Sending { return nil }
 func (inPods) timesSamplesOnly() bool                        { return false }
@@ -62,7 +66,9 @@ func (inPods) whyNoInterfaceCounters() string {
 var engines = map[plan.Sender]engine{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     trex{},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: software{},
-	{Traffic: plan.TrafficFrames, Engine: plan.EngineExternal}: external{},
+
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex, RunsAlready: true}:     servers{trex{}},
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware, RunsAlready: true}: servers{software{}},
 
 	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: sessions{},
 }
@@ -70,13 +76,14 @@ var engines = map[plan.Sender]engine{
 // SenderOf is what carries the load of a LoadTest. It equals its Plan's Sender.
 func SenderOf(spec *v1alpha1.LoadTestSpec) plan.Sender {
 	return plan.Sender{Traffic: cmp.Or(string(spec.Traffic.Type), plan.TrafficFrames),
-		Engine: string(spec.Generator.Engine)}
+		Engine: string(spec.Generator.Engine), RunsAlready: len(spec.Generator.Servers()) > 0}
 }
 
 // Senders are all keys of engines, sorted.
 func Senders() []plan.Sender {
 	return slices.SortedFunc(maps.Keys(engines), func(a, b plan.Sender) int {
-		return cmp.Or(strings.Compare(a.Traffic, b.Traffic), strings.Compare(a.Engine, b.Engine))
+		return cmp.Or(strings.Compare(a.Traffic, b.Traffic), strings.Compare(a.Engine, b.Engine),
+			cmp.Compare(fmt.Sprint(a.RunsAlready), fmt.Sprint(b.RunsAlready)))
 	})
 }
 
@@ -95,9 +102,14 @@ func chooseEngine(r *refusals, spec *v1alpha1.LoadTestSpec) (engine, traffic) {
 	if found {
 		return e, kinds[sends.Traffic]
 	}
+	if _, found := engines[plan.Sender{Traffic: sends.Traffic, Engine: sends.Engine}]; found {
+		r.refusef(specPath().Child("generator", "placement", "servers"), field.OmitValueType{},
+			"no server that runs already sends traffic of type %s: remove servers", sends.Traffic)
+		return nil, nil
+	}
 	var names []string
 	for _, s := range Senders() {
-		if s.Traffic == sends.Traffic {
+		if s.Traffic == sends.Traffic && !s.RunsAlready {
 			names = append(names, s.Engine)
 		}
 	}

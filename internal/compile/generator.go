@@ -37,7 +37,7 @@ func (gs *generators) plan() ([]plan.Generator, []plan.Direction) {
 	}
 	var generators []plan.Generator
 	for r := range gs.replicas {
-		generators = append(generators, gs.spreadOut(gs.replica(r, loads))...)
+		generators = append(generators, gs.spreadOut(r, gs.replica(r, loads))...)
 	}
 	if len(gs.errs) > 0 {
 		return nil, nil
@@ -52,7 +52,7 @@ func (gs *generators) plan() ([]plan.Generator, []plan.Direction) {
 
 // replica is a generator with a port on every link.
 func (gs *generators) replica(r int, loads map[string]load) plan.Generator {
-	g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: gs.engine.server(&gs.spec.Generator, r)}
+	g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: gs.engine.server(&gs.spec.Generator, r, "")}
 	for _, l := range gs.links.entries {
 		g.Ports = append(g.Ports, port(l, r, loads[l.name]))
 	}
@@ -65,14 +65,15 @@ func (gs *generators) replica(r int, loads map[string]load) plan.Generator {
 	return g
 }
 
-// spreadOut splits a replica into generators by its layout.
-func (gs *generators) spreadOut(replica plan.Generator) []plan.Generator {
+// spreadOut splits replica r into generators by its layout, or its servers.
+func (gs *generators) spreadOut(r int, replica plan.Generator) []plan.Generator {
 	if !PerLink(gs.spec) {
 		return []plan.Generator{replica}
 	}
 	var parts []plan.Generator
 	for _, port := range replica.Ports {
-		parts = append(parts, plan.Generator{Name: replica.Name + "-" + port.Link, Ports: []plan.GeneratorPort{port}})
+		parts = append(parts, plan.Generator{Name: replica.Name + "-" + port.Link,
+			Server: gs.engine.server(&gs.spec.Generator, r, port.Link), Ports: []plan.GeneratorPort{port}})
 	}
 	return parts
 }

@@ -69,7 +69,7 @@ func TestGeneratorPodsRequest(t *testing.T) {
 		})
 	}
 	t.Run("an external generator is no pod", func(t *testing.T) {
-		got := clusterOf(t, "  dut: {type: Device}\n  generator: {engine: External, external: {servers: [trex.lab]}}\n"+
+		got := clusterOf(t, "  dut: {type: Device}\n  generator: {engine: TRex, placement: {servers: [{address: trex.lab}]}}\n"+
 			links)
 		if got.Generator != (compile.Resources{}) || got.Kernel != (compile.Resources{}) {
 			t.Errorf("%+v", got.Generator)

@@ -47,8 +47,12 @@ func (st *stamps) refuseStamps(reason, instead string) {
 // check refuses stamps that are written on one machine and read on another, whose clock differs.
 func (st *stamps) check() {
 	if (st.stamped() || st.sampled()) && PerLink(st.spec) {
-		st.refuseStamps("with layout PerLink one machine sends a frame and another receives it, and their clocks "+
-			"differ by more than latency", "use layout Paired")
+		instead := "use layout Paired"
+		if len(st.spec.Generator.Servers()) > 0 {
+			instead = "use servers with a port on each link"
+		}
+		st.refuseStamps("with a generator on each link one machine sends a frame and another receives it, and their "+
+			"clocks differ by more than latency", instead)
 	}
 }
 

@@ -13,8 +13,8 @@ const latencySpec = "  procedure: {type: ConstantLoad, latency: {loads: [50%]}}\
 // TRex has a latency stream of each frame size in each direction, at a rate of its own, beside the load's streams,
 // which bear no stamps.
 func TestTRexTimesLatencyStreams(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  generator: {engine: External, external: "+
-		"{servers: [trex.lab]}}\n  traffic: {profile: IMIX}\n"+latencySpec+links))
+	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  generator: {engine: TRex, placement: "+
+		"{servers: [{address: trex.lab}]}}\n  traffic: {profile: IMIX}\n"+latencySpec+links))
 	ids := map[uint32]bool{}
 	for _, port := range p.Generators[0].Ports {
 		sizes := map[int]bool{}

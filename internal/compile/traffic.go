@@ -45,10 +45,12 @@ var kinds = map[string]traffic{
 	plan.TrafficSessions: transfers{},
 }
 
-// PerLink reports whether each replica has a pod, or an end, on each link. So it is where the layout asks for that, and
-// always of traffic that is between ends.
+// PerLink reports whether each replica has a pod, a server or an end on each link. So it is where the layout or the
+// servers ask for that, and always of traffic that is between ends.
 func PerLink(spec *v1alpha1.LoadTestSpec) bool {
-	return spec.Generator.Layout == v1alpha1.LayoutPerLink || AlwaysPerLink(spec)
+	servers := spec.Generator.Servers()
+	return spec.Generator.Layout == v1alpha1.LayoutPerLink || AlwaysPerLink(spec) ||
+		len(servers) > 0 && servers[0].Link != ""
 }
 
 // AlwaysPerLink says that each replica has an end on each link whatever its layout says, so that layout PerLink

@@ -48,8 +48,12 @@ func facts(r *report.Report) []fact {
 		facts = append(facts, fact{Term: "traffic", Text: sessionsText(s)})
 	}
 	if p.Engine != "" && p.Sessions == nil {
+		place := ""
+		if p.GeneratorsRunAlready() {
+			place = ", which ran already"
+		}
 		facts = append(facts, fact{Term: "generator", Text: wording.Counted(max(len(r.Generators), len(p.Generators)),
-			"replica") + " of " + p.Engine})
+			"replica") + " of " + p.Engine + place})
 	}
 	if frames := framesText(r); frames != "" {
 		facts = append(facts, fact{Term: "traffic", Text: frames})

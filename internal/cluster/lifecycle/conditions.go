@@ -119,8 +119,7 @@ func (w *conditionWriter) externalDUT() bool {
 
 func (w *conditionWriter) generatorsReady(s *step) *statement {
 	if compile.GeneratorsRunAlready(&w.test.Spec) {
-		return isTrue(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them",
-			w.test.Spec.Generator.Engine))
+		return isTrue(v1alpha1.ReasonNotOurs, "placement.servers: the generators run already, the runner asks them")
 	}
 	return w.rolesReadiness(v1alpha1.ConditionGeneratorsReady, v1alpha1.RoleGenerator, s)
 }

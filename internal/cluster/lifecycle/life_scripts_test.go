@@ -47,7 +47,7 @@ apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: external}
 spec:
-  generator: {engine: External, external: {servers: ["trex.lab:4501"]}}
+  generator: {engine: TRex, placement: {servers: [{address: "trex.lab:4501"}]}}
   dut: {type: Device}
   links:
   - {name: west, lineRate: 25gbps, dut: {address: 198.18.0.1/24}}

@@ -32,8 +32,8 @@ type Settings struct {
 	RunnerAccount  string
 	RunnerPriority string
 	RunnerQueue    string
-	// ExternalServers are where the servers of External tests may be.
-	ExternalServers compile.ServerRanges
+	// AllowedServers are where generators that run already may be.
+	AllowedServers compile.ServerRanges
 	// Pods are labels and annotations for every pod of every test.
 	Pods PodMetadata
 }

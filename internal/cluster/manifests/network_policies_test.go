@@ -97,10 +97,10 @@ func served(pod *corev1.Pod) (ports []int) {
 	return ports
 }
 
-// An author writes the address that the runner of an External test dials. So that runner is admitted to nothing
+// An author writes the address that the runner of servers that run already dials. So that runner is admitted to nothing
 // but its own test's pods, whichever namespace's pod the address is of. And a TRex, which can't ask its callers
 // for a secret, is reached by its own test's runner alone.
-func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
+func TestARunnerOfServersIsAdmittedToNobodyElsesPods(t *testing.T) {
 	tenants := tenants(t)
 	tried, trexes := 0, 0
 	for _, victim := range tenants {
@@ -113,7 +113,7 @@ func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
 					if neighbour.name == victim.name {
 						continue
 					}
-					external := neighbour.input.Test.Spec.Generator.Engine == v1alpha1.EngineExternal
+					external := len(neighbour.input.Test.Spec.Generator.Servers()) > 0
 					trex := pod.Labels[v1alpha1.LabelRole] == "generator" &&
 						victim.input.Test.Spec.Generator.Engine == v1alpha1.EngineTRex
 					if (external || trex) && victim.reaches(t, neighbour.runner, pod, port) {
@@ -131,7 +131,7 @@ func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
 		}
 	}
 	if tried < 50 || trexes < 100 {
-		t.Errorf("only %d calls of External runners, %d of TRexes", tried, trexes)
+		t.Errorf("only %d calls of runners of servers, %d of TRexes", tried, trexes)
 	}
 }
 

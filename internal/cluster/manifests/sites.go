@@ -28,7 +28,7 @@ func SitesOf(input Input, pods []corev1.Pod) (sites plan.Sites, err error) {
 		}
 	}
 	if !hasGeneratorPods(input) {
-		sites.AllowedServers = input.Settings.ExternalServers.Texts()
+		sites.AllowedServers = input.Settings.AllowedServers.Texts()
 	}
 	hops := nextHops(input, pods)
 	for _, g := range input.Compiled.Plan.Generators {

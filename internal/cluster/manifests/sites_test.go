@@ -49,7 +49,7 @@ func TestSitesOf(t *testing.T) {
 			t.Errorf("%+v, %v", sites, err)
 		}
 	})
-	t.Run("an External server is where the spec says", func(t *testing.T) {
+	t.Run("a server that runs already is where the spec says", func(t *testing.T) {
 		sites, err := manifests.SitesOf(sample(t, "loadtest_external_device"), nil)
 		if err != nil || sites.Generators[1].RPC != "trex-b.lab:4501" || sites.Generators[1].PortOfLink["east"] != 1 {
 			t.Errorf("%+v, %v", sites, err)

@@ -17,7 +17,7 @@ var (
 	engines = []choice{
 		{"default", ""}, {"none", "generator: {replicas: 1}"}, {"Software", "generator: {engine: Software}"},
 		{"TRex", "generator: {engine: TRex, trex: {image: a}}"},
-		{"External", "generator: {engine: External, external: {servers: [a]}}"},
+		{"servers", "generator: {engine: TRex, placement: {servers: [{address: a}]}}"},
 	}
 	devices = []choice{
 		{"none", ""}, {"Reference", "dut: {type: Reference}"}, {"Device", "dut: {type: Device}"},
@@ -53,11 +53,11 @@ func TestRulesOnSeveralPartsOfASpec(t *testing.T) {
 			lineRate != "both"
 		err := fmt.Sprint(judged(t, parts))
 		for message, want := range map[string]bool{
-			"spec.dut is missing":                       device == "none",
-			"spec.generator.engine is missing":          engine == "none",
-			"a rate in percent needs lineRate":          unknownSpeed && strings.HasPrefix(ramp, "percent"),
-			"a criterion on LineRatePercent needs":      unknownSpeed && criterion == "LineRatePercent",
-			"engine External can't be wired to the bui": engine == "External" && device == "Reference",
+			"spec.dut is missing":                     device == "none",
+			"spec.generator.engine is missing":        engine == "none",
+			"a rate in percent needs lineRate":        unknownSpeed && strings.HasPrefix(ramp, "percent"),
+			"a criterion on LineRatePercent needs":    unknownSpeed && criterion == "LineRatePercent",
+			"servers that run already can't be wired": engine == "servers" && device == "Reference",
 		} {
 			if strings.Contains(err, message) != want {
 				t.Errorf("%v: %q is said: %v, want %v", parts, message, !want, want)

@@ -10,7 +10,7 @@ import (
 type Plan struct {
 	Version string `json:"version"`
 	Test    Test   `json:"test"`
-	// Engine is the generator's kind, which is TRex, Software or External.
+	// Engine is the generator's kind, which is TRex or Software.
 	Engine     string      `json:"engine"`
 	DUT        DUT         `json:"dut"`
 	Links      []Link      `json:"links"`

@@ -7,9 +7,10 @@ import "slices"
 // nobody else has to ask which engine it is.
 type Sender struct {
 	Traffic string
-	// Engine is spec.generator.engine, the Plan's engine. External is a place rather than an engine, for a TRex
-	// that runs already.
+	// Engine is spec.generator.engine, the Plan's engine.
 	Engine string
+	// RunsAlready says that the generators are servers that linerate doesn't start (spec.generator.placement.servers).
+	RunsAlready bool
 }
 
 // The kinds of traffic.
@@ -22,15 +23,15 @@ const (
 const (
 	EngineTRex     = "TRex"
 	EngineSoftware = "Software"
-	EngineExternal = "External"
 )
 
 // Sender is what carries the Plan's load, the key of its engine.
 func (p *Plan) Sender() Sender {
+	sender := Sender{Traffic: TrafficFrames, Engine: p.Engine, RunsAlready: p.GeneratorsRunAlready()}
 	if p.Sessions != nil {
-		return Sender{Traffic: TrafficSessions, Engine: p.Engine}
+		sender.Traffic = TrafficSessions
 	}
-	return Sender{Traffic: TrafficFrames, Engine: p.Engine}
+	return sender
 }
 
 // GeneratorsRunAlready says that the Plan's generators run already, at their Server's address. Other people may use

@@ -45,7 +45,7 @@ var mayNameAKind = []string{
 // TestNobodyButTheListsNamesAnEngine: who asks which engine it is forgets the next one. What differs is asked of
 // the engine, in the lists' rooms.
 func TestNobodyButTheListsNamesAnEngine(t *testing.T) {
-	onlyNamedIn(t, mayNameAnEngine, "Engine", plan.EngineTRex, plan.EngineSoftware, plan.EngineExternal)
+	onlyNamedIn(t, mayNameAnEngine, "Engine", plan.EngineTRex, plan.EngineSoftware)
 }
 
 // TestNobodyButTheListsNamesAKindOfTraffic: the same of kinds of traffic, which ask compile's list, or the engine
@@ -114,7 +114,7 @@ func TestAPlanIsElsewhereWhereItsGeneratorsHaveServers(t *testing.T) {
 		"one of them does, so": {[]plan.Generator{{Name: "generator-0"}, {Name: "generator-1", Server: "b:4501"}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (&plan.Plan{Engine: plan.EngineExternal, Generators: c.generators}).GeneratorsRunAlready(); got != c.want {
+			if got := (&plan.Plan{Engine: plan.EngineTRex, Generators: c.generators}).GeneratorsRunAlready(); got != c.want {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 		})

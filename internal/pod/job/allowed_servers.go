@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// notAllowedError is a server that the operator's administrator doesn't let External tests use.
+// notAllowedError is a server that the operator's administrator doesn't let tests use.
 type notAllowedError struct{ reason string }
 
 func (e *notAllowedError) Error() string { return e.reason }

@@ -59,11 +59,11 @@ func TestTheRunnerProvesTheAttemptsKeyToOurEngineInPods(t *testing.T) {
 		server string
 		want   error
 	}{
-		"our engine":                           {dialWithKey, key, guarded, nil},
-		"our engine of another attempt":        {dialWithKey, key.Derive("attempt 2"), guarded, credential.ErrRefused},
-		"what poses as our engine":             {dialWithKey, key, server.Address(), credential.ErrNotAsked},
-		"a TRex, which can't ask":              {dialTRex, key, server.Address(), nil},
-		"an External server that asks for one": {dialAllowed, key, guarded, credential.ErrAsked},
+		"our engine":                                  {dialWithKey, key, guarded, nil},
+		"our engine of another attempt":               {dialWithKey, key.Derive("attempt 2"), guarded, credential.ErrRefused},
+		"what poses as our engine":                    {dialWithKey, key, server.Address(), credential.ErrNotAsked},
+		"a TRex, which can't ask":                     {dialTRex, key, server.Address(), nil},
+		"a server that runs already and asks for one": {dialAllowed, key, guarded, credential.ErrAsked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := runnerJob{plan: &plan.Plan{Links: []plan.Link{{Name: "west"}, {Name: "east"}},

@@ -22,7 +22,9 @@ type reacher func(ctx context.Context, j runnerJob, patience time.Duration) (rea
 var reachers = map[plan.Sender]reacher{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     reachFrames(dialTRex),
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: reachFrames(dialWithKey),
-	{Traffic: plan.TrafficFrames, Engine: plan.EngineExternal}: reachFrames(dialAllowed),
+
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex, RunsAlready: true}:     reachFrames(dialAllowed),
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware, RunsAlready: true}: reachFrames(dialAllowed),
 
 	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: reachSessions,
 }
@@ -35,7 +37,7 @@ func CheckSender(sender plan.Sender) error {
 	}
 	var engines []string
 	for k := range reachers {
-		if k.Traffic == sender.Traffic {
+		if k.Traffic == sender.Traffic && k.RunsAlready == sender.RunsAlready {
 			engines = append(engines, k.Engine)
 		}
 	}

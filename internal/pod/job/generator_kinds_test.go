@@ -47,8 +47,8 @@ func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 }
 
 func TestAPlanOfAnUnknownEngineIsNotBegun(t *testing.T) {
-	const want = `engine "Pigeons" is not known here for traffic of type Frames; this linerate knows External, ` +
-		`Software, TRex: use one of these, or the linerate that wrote the plan`
+	const want = `engine "Pigeons" is not known here for traffic of type Frames; this linerate knows Software, ` +
+		`TRex: use one of these, or the linerate that wrote the plan`
 	r := runnerJob{plan: &plan.Plan{Engine: "Pigeons"}}.measure(t.Context(), Options{},
 		slog.New(slog.NewTextHandler(t.Output(), nil)), func(runner.Progress) {})
 	if r.Ending != report.Failed || r.Message != want || len(r.Windows) != 0 {

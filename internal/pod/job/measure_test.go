@@ -25,7 +25,7 @@ import (
 func claimed(t *testing.T, server *trextest.Server, uid string, attempt int) error {
 	t.Helper()
 	j := runnerJob{plan: &plan.Plan{
-		Engine: plan.EngineExternal, Test: plan.Test{UID: uid, Attempt: attempt}, Links: []plan.Link{{Name: "west"},
+		Engine: plan.EngineTRex, Test: plan.Test{UID: uid, Attempt: attempt}, Links: []plan.Link{{Name: "west"},
 			{Name: "east"}},
 		Generators: []plan.Generator{{Name: "generator-0", Server: server.Address()}},
 	}, sites: plan.Sites{AllowedServers: []string{server.Address()}}, wanted: observe.Want(nil, false)}
@@ -37,7 +37,7 @@ func claimed(t *testing.T, server *trextest.Server, uid string, attempt int) err
 	return got.(reached)[0].engine.Claim(t.Context(), []int{0, 1}, mayForce(j.plan))
 }
 
-// A second attempt is made by whoever suspends and resumes a test. It says nothing about who has an External
+// A second attempt is made by whoever suspends and resumes a test. It says nothing about who has a server's
 // server's ports.
 func TestAnAttemptTakesNoPortsOfAnotherTest(t *testing.T) {
 	g := trextest.NewGenerator(trextest.TwoPorts()...)
@@ -91,21 +91,21 @@ func TestARunnerCallsNoServerThatItsAdministratorDoesNotAllow(t *testing.T) {
 		"a name that resolves to one": {"localhost:" + port, []string{server.Address(),
 			"[::1]:" + port}, ""},
 		"an address of no list": {server.Address(), nil,
-			"this cluster's tests may use no External server"},
+			"this cluster's tests may use no server that runs already"},
 		"an address of another list": {server.Address(), []string{"192.0.2.0/24:" + port},
-			"127.0.0.1:" + port + " is none of the External servers"},
+			"127.0.0.1:" + port + " is none of the servers"},
 		"another port of the machine": {server.Address(), []string{"127.0.0.1"}, "127.0.0.1:" +
-			port + " is none of the External servers"},
+			port + " is none of the servers"},
 		"a name that resolves to none of the list": {"localhost:" + port, []string{"192.0.2.0/24:" + port},
-			":" + port + " is none of the External servers"},
+			":" + port + " is none of the servers"},
 		"the runner's own machine, where all others are": {"localhost:" + port, []string{"0.0.0.0/0:" + port,
-			"[::/0]:" + port}, ":" + port + " is none of the External servers"},
+			"[::/0]:" + port}, ":" + port + " is none of the servers"},
 		"the runner's own machine, in another way of saying": {"[::ffff:127.0.0.1]:" + port,
-			[]string{"0.0.0.0/0:" + port, "[::/0]:" + port}, "127.0.0.1:" + port + " is none of the External servers"},
+			[]string{"0.0.0.0/0:" + port, "[::/0]:" + port}, "127.0.0.1:" + port + " is none of the servers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := runnerJob{plan: &plan.Plan{
-				Engine: plan.EngineExternal, Links: []plan.Link{{Name: "west"}, {Name: "east"}},
+				Engine: plan.EngineTRex, Links: []plan.Link{{Name: "west"}, {Name: "east"}},
 				Generators: []plan.Generator{{Name: "generator-0", Server: c.server}},
 			}, sites: plan.Sites{AllowedServers: c.allowed}, wanted: observe.Want(nil, false)}
 			got, err := reachFrames(dialAllowed)(t.Context(), j, time.Hour)

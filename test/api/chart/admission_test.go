@@ -87,12 +87,12 @@ func TestAdmissionPolicy(t *testing.T) {
 			}
 		}
 	})
-	t.Run("networks of traffic and External servers are the same to it and to the manager", func(t *testing.T) {
-		all := objects(t, render(t, `{allowedTrafficPrefixes: [10.1.0.0/16, "fd00::/8"], allowedExternalServers: [192.0.2.0/28, 192.0.2.77, "198.51.100.7:4511", "198.51.100.0/28:4512", "2001:db8::7", "[2001:db8::/64]:4511", "[2001:db8::9]"]}`).manifest)
+	t.Run("networks of traffic and servers are the same to it and to the manager", func(t *testing.T) {
+		all := objects(t, render(t, `{allowedTrafficPrefixes: [10.1.0.0/16, "fd00::/8"], allowedServers: [192.0.2.0/28, 192.0.2.77, "198.51.100.7:4511", "198.51.100.0/28:4512", "2001:db8::7", "[2001:db8::/64]:4511", "[2001:db8::9]"]}`).manifest)
 		args := strings.Join(onlyDeployment(t, all).Spec.Template.Spec.Containers[0].Args, " ") + " "
 		for _, want := range []string{
 			"--traffic-prefixes=10.1.0.0/16,fd00::/8 ",
-			"--external-servers=192.0.2.0/28,192.0.2.77,198.51.100.7:4511,198.51.100.0/28:4512,2001:db8::7,[2001:db8::/64]:4511,[2001:db8::9] ",
+			"--allowed-servers=192.0.2.0/28,192.0.2.77,198.51.100.7:4511,198.51.100.0/28:4512,2001:db8::7,[2001:db8::/64]:4511,[2001:db8::9] ",
 		} {
 			if !strings.Contains(args, want) {
 				t.Errorf("the manager is given %s, want %s", args, want)
@@ -101,7 +101,7 @@ func TestAdmissionPolicy(t *testing.T) {
 		servers := "[{'prefix': '192.0.2.0/28', 'port': '4501'}, {'prefix': '192.0.2.77/32', 'port': '4501'}, {'prefix': '198.51.100.7/32', 'port': '4511'}, {'prefix': '198.51.100.0/28', 'port': '4512'}, " +
 			"{'prefix': '2001:db8::7/128', 'port': '4501'}, {'prefix': '2001:db8::/64', 'port': '4511'}, {'prefix': '2001:db8::9/128', 'port': '4501'}]"
 		for _, v := range find[*policy](t, all, "", name).Spec.Variables {
-			if want := map[string]string{"trafficPrefixes": "['10.1.0.0/16', 'fd00::/8']", "externalServers": servers}[v.Name]; want != "" && v.Expression != want {
+			if want := map[string]string{"trafficPrefixes": "['10.1.0.0/16', 'fd00::/8']", "allowedServers": servers}[v.Name]; want != "" && v.Expression != want {
 				t.Errorf("the policy has %s as %s, want %s", v.Name, v.Expression, want)
 			}
 		}

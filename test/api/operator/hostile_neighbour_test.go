@@ -27,7 +27,7 @@ const (
 	changesEvery = 50 * time.Millisecond
 )
 
-// A tenant fills a namespace with tests that stand in line, each on other nodes, with deep and with wide templates, with a suite of such a template, and with External tests, which it suspends and resumes while it changes
+// A tenant fills a namespace with tests that stand in line, each on other nodes, with deep and with wide templates, with a suite of such a template, and with tests of servers that run already, which it suspends and resumes while it changes
 // its network. An innocent test in another namespace has its pods nearly as soon as without them.
 //
 // What is held is how many requests the operator makes from an innocent test's creation until its pods are made: its own, and those of the hostile namespace that the API server has to answer meanwhile. Their number hardly
@@ -147,14 +147,14 @@ func withEnv(variables string) v1alpha1.Freeform {
 
 // external makes a test one of a TRex that already runs.
 func external(test *v1alpha1.LoadTest) {
-	test.Spec.Generator = v1alpha1.GeneratorSpec{Engine: v1alpha1.EngineExternal, External: &v1alpha1.ExternalSpec{Servers: []v1alpha1.Server{"trex.lab:4501"}}}
+	test.Spec.Generator = v1alpha1.GeneratorSpec{Engine: v1alpha1.EngineTRex, Placement: &v1alpha1.PlacementSpec{Servers: []v1alpha1.GeneratorServer{{Address: "trex.lab:4501"}}}}
 	test.Spec.DUT = v1alpha1.DUTSpec{Type: v1alpha1.DUTDevice}
 	for i := range test.Spec.Links {
 		test.Spec.Links[i].Network = ""
 	}
 }
 
-// keepChanging suspends and resumes External tests, and changes a network, until stop is called.
+// keepChanging suspends and resumes tests of servers that run already, and changes a network, until stop is called.
 func (l *lab) keepChanging() (stop func()) {
 	ctx, cancel := context.WithCancel(l.t.Context())
 	var changing sync.WaitGroup

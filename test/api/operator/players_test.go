@@ -275,7 +275,7 @@ func (l *lab) jobs() []batchv1.Job {
 	return append(jobs.Items, runners.Items...)
 }
 
-// pod finds the only pod of a role; runner stands for that of an External test, too.
+// pod finds the only pod of a role; runner stands for that of a test whose generators run already, too.
 func (l *lab) pod(role string) *corev1.Pod {
 	l.t.Helper()
 	pods := slices.DeleteFunc(l.pods(), func(p corev1.Pod) bool { return strings.TrimPrefix(p.Labels[v1alpha1.LabelRole], "external-") != role })

@@ -11,13 +11,13 @@ func TestATestNamesNoMoreThanItsClusterAllows(t *testing.T) {
 	l := newLab(t)
 	const device = "dut: {type: Device}\n"
 	server := func(name string) string {
-		return links + device + fmt.Sprintf("generator: {engine: External, external: {servers: [%q]}}\n", name)
+		return links + device + fmt.Sprintf("generator: {engine: TRex, placement: {servers: [{address: %q}]}}\n", name)
 	}
 	prefix := func(name string) string {
 		return links + device + fmt.Sprintf("traffic: {allowedPrefixes: [%q]}\n", name)
 	}
 	for what, c := range map[string]struct{ spec, says string }{
-		"a pod's address":                       {server("10.244.1.7:4501"), "10.244.1.7:4501 is none of the External servers"},
+		"a pod's address":                       {server("10.244.1.7:4501"), "10.244.1.7:4501 is none of the servers"},
 		"a Service's address":                   {server("10.96.0.1"), "10.96.0.1"},
 		"the runner's own pod":                  {server("127.0.0.1:4501"), "127.0.0.1:4501 is none of"},
 		"the runner's own pod by IPv6":          {server("[::1]:4501"), "[::1]:4501 is none of"},
@@ -52,9 +52,9 @@ func TestATestNamesNoMoreThanItsClusterAllows(t *testing.T) {
 	t.Run("nor does a suite", func(t *testing.T) {
 		for place, suite := range everywhere() {
 			for spec, says := range map[string]string{
-				"traffic: {allowedPrefixes: [0.0.0.0/0]}":                                                                       "0.0.0.0/0 is outside",
-				"dut: {type: Device}\ngenerator: {engine: External, external: {servers: [10.244.1.7]}}":                         "10.244.1.7 is none of",
-				"dut: {type: Device}\ngenerator: {engine: External, replicas: 2, external: {servers: [192.0.2.7, 10.244.1.7]}}": "10.244.1.7 is none of",
+				"traffic: {allowedPrefixes: [0.0.0.0/0]}":                                                                                          "0.0.0.0/0 is outside",
+				"dut: {type: Device}\ngenerator: {engine: TRex, placement: {servers: [{address: 10.244.1.7}]}}":                                    "10.244.1.7 is none of",
+				"dut: {type: Device}\ngenerator: {engine: TRex, replicas: 2, placement: {servers: [{address: 192.0.2.7}, {address: 10.244.1.7}]}}": "10.244.1.7 is none of",
 			} {
 				t.Log(place)
 				refused(t, l.trySuite("author", suite(t, spec)), says)

@@ -88,9 +88,9 @@ func read(file string, into client.Object) error {
 	if err != nil {
 		return err
 	}
-	if file == "admission/policy.yaml" { // as the chart does with allowedExternalServers
-		text = bytes.Replace(text, []byte(`name: externalServers
-    expression: "[]"`), []byte(`name: externalServers
+	if file == "admission/policy.yaml" { // as the chart does with allowedServers
+		text = bytes.Replace(text, []byte(`name: allowedServers
+    expression: "[]"`), []byte(`name: allowedServers
     expression: "[{'prefix': '192.0.2.0/24', 'port': '4501'}, {'prefix': '2001:db8:7::/64', 'port': '4511'}]"`), 1)
 	}
 	if err := yaml.UnmarshalStrict(text, into); err != nil {

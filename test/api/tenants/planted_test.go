@@ -275,7 +275,7 @@ func TestAPlantedRunDoesNotCount(t *testing.T) {
 	if len(r.suite.Status.Table) == 1 {
 		row = r.suite.Status.Table[0]
 	}
-	const why = "(SpecDiffers): spec.generator.external.servers[0] isn't as in template and patches, so the test doesn't count"
+	const why = "(SpecDiffers): spec.generator.placement.servers[0].address isn't as in template and patches, so the test doesn't count"
 	if c := r.suite.Status.Counts; c.Measured != 1 || c.NotMeasured != 1 || row.Runs != 1 || row.PacketsPerSecond != 654_400 || !strings.Contains(row.Message, why) ||
 		meta.IsStatusConditionTrue(r.suite.Status.Conditions, v1alpha1.ConditionPassed) {
 		t.Errorf("one run of 654400 packets/s was to count, and the status says\n%s", r.told())

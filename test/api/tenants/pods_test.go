@@ -64,7 +64,7 @@ func TestOnlyTheOperatorMakesItsPods(t *testing.T) {
 			"as the device":     func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole] = "dut" },
 			"as a Job's runner": func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{jobOwner(true)} },
 			"as a runner":       func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole] = "runner" },
-			"as an External's":  func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole] = "external-runner" },
+			"as one of servers": func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole] = "external-runner" },
 			"as a Job's, beside": func(p *corev1.Pod) {
 				p.Labels[v1alpha1.LabelRole], p.OwnerReferences = "runner", []metav1.OwnerReference{jobOwner(false)}
 			},

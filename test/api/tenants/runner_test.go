@@ -28,7 +28,7 @@ import (
 
 // external is a test of generators and a device that are there already: it has no pods but its runner. Its criterion nothing meets.
 const external = `
-generator: {engine: External, external: {servers: ["trex.lab:4501"]}}
+generator: {engine: TRex, placement: {servers: [{address: "trex.lab:4501"}]}}
 dut: {type: Device}
 links:
 - {name: west, lineRate: 25gbps, dut: {address: 198.18.0.1/24}}

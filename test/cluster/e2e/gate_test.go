@@ -102,7 +102,7 @@ const weakTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: weak-64b}
 spec:
-  generator: {engine: External, external: {servers: [SERVER]}}
+  generator: {engine: Software, placement: {servers: [{address: SERVER}]}}
   dut: {type: Device}
   links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/east, lineRate: 1gbps}]
   traffic: {profile: FixedSize, frameSize: 64}

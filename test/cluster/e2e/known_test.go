@@ -26,7 +26,7 @@ func TestKnownAnswers(t *testing.T) {
 		s, limit := begin(t), unknown()
 		s.device(limit)
 		server := s.generator("by-hand")
-		s.apply("external", links, device, quick, "generator: {engine: External, external: {servers: ["+server+"]}}")
+		s.apply("external", links, device, quick, "generator: {engine: Software, placement: {servers: [{address: "+server+"}]}}")
 		s.answers(s.complete("external", patience), limit)
 	})
 	t.Run("without a device all that is sent comes back, and nothing is called a limit", func(t *testing.T) {

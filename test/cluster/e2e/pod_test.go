@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/fabric"
 )
 
-// generator is a pod with the software engine that belongs to no LoadTest: as External sees it, a TRex that already runs. It returns its
+// generator is a pod with the software engine that belongs to no LoadTest: a server that runs already. It returns its
 // address once it answers.
 func (s *scene) generator(name string, flags ...string) string {
 	s.Helper()

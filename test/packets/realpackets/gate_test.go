@@ -310,7 +310,7 @@ func (r *rig) weak(t *testing.T, folder string) (rates []float64) {
 		t.Fatal(err)
 	}
 	for i := range gateRuns {
-		measured := r.external(t, strings.Replace(gateTest, "dut:", `generator: {engine: External, external: {servers: ["127.0.0.1:4501"]}}`+"\n  dut:", 1))
+		measured := r.external(t, strings.Replace(gateTest, "dut:", `generator: {engine: Software, placement: {servers: [{address: "127.0.0.1:4501"}]}}`+"\n  dut:", 1))
 		if measured.Result.Reason != report.GeneratorLimited {
 			t.Fatalf("the generator wasn't too weak: %s: %s", measured.Result.Reason, measured.Result.EvidenceText())
 		}

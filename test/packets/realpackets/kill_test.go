@@ -56,7 +56,7 @@ const trialTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: trials}
 spec:
-  generator: {engine: External, external: {servers: ["127.0.0.1:4501"]}}
+  generator: {engine: Software, placement: {servers: [{address: "127.0.0.1:4501"}]}}
   dut: {type: Device}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   procedure: %s

@@ -16,7 +16,7 @@ const externalTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: external}
 spec:
-  generator: {engine: External, external: {servers: ["127.0.0.1:4501"]}}
+  generator: {engine: Software, placement: {servers: [{address: "127.0.0.1:4501"}]}}
   dut: {type: Device}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   traffic: {profile: FixedSize, frameSize: 64}

@@ -20,7 +20,7 @@ const loadTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: real-trex}
 spec:
-  generator: {engine: External, external: {servers: [%[1]q]}}
+  generator: {engine: TRex, placement: {servers: [{address: %[1]q}]}}
   dut: {type: Device, forwarding: %[2]s}
   links: [{name: west%[3]s}, {name: east%[3]s}]
   traffic: {profile: FixedSize, frameSize: 64}

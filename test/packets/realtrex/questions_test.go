@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// question is one that a user asks of a device, as a LoadTest for engine External or with the verb ramp.
+// question is one that a user asks of a device, as a LoadTest for a TRex that runs already or with the verb ramp.
 type question struct {
 	name      string
 	procedure string // with {top}, which is one and a half times the highest limit, {highest} and {low}, its half and its twentieth; empty: the verb ramp asks

@@ -210,7 +210,7 @@ func FailedAtStart() *report.Report {
 	return &report.Report{Version: report.Version, Producer: r.Producer, Plan: &plan.Plan{Version: plan.Version,
 		Test: plan.Test{Name: "early", Attempt: 1}},
 		Started: r.Started, Finished: r.Started.Add(40 * time.Millisecond), Ending: report.Failed,
-		Message: "no generator answers at 10.42.0.17:4501: start TRex there, or correct external.servers",
+		Message: "no generator answers at 10.42.0.17:4501: start TRex there, or correct placement.servers",
 		Result:  report.Result{Reason: report.NotMeasured}, Verdict: report.Verdict{Outcome: report.Undecided}}
 }
 
