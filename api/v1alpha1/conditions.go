@@ -1,8 +1,8 @@
 package v1alpha1
 
-// The conditions of a LoadTest. Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed exist from
-// the first reconcile on, Published and Kept from the Report's copy on, and Reconciling and Stalled only while
-// they are true.
+// The conditions of a LoadTest. Complete and Passed exist from the first reconcile on, Accepted, Scheduled,
+// GeneratorsReady and DUTReady until the test is complete (an Accepted that is False stays), Published and Kept from
+// the Report's copy on, and Reconciling and Stalled only while they are true.
 const (
 	// ConditionAccepted is True when the spec can be measured, False when it can't: the message says which field,
 	// and the way out.
@@ -69,7 +69,6 @@ const (
 	ReasonFailed     = "Failed"       // False: it ended by itself
 	ReasonNotOurs    = "NotOurs"      // True: it isn't a pod of the test's
 	ReasonNotStarted = "NotStarted"   // False: it isn't its turn yet
-	ReasonReleased   = "Released"     // False: the test is over, and its pods are given back
 )
 
 // Reasons of Complete. With the last two it is False, and the test goes on. With the others it is True; but

@@ -23,7 +23,7 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// uid is the pod's UID, as the operator observed it.
+	// uid is the pod's UID, where ends of the links may share physical ports.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid,omitempty"`
@@ -47,37 +47,12 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state,omitempty"`
 
-	// links are its interfaces on the test's links.
+	// links are its interfaces on the test's links whose device or port is known.
 	// +optional
 	// +listType=map
 	// +listMapKey=link
 	// +kubebuilder:validation:MaxItems=8
 	Links []PodLink `json:"links,omitempty"`
-
-	// containers are those of the device's pod, then its init containers.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=32
-	Containers []PodContainer `json:"containers,omitempty"`
-}
-
-// PodContainer is what a container of the device's pod runs: the evidence of which device was measured.
-type PodContainer struct {
-	// name is the container's name.
-	// +required
-	// +kubebuilder:validation:MaxLength=63
-	Name string `json:"name"`
-
-	// image is what the pod asks for. Example: lab/vpp:25.10.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	Image string `json:"image,omitempty"`
-
-	// imageID is the image that runs, with its digest. Example: docker.io/lab/vpp@sha256:9f86d081….
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	ImageID string `json:"imageID,omitempty"`
 }
 
 // PodLink is a pod's interface on a link.
@@ -91,11 +66,6 @@ type PodLink struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Device string `json:"device,omitempty"`
-
-	// macAddress is its MAC address.
-	// +optional
-	// +kubebuilder:validation:MaxLength=17
-	MACAddress string `json:"macAddress,omitempty"`
 
 	// physicalPort is the node's port behind it, where other interfaces may share that port. Example: 0000:03:00.0.
 	// +optional

@@ -3,21 +3,16 @@ package v1alpha1
 // Result is what was measured: of a search the highest load at which every direction was carried, else the load
 // that was asked for. The Report has all of it.
 type Result struct {
-	// reason is why the result is what it is. Example: LossAboveLimit.
+	// reason is why the result is what it is; the condition Complete has it as a sentence. Example: LossAboveLimit.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
-
-	// message is the reason as a sentence.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	Message string `json:"message,omitempty"`
 
 	// claim is how far the figures go.
 	// +optional
 	Claim Claim `json:"claim,omitzero"`
 
-	// limitedBy are the directions whose loss limited the load of all.
+	// limitedBy are the directions whose loss limited the load of all. Absent: all, or none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
@@ -28,8 +23,7 @@ type Result struct {
 	// +kubebuilder:validation:MaxLength=128
 	Latency string `json:"latency,omitempty"`
 
-	// figures are of all directions together, then of each; by load, highest first, and by goal; and latency of the
-	// slowest frame size.
+	// figures are of all directions together, then the rate of each; by load, highest first, and by goal.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -62,7 +56,8 @@ type Claim struct {
 	ShownFor string `json:"shownFor,omitempty"`
 }
 
-// Figure is one number, by its lower and upper bound. Shares are percentages, such as 0.03%.
+// Figure is one number, by its lower and upper bound, in the unit that its metric names. Shares are percentages, such
+// as 0.03%.
 type Figure struct {
 	// metric is what it is a number of. Example: PacketsPerSecond.
 	// +required
@@ -78,7 +73,7 @@ type Figure struct {
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// load is a share of the highest one, of a latency of the rate found. Example: 50%.
+	// load is a share of the highest one. Example: 50%.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	Load string `json:"load,omitempty"`
@@ -88,19 +83,14 @@ type Figure struct {
 	// +kubebuilder:validation:MaxLength=40
 	Low string `json:"low,omitempty"`
 
-	// high is an upper bound of it. Empty: unknown.
+	// high is an upper bound of it, where that isn't low.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	High string `json:"high,omitempty"`
 
-	// unit is what the number counts. Empty: a share. Example: packets/s.
+	// open: no upper bound is known.
 	// +optional
-	// +kubebuilder:validation:MaxLength=20
-	Unit string `json:"unit,omitempty"`
-
-	// confirmed: it was held for the confirmation's duration.
-	// +optional
-	Confirmed bool `json:"confirmed,omitempty"`
+	Open bool `json:"open,omitempty"`
 }
 
 // ReportReference says where a Report is kept.

@@ -8,8 +8,8 @@ type LoadTestStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed; Published and Kept of the
-	// Report; Reconciling and Stalled while they are true.
+	// conditions are Complete and Passed; Accepted, Scheduled, GeneratorsReady and DUTReady until it is complete;
+	// Published and Kept of the Report; Reconciling and Stalled while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -37,7 +37,7 @@ type LoadTestStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// pods are the test's pods, and which device each has on which link.
+	// pods are the pods that the test has, and which device each has on which link.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

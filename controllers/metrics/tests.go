@@ -183,7 +183,7 @@ func resultFigures(test *v1alpha1.LoadTest) []prometheus.Metric {
 	for _, series := range resultSeries {
 		if f := figureOfAll(r, series.metric); f != nil {
 			text := f.Low
-			if series.upper {
+			if series.upper && (f.High != "" || f.Open) {
 				text = f.High
 			}
 			metrics = appendText(metrics, series.desc, strings.TrimSuffix(text, "%"), series.units, labels)

@@ -169,7 +169,7 @@ func rowWords(test *v1alpha1.LoadTest, r testRow) string {
 func heldBy(test *v1alpha1.LoadTest) []heldDevice {
 	var devices []heldDevice
 	for _, pod := range test.Status.Pods {
-		if slices.Contains([]string{v1alpha1.ReasonReleased, "Gone", "Succeeded", "Failed"}, pod.State) {
+		if slices.Contains([]string{"Gone", "Succeeded", "Failed"}, pod.State) {
 			continue
 		}
 		for _, link := range pod.Links {

@@ -21,7 +21,6 @@ func aLab() []v1alpha1.LoadTest {
 		newLoadTest("old", 48*time.Hour, complete(v1alpha1.ReasonMeasured, "measured"),
 			condition(v1alpha1.ConditionPassed,
 				metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, "no"),
-			pod("old-1-generator-0", "node-1", v1alpha1.ReasonReleased, west),
 			func(t *v1alpha1.LoadTest) { t.Status.Summary = "654 kpps both ways together (99.9 %)" }),
 		newLoadTest("first", 3*time.Minute, waiting(v1alpha1.ReasonSuspended, "spec.suspend is true")),
 		newLoadTest("vpp-imix", 4*time.Minute, running("Ramping", 42), pod("vpp-imix-1-generator-0", "node-2", "Ready",

@@ -135,6 +135,11 @@ func (a *attempt) podStatuses() []v1alpha1.PodStatus {
 		}
 	}
 	slices.SortFunc(pods, func(a, b v1alpha1.PodStatus) int { return cmp.Compare(a.Name, b.Name) })
+	if len(portEnds(pods)) == 0 {
+		for i := range pods {
+			pods[i].UID = "" // who sends is recorded for claims of ports alone
+		}
+	}
 	return pods
 }
 

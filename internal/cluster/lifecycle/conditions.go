@@ -33,16 +33,33 @@ const maxMessage = 4096
 // setAll sets all conditions, on each pass.
 func (w *conditionWriter) setAll(st *v1alpha1.LoadTestStatus, s *step) {
 	w.set(st, v1alpha1.ConditionAccepted, w.accepted(s))
-	w.set(st, v1alpha1.ConditionScheduled, w.withExcludedNodes(w.scheduled(s)))
-	w.set(st, v1alpha1.ConditionGeneratorsReady, w.generatorsReady(s))
-	w.set(st, v1alpha1.ConditionDUTReady, w.dutReady(s))
+	if s.ending == nil || !s.ending.complete {
+		w.set(st, v1alpha1.ConditionScheduled, w.withExcludedNodes(w.scheduled(s)))
+		w.set(st, v1alpha1.ConditionGeneratorsReady, w.generatorsReady(s))
+		w.set(st, v1alpha1.ConditionDUTReady, w.dutReady(s))
+	} else {
+		removeBeginning(st)
+	}
 	w.set(st, v1alpha1.ConditionComplete, w.complete(s))
 	w.set(st, v1alpha1.ConditionPassed, w.passed(s))
 	w.set(st, v1alpha1.ConditionReconciling, w.reconciling(s))
 	w.set(st, v1alpha1.ConditionStalled, stalledCondition(s))
 }
 
-// set sets a condition, or removes it where c is nil. Its time changes with its status only.
+// removeBeginning removes from the status of a test that is over the conditions of its pods, as it has none, and that
+// it was accepted, as it was carried out.
+func removeBeginning(st *v1alpha1.LoadTestStatus) {
+	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady,
+		v1alpha1.ConditionDUTReady} {
+		meta.RemoveStatusCondition(&st.Conditions, kind)
+	}
+	if meta.IsStatusConditionTrue(st.Conditions, v1alpha1.ConditionAccepted) {
+		meta.RemoveStatusCondition(&st.Conditions, v1alpha1.ConditionAccepted)
+	}
+}
+
+// set sets a condition, or removes it where c is nil. Its time changes with its status only. It is of the status'
+// observedGeneration, as all are, and doesn't repeat that.
 func (w *conditionWriter) set(st *v1alpha1.LoadTestStatus, kind string, c *statement) {
 	if c == nil {
 		meta.RemoveStatusCondition(&st.Conditions, kind)
@@ -51,7 +68,7 @@ func (w *conditionWriter) set(st *v1alpha1.LoadTestStatus, kind string, c *state
 	meta.SetStatusCondition(&st.Conditions, metav1.Condition{
 		Type: kind, Status: c.status, Reason: c.reason,
 		Message:            wording.Limited(wording.Printable(c.message), maxMessage),
-		ObservedGeneration: w.test.Generation, LastTransitionTime: metav1.Time{Time: w.observedAt},
+		LastTransitionTime: metav1.Time{Time: w.observedAt},
 	})
 }
 
@@ -139,8 +156,6 @@ func (w *conditionWriter) dutReady(s *step) *statement {
 // rolesReadiness says whether the pods of a role can be used.
 func (w *conditionWriter) rolesReadiness(kind string, role v1alpha1.PodRole, s *step) *statement {
 	switch {
-	case s.ending != nil && s.ending.complete:
-		return isFalse(v1alpha1.ReasonReleased, "the test is over")
 	case s.void != nil || s.idle:
 		return isFalse(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
 	case s.ending != nil && isEndReason(w.history.condition(v1alpha1.ConditionComplete).Reason):

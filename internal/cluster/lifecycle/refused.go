@@ -32,7 +32,7 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 	set := func(kind string, status metav1.ConditionStatus, reason string) {
 		meta.SetStatusCondition(&st.Conditions, metav1.Condition{
 			Type: kind, Status: status, Reason: reason, Message: message,
-			ObservedGeneration: o.Test.Generation, LastTransitionTime: metav1.Time{Time: o.ObservedAt},
+			LastTransitionTime: metav1.Time{Time: o.ObservedAt},
 		})
 	}
 	for _, c := range d.Status.Conditions { // conditions that were never set
@@ -44,11 +44,13 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 	if complete {
 		current, obsolete = obsolete, current
 	}
+	if complete {
+		removeBeginning(&st)
+	}
 	set(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided)
 	set(v1alpha1.ConditionComplete, truth(complete), v1alpha1.ReasonStatusRefused)
 	set(current, metav1.ConditionTrue, v1alpha1.ReasonStatusRefused)
 	meta.RemoveStatusCondition(&st.Conditions, obsolete)
-	refreshGeneration(&st)
 	SetPhase(&st)
 	d.Rule, d.Reason, d.Message, d.Status, d.DeleteTest = "statusRefused", v1alpha1.ReasonStatusRefused, message, st,
 		false

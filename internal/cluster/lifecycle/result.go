@@ -14,16 +14,17 @@ import (
 func resultOf(r *report.Report) *v1alpha1.Result {
 	result := &v1alpha1.Result{
 		Reason:  wording.Limited(string(r.Result.Reason), 64),
-		Message: wording.Limited(r.Result.Message, 1024),
 		Claim:   claimOf(&r.Result),
 		Latency: wording.Limited(figures.LatencySummary(r), 128),
 	}
-	for _, name := range r.Result.SetBy {
-		if d := directionOf(name); d != nil && len(result.LimitedBy) < maxDirections {
-			result.LimitedBy = append(result.LimitedBy, *d)
+	if len(r.Result.SetBy) < len(r.Result.Directions) {
+		for _, name := range r.Result.SetBy {
+			if d := directionOf(name); d != nil && len(result.LimitedBy) < maxDirections {
+				result.LimitedBy = append(result.LimitedBy, *d)
+			}
 		}
 	}
-	for _, f := range slices.Concat(answerOf(r), curveOf(r.Result.Figures), goalsOf(r), latencyOf(r)) {
+	for _, f := range slices.Concat(answerOf(r), curveOf(r.Result.Figures), goalsOf(r)) {
 		if len(result.Figures) < maxFigures {
 			result.Figures = append(result.Figures, figureOf(f))
 		}
@@ -54,18 +55,19 @@ const (
 func figureOf(f report.Figure) v1alpha1.Figure {
 	figure := v1alpha1.Figure{Metric: wording.Limited(string(f.Metric), 40), Direction: directionOf(f.Direction),
 		Goal: wording.Limited(f.Goal, 20), Low: wording.Limited(string(f.Low), 40),
-		High: wording.Limited(string(f.High), 40), Unit: wording.Limited(f.Unit, 20), Confirmed: f.Confirmed}
-	switch {
-	case f.At != nil:
-		figure.Load = wording.Ratio(*f.At)
-	case f.Load > 0:
+		High: wording.Limited(string(f.High), 40)}
+	if f.Load > 0 {
 		figure.Load = wording.Ratio(f.Load)
 	}
 	switch f.Unit {
 	case report.UnitRatio:
-		figure.Low, figure.High, figure.Unit = percentOf(f.Low), percentOf(f.High), ""
+		figure.Low, figure.High = percentOf(f.Low), percentOf(f.High)
 	case report.UnitPercent:
-		figure.Low, figure.High, figure.Unit = withPercentSign(f.Low), withPercentSign(f.High), ""
+		figure.Low, figure.High = withPercentSign(f.Low), withPercentSign(f.High)
+	}
+	figure.Open = figure.High == ""
+	if figure.High == figure.Low {
+		figure.High = ""
 	}
 	return figure
 }
@@ -77,9 +79,12 @@ func withPercentSign(percent report.Number) string {
 	return wording.Limited(string(percent)+"%", 40)
 }
 
-// metricsOfTotal are the metrics of frames that the status has of all directions together alone.
-var metricsOfTotal = []report.Metric{figures.Layer1BitsPerSecond, figures.LineRatePercent,
-	figures.OfferedPacketsPerSecond}
+// rateMetrics are the metrics that the status has of each direction. Of all directions together it has each metric
+// but omittedMetrics, which the Report has.
+var (
+	rateMetrics    = []report.Metric{figures.PacketsPerSecond, figures.GoodputBitsPerSecond}
+	omittedMetrics = []report.Metric{figures.Layer2BitsPerSecond, figures.OfferedPacketsPerSecond}
+)
 
 // answerOf are the answer's figures, those of all directions together first. A search for several goals has them by
 // goal. The schema allows few enough directions for all of them to fit.
@@ -90,10 +95,10 @@ func answerOf(r *report.Report) []report.Figure {
 	var totals, directions []report.Figure
 	for _, f := range figures.Of(r) {
 		switch {
-		case f.Missing != "" || f.Load != 0 || f.At != nil || f.Metric == figures.Layer2BitsPerSecond:
+		case f.Missing != "" || f.Load != 0 || f.At != nil || slices.Contains(omittedMetrics, f.Metric):
 		case f.Direction == report.AllDirections:
 			totals = append(totals, f)
-		case !slices.Contains(metricsOfTotal, f.Metric):
+		case slices.Contains(rateMetrics, f.Metric):
 			directions = append(directions, f)
 		}
 	}
@@ -130,15 +135,4 @@ func goalsOf(r *report.Report) (goals []report.Figure) {
 		}
 	}
 	return goals
-}
-
-// latencyMetrics are the metrics of latency that the status has.
-var latencyMetrics = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
-
-// latencyOf is each direction's latency at each load, of the slowest frame size.
-func latencyOf(r *report.Report) (latencies []report.Figure) {
-	for _, metric := range latencyMetrics {
-		latencies = append(latencies, figures.SlowestSizes(r, metric)...)
-	}
-	return latencies
 }

@@ -40,7 +40,6 @@ func (w *statusWriter) write(s *step) v1alpha1.LoadTestStatus {
 func (w *statusWriter) decided(s *step) v1alpha1.LoadTestStatus {
 	st := *w.test.Status.DeepCopy()
 	st.ObservedGeneration = w.test.Generation
-	refreshGeneration(&st)
 	if s.complete {
 		s.keeping.record(w.conditions, &st)
 		s.copying.record(w.conditions, &st)
@@ -79,13 +78,6 @@ func (w *statusWriter) decided(s *step) v1alpha1.LoadTestStatus {
 	return st
 }
 
-// refreshGeneration repeats all conditions for the current generation.
-func refreshGeneration(st *v1alpha1.LoadTestStatus) {
-	for i := range st.Conditions {
-		st.Conditions[i].ObservedGeneration = st.ObservedGeneration
-	}
-}
-
 // voidAttempt makes the next attempt the one that counts.
 func (w *statusWriter) voidAttempt(st *v1alpha1.LoadTestStatus, void *voided) {
 	st.Attempt = w.attempt.number + 1
@@ -120,6 +112,14 @@ func (w *statusWriter) givenBack(void *voided) *v1alpha1.GivenBack {
 // maxLacks is the most bytes that status.givenBack.message may have.
 const maxLacks = 1024
 
+// percentOnly is how far a test came that failed. Nil means that it didn't begin.
+func percentOnly(progress *v1alpha1.Progress) *v1alpha1.Progress {
+	if progress.Percent == nil {
+		return nil
+	}
+	return &v1alpha1.Progress{Percent: progress.Percent}
+}
+
 // recordEnding writes what was measured into the status and, where the ending is complete, when the test ended.
 func (w *statusWriter) recordEnding(st *v1alpha1.LoadTestStatus, e *ending) {
 	if r := e.report; r != nil {
@@ -139,33 +139,23 @@ func (w *statusWriter) recordEnding(st *v1alpha1.LoadTestStatus, e *ending) {
 	if st.CompletionTime == nil {
 		st.CompletionTime = &metav1.Time{Time: w.observedAt}
 	}
-	for i := range st.Pods {
-		if !w.cleanup.keepsPods(e.reason) {
-			st.Pods[i].State = v1alpha1.ReasonReleased
-		}
+	if !w.cleanup.keepsPods(e.reason) {
+		st.Pods = nil
+	}
+	if st.Progress = nil; w.lastProgress != nil && isFailure(e.reason) {
+		st.Progress = percentOnly(w.lastProgress)
 	}
 }
 
+// podStatus is a pod as the status has it. Its links are those whose device or port is known.
 func podStatus(p *corev1.Pod) v1alpha1.PodStatus {
-	return v1alpha1.PodStatus{
-		Name: p.Name, UID: string(p.UID), Role: roleOf(p), Node: p.Spec.NodeName,
-		State: stateOf(p), Links: manifests.LinksOfPod(p), Containers: containers(p),
-	}
-}
-
-// maxContainers is how many containers of a pod the status has.
-const maxContainers = 32
-
-// containers are those of the device's pod, with their images. Those of other pods aren't measured.
-func containers(p *corev1.Pod) (containers []v1alpha1.PodContainer) {
-	if roleOf(p) != v1alpha1.RoleDUT {
-		return nil
-	}
-	for _, c := range manifests.ContainersOf(p) {
-		if len(containers) < maxContainers {
-			containers = append(containers, v1alpha1.PodContainer{Name: c.Name, Image: wording.Limited(c.Image, 1024),
-				ImageID: wording.Limited(c.ImageID, 1024)})
+	status := v1alpha1.PodStatus{Name: p.Name, UID: string(p.UID), Role: roleOf(p), Node: p.Spec.NodeName,
+		State: stateOf(p)}
+	for _, l := range manifests.LinksOfPod(p) {
+		if l.Device != "" || l.PhysicalPort != "" {
+			status.Links = append(status.Links, v1alpha1.PodLink{Link: l.Link, Device: l.Device,
+				PhysicalPort: l.PhysicalPort})
 		}
 	}
-	return containers
+	return status
 }

@@ -19,7 +19,7 @@ import (
 // nothing was left out.
 func throttleStatus(previous *v1alpha1.LoadTestStatus, next v1alpha1.LoadTestStatus,
 	moment time.Time) (st v1alpha1.LoadTestStatus, due time.Time) {
-	if next.Progress == nil {
+	if next.Progress == nil || next.CompletionTime != nil {
 		return next, time.Time{}
 	}
 	if previous.Progress != nil {
@@ -83,7 +83,7 @@ func significantFields(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 	}
 	for i := range significant.Pods {
 		p := &significant.Pods[i]
-		p.Node, p.Links, p.Containers = "", nil, nil
+		p.Node, p.Links = "", nil
 		if p.State != string(corev1.PodSucceeded) && p.State != string(corev1.PodFailed) {
 			p.State = ""
 		}

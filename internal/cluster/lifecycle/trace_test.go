@@ -139,13 +139,23 @@ func (w *world) checkConditions(previous *v1alpha1.LoadTestStatus) {
 	if len(st.Conditions) == 0 {
 		return // the operator died before its first word
 	}
-	for _, kind := range []string{"Accepted", "Scheduled", "GeneratorsReady", "DUTReady", "Complete", "Passed"} {
+	ofPods := []string{"Scheduled", "GeneratorsReady", "DUTReady"}
+	kinds := []string{"Complete", "Passed"}
+	if st.CompletionTime == nil {
+		kinds = append(append(kinds, "Accepted"), ofPods...)
+	}
+	for _, kind := range ofPods {
+		if st.CompletionTime != nil && w.condition(kind).Status != "" {
+			w.fail("condition %s speaks of pods, and the test is over", kind)
+		}
+	}
+	for _, kind := range kinds {
 		c := w.condition(kind)
 		if c.Status == "" || c.Reason == "" || c.Message == "" {
 			w.fail("condition %s says %q, %q, %q", kind, c.Status, c.Reason, c.Message)
 		}
-		if c.ObservedGeneration != st.ObservedGeneration {
-			w.fail("condition %s is of generation %d, status of %d", kind, c.ObservedGeneration, st.ObservedGeneration)
+		if c.ObservedGeneration != 0 {
+			w.fail("condition %s repeats the generation %d, which the status has", kind, c.ObservedGeneration)
 		}
 		if old := meta.FindStatusCondition(previous.Conditions, kind); old != nil && old.Status == c.Status &&
 			!old.LastTransitionTime.Equal(&c.LastTransitionTime) {

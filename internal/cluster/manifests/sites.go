@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
@@ -157,7 +156,7 @@ func nextHops(input Input, pods []corev1.Pod) map[string]string {
 }
 
 // linksOfDevice are the interfaces of the device's pods.
-func linksOfDevice(input Input, pods []corev1.Pod) (links []v1alpha1.PodLink) {
+func linksOfDevice(input Input, pods []corev1.Pod) (links []PodLink) {
 	names := []string{DUTPodName(input.Test.Name, input.Attempt)}
 	if tunnelOf(input) != nil {
 		names = append(names, FarEndPodName(input.Test.Name, input.Attempt))

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
@@ -198,30 +197,30 @@ func TestLinksOfPod(t *testing.T) {
 		{"name": "sriov", "namespace": "lab", "interface": "west", "mac": "02:00:00:00:00:01"}, {"name": "sriov-b", "namespace": "lab", "interface": "east"}]`
 	for name, c := range map[string]struct {
 		asked, status string
-		want          []v1alpha1.PodLink
+		want          []manifests.PodLink
 	}{
 		"in the links' order, the pod's own networks left out": {asked, `[
 			{"name": "cbr0", "interface": "eth0", "default": true, "mac": "0A:00:00:00:00:01"},
 			{"name": "lab/sriov-b", "interface": "east", "mac": "AE:00:00:00:00:02", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.2"}}},
 			{"name": "lab/management", "interface": "mgmt", "mac": "AE:00:00:00:00:09"},
 			{"name": "lab/sriov", "interface": "west", "mac": "02:00:00:00:00:01", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.1"}}}]`,
-			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1", MACAddress: "02:00:00:00:00:01"},
+			[]manifests.PodLink{{Link: "west", Device: "0000:03:02.1", MACAddress: "02:00:00:00:00:01"},
 				{Link: "east", Device: "0000:03:02.2", MACAddress: "ae:00:00:00:00:02"}}},
 		"a device that left the kernel has the MAC that was asked for": {asked, `[
 			{"name": "lab/sriov", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.1"}}}, {"name": "lab/sriov-b"}]`,
-			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1", MACAddress: "02:00:00:00:00:01"},
+			[]manifests.PodLink{{Link: "west", Device: "0000:03:02.1", MACAddress: "02:00:00:00:00:01"},
 				{Link: "east"}}},
 		"two links of one network can't be told apart without interfaces": {
 			`[{"name": "sriov", "namespace": "lab", "interface": "west"}, {"name": "sriov", "namespace": "lab", "interface": "east"}]`,
 			`[{"name": "lab/sriov", "mac": "ae:00:00:00:00:01"}, {"name": "lab/sriov", "interface": "east", "mac": "ae:00:00:00:00:02"}]`,
-			[]v1alpha1.PodLink{{Link: "east", MACAddress: "ae:00:00:00:00:02"}}},
+			[]manifests.PodLink{{Link: "east", MACAddress: "ae:00:00:00:00:02"}}},
 		"what an annotation says of a physical port counts for " +
 			"nothing": {`[{"name": "sriov", "namespace": "lab", "interface": "west"}]`,
 			`[{"name": "lab/sriov", "interface": "west", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.1", "pf-pci-address": "0000:03:00.0"}}}]`,
-			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1"}}},
+			[]manifests.PodLink{{Link: "west", Device: "0000:03:02.1"}}},
 		"a port that nobody shares": {`[{"name": "sriov", "namespace": "lab", "interface": "west"}]`,
 			`[{"name": "lab/sriov", "interface": "west", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:00.0", "pf-pci-address": "0000:03:00.0"}}}]`,
-			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:00.0"}}},
+			[]manifests.PodLink{{Link: "west", Device: "0000:03:00.0"}}},
 		"not attached yet":           {asked, ``, nil},
 		"an annotation that's odd":   {asked, `{"name": 1}`, nil},
 		"a list that's odd":          {`west@east`, `[{"name": "lab/sriov", "interface": "west"}]`, nil},

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/document/intake"
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -25,19 +24,30 @@ type networkStatus struct {
 	} `json:"device-info"`
 }
 
+// PodLink is a pod's interface on a link of the test.
+type PodLink struct {
+	// Link is the link's name.
+	Link string
+	// Device is the device behind it, by its PCI address. Empty: none, or unknown.
+	Device     string
+	MACAddress string
+	// PhysicalPort is the node's port behind it, where other interfaces may share that port.
+	PhysicalPort string
+}
+
 // LinksOfPod are the pod's interfaces on the test's links, as far as Multus and the pod's init container have reported
 // them. A pod that isn't attached yet has none. Physical ports come only from the init container's report, whatever
 // annotations say.
-func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
+func LinksOfPod(pod *corev1.Pod) []PodLink {
 	ports := reportedPorts(pod)
 	links := attachedLinks(pod, ports)
 	for _, t := range ports {
 		port := physicalPort(t)
 		if port == "" || len(t.Link) > maxLinkName ||
-			slices.ContainsFunc(links, func(l v1alpha1.PodLink) bool { return l.Link == t.Link }) {
+			slices.ContainsFunc(links, func(l PodLink) bool { return l.Link == t.Link }) {
 			continue
 		}
-		links = append(links, v1alpha1.PodLink{Link: t.Link, Device: deviceName(t.Device), PhysicalPort: port})
+		links = append(links, PodLink{Link: t.Link, Device: deviceName(t.Device), PhysicalPort: port})
 	}
 	return links
 }
@@ -51,17 +61,17 @@ func deviceName(device string) string {
 }
 
 // attachedLinks are the links that Multus reported.
-func attachedLinks(pod *corev1.Pod, ports []plan.LinkPort) []v1alpha1.PodLink {
+func attachedLinks(pod *corev1.Pod, ports []plan.LinkPort) []PodLink {
 	var reported []networkStatus
 	if intake.JSON([]byte(pod.Annotations[annotationNetworkStatus]), &reported, intake.Small) != nil ||
 		len(reported) == 0 {
 		return nil
 	}
 	asked := requestedAttachments(pod)
-	var links []v1alpha1.PodLink
+	var links []PodLink
 	for _, a := range asked {
 		s, ok := statusOf(a, asked, reported)
-		if !ok || slices.ContainsFunc(links, func(l v1alpha1.PodLink) bool { return l.Link == a.Interface }) {
+		if !ok || slices.ContainsFunc(links, func(l PodLink) bool { return l.Link == a.Interface }) {
 			continue // the status has each link once
 		}
 		mac := strings.ToLower(s.MAC)
@@ -70,7 +80,7 @@ func attachedLinks(pod *corev1.Pod, ports []plan.LinkPort) []v1alpha1.PodLink {
 			mac = a.MAC
 		}
 		port := reportedPort(ports, a.Interface)
-		links = append(links, v1alpha1.PodLink{
+		links = append(links, PodLink{
 			Link: a.Interface, Device: deviceName(cmp.Or(port.Device, s.Device.PCI.Address)), MACAddress: mac,
 			PhysicalPort: physicalPort(port),
 		})

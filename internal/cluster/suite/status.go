@@ -25,9 +25,6 @@ func statusOf(v *situation, s *step, document *StoredReport) v1alpha1.LoadTestSu
 	st := *v.lastStatus.DeepCopy()
 	st.ObservedGeneration = v.Suite.Generation
 	if s.final {
-		for i := range st.Conditions {
-			st.Conditions[i].ObservedGeneration = st.ObservedGeneration
-		}
 		return st
 	}
 	if s.invalid == "" {
@@ -132,10 +129,10 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
 
-// setCondition sets a condition. Its time changes with its status only.
+// setCondition sets a condition. Its time changes with its status only. It is of the status' observedGeneration, as
+// all are, and doesn't repeat that.
 func (v *situation) setCondition(st *v1alpha1.LoadTestSuiteStatus, c metav1.Condition) {
-	c.Message, c.ObservedGeneration = wording.Limited(wording.Printable(c.Message), maxConditionMessage),
-		v.Suite.Generation
+	c.Message = wording.Limited(wording.Printable(c.Message), maxConditionMessage)
 	c.LastTransitionTime = metav1.Time{Time: v.Now}
 	meta.SetStatusCondition(&st.Conditions, c)
 }

@@ -62,6 +62,7 @@ func TestTheDefinitionCanBeAppliedFromTheClientsSide(t *testing.T) {
 	}
 	t.Run("what the documents show is taken", theDocumentsAreTaken)
 	t.Run("the first test of the notes is taken", theFirstTestOfTheNotesIsTaken)
+	t.Run("the status of a test is described on a screen", describesWithin)
 }
 
 // removeDefinition removes the kinds that a release leaves, with all objects of them. How long the API server takes for that is its own affair: 1 s, and on a busy

@@ -18,6 +18,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/test/rigs/statustest"
 )
 
@@ -141,36 +142,32 @@ func (l *lab) measure(name string, attempt int32) {
 	}
 	l.ownsAll(name)
 	l.placesAll(name)
+	l.wantImages(r)
 	r.report(r.measured(), true)
 	l.finish(name, true)
 	l.want(name, "Complete=True "+v1alpha1.ReasonMeasured)
 	l.figures(name, r)
-	l.wantImages(name, r)
 	l.holdsNothing(name)
 }
 
-// wantImages fails unless the runner got, and the status has, the images of the device's pods.
-func (l *lab) wantImages(name string, r *runner) {
+// wantImages fails unless the runner got the images of the device's pods. The pods are there until it ends.
+func (l *lab) wantImages(r *runner) {
 	l.t.Helper()
-	var containers []v1alpha1.PodContainer
-	for _, pod := range l.get(name).Status.Pods {
-		if pod.Role != v1alpha1.RoleDUT {
-			continue
+	var containers []plan.Container
+	for _, pod := range l.pods() {
+		if strings.TrimPrefix(pod.Labels[v1alpha1.LabelRole], "external-") == "dut" {
+			containers = append(containers, manifests.ContainersOf(&pod)...)
 		}
-		if len(pod.Containers) == 0 {
-			l.t.Errorf("pod %s has no containers in the status", pod.Name)
-		}
-		containers = append(containers, pod.Containers...)
 	}
 	if len(containers) == 0 {
 		return
 	}
 	if r.sites.Device == nil || len(r.sites.Device.Containers) != len(containers) {
-		l.t.Fatalf("the runner gets %+v, and the status has %+v", r.sites.Device, containers)
+		l.t.Fatalf("the runner gets %+v, and the pods have %+v", r.sites.Device, containers)
 	}
 	for i, c := range containers {
-		if given := r.sites.Device.Containers[i]; c.Image == "" || c.ImageID != imageID(c.Image) || given.ImageID != c.ImageID || given.Name != c.Name {
-			l.t.Errorf("the runner gets %+v, and the status has %+v", given, c)
+		if given := r.sites.Device.Containers[i]; c.Image == "" || c.ImageID != imageID(c.Image) || given != c {
+			l.t.Errorf("the runner gets %+v, and the pod has %+v", given, c)
 		}
 	}
 }
@@ -190,7 +187,7 @@ func (l *lab) finish(name string, good bool) {
 	l.settle(name)
 }
 
-// placesAll fails unless the status says of each pod where it runs, and of each of its links what it is on it.
+// placesAll fails unless the status says of each pod where it runs, and has no link that the pod isn't on.
 func (l *lab) placesAll(name string) {
 	l.t.Helper()
 	told := map[string]v1alpha1.PodStatus{}
@@ -199,7 +196,7 @@ func (l *lab) placesAll(name string) {
 	}
 	for _, pod := range l.pods() {
 		p, links := told[pod.Name], strings.Count(pod.Annotations["k8s.v1.cni.cncf.io/networks"], `"interface"`)
-		if p.Node != nodeName || p.Role == "" || p.State == "" || len(p.Links) > links || len(p.Links) == 0 && links > 0 {
+		if p.Node != nodeName || p.Role == "" || p.State == "" || len(p.Links) > links {
 			l.t.Errorf("pod %s has %d links, and the status says of it %+v", pod.Name, links, p)
 		}
 	}

@@ -66,14 +66,14 @@ func TestReleasesByTheirVitalSigns(t *testing.T) {
 
 	s.apply("box", links, separately, "dut: "+boxOf(boxInUse), held, observers, fmt.Sprintf(`criteria: [{name: draws, metric: Observed, observed: {observer: bmc, series: power}, min: "%d"}]`, fewWatts))
 	s.running("box")
+	if pods := s.get("box").Status.Pods; !slices.ContainsFunc(pods, func(p lineratev1alpha1.PodStatus) bool { return p.Role == lineratev1alpha1.RoleCollector }) {
+		t.Errorf("pods are %+v, want a collector among them", pods)
+	}
 	s.keepsSecrets("box-1-collector")
 	test := s.complete("box", patience)
 	s.want(test, "Complete=True Measured", "Passed=True CriteriaMet")
 	if words, want := message(test, "Passed"), fmt.Sprintf("bmc: mean power of System Input Power: %d W", fewWatts); !strings.Contains(words, want) {
 		t.Errorf("the status says %q, want %q", words, want)
-	}
-	if !slices.ContainsFunc(test.Status.Pods, func(p lineratev1alpha1.PodStatus) bool { return p.Role == lineratev1alpha1.RoleCollector }) {
-		t.Errorf("pods were %+v, want a collector among them", test.Status.Pods)
 	}
 	r := s.report(test)
 	s.watched(r)

@@ -63,12 +63,12 @@ func TestObservers(t *testing.T) {
 	t.Run("a pod on the node of a user's device reports that node", func(t *testing.T) {
 		s := begin(t)
 		s.apply("router", links, router(10_000), ofMachines, twice)
-		test := s.complete("router", patience)
-		s.want(test, "Complete=True Measured")
 		nodes := map[lineratev1alpha1.PodRole]string{}
-		for _, p := range test.Status.Pods {
+		for _, p := range s.condition("router", "Complete=False Running").Status.Pods {
 			nodes[p.Role] = p.Node
 		}
+		test := s.complete("router", patience)
+		s.want(test, "Complete=True Measured")
 		if nodes[lineratev1alpha1.RoleVitals] == "" || nodes[lineratev1alpha1.RoleVitals] != nodes[lineratev1alpha1.RoleDUT] {
 			s.Errorf("pods were on %v: want one on the device's node", nodes)
 		}

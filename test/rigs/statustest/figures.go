@@ -40,6 +40,14 @@ func Total(r *v1alpha1.Result, metric v1alpha1.Metric) *v1alpha1.Figure {
 	return nil
 }
 
+// High is a figure's upper bound. It is empty for none.
+func High(f *v1alpha1.Figure) string {
+	if f.High == "" && !f.Open {
+		return f.Low
+	}
+	return f.High
+}
+
 // Low is a figure's lower bound. It is 0 for none.
 func Low(f *v1alpha1.Figure) int64 {
 	if f == nil {
