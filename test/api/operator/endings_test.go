@@ -367,7 +367,7 @@ func TestANodeThatRefusesAPodIsAvoided(t *testing.T) {
 
 func TestAGeneratorThatFailsNeverPasses(t *testing.T) {
 	l, _ := underway(t, "lost", func(test *v1alpha1.LoadTest) {
-		test.Spec.Criteria = []v1alpha1.Criterion{{Name: "fast", Metric: v1alpha1.MetricLineRatePercent, Min: "1"}}
+		test.Spec.Criteria = []v1alpha1.Criterion{{Name: "fast", Metric: v1alpha1.MetricLineRatePercent, Min: "1%"}}
 	})
 	generator := l.pod("generator")
 	l.setStatus(generator, endedStatus(generator, 137, "killed"))
