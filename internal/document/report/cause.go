@@ -46,10 +46,12 @@ const (
 	PartlyJudged  Detail = "PartlyJudged"  // windows say nothing about the device
 	LostInBetween Detail = "LostInBetween" // more frames are missing than all windows lost
 	// NotMeasured.
-	NoBurstSearched Detail = "NoBurstSearched" // no burst was needed
-	NobodyAnswers   Detail = "NobodyAnswers"   // nobody answers for the device's address
-	FrameTooLong    Detail = "FrameTooLong"    // a port of the link takes no frames of this length
-	NothingReturned Detail = "NothingReturned" // nothing came back of a load, though single frames did
+	NoBurstSearched   Detail = "NoBurstSearched"   // no burst was needed
+	NobodyAnswers     Detail = "NobodyAnswers"     // nobody answers for the device's address
+	FrameTooLong      Detail = "FrameTooLong"      // a port of the link takes no frames of this length
+	NothingReturned   Detail = "NothingReturned"   // nothing came back of a load, though single frames did
+	BackgroundTraffic Detail = "BackgroundTraffic" // other traffic on a link hides more loss than is allowed
+	FramesLinger      Detail = "FramesLinger"      // frames take longer through the device than a load settles
 	// NotMeasured, as the device's address was not found where the Plan has it.
 	AnswersUntagged Detail = "AnswersUntagged" // the device answers without a VLAN tag
 	AnswersInVLAN   Detail = "AnswersInVLAN"   // the device answers in another link's VLAN

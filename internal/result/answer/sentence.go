@@ -44,8 +44,7 @@ func (found row) sentence(r *report.Report) string {
 // hasHeading says that the sentence begins with the standing. The first line says that there is no figure, and it marks
 // the directions that are bounded, where only one is.
 func (found row) hasHeading(reason report.Reason) bool {
-	return reason != report.OtherDirection &&
-		!slices.Contains([]string{notHeld, deviceLost, notMeasured}, found.standing)
+	return reason != report.OtherDirection && !found.needsNoFigure()
 }
 
 // sentenceOfEnding is the sentence of a run that a fault ended before there was a figure. It is empty for another run,
@@ -60,8 +59,13 @@ func sentenceOfEnding(r *report.Report) string {
 	if !strings.HasSuffix(text, ".") {
 		text += "."
 	}
-	if utf8.RuneCountInString(text) <= longest {
+	switch {
+	case r.Ending == report.Interrupted: // nothing was kept of it
+		return ""
+	case utf8.RuneCountInString(text) <= longest:
 		return text
+	case detailOfEnding(r) != "":
+		return ""
 	}
 	wayOut := "See the evidence."
 	if i := strings.LastIndex(text, "; "); i >= 0 && utf8.RuneCountInString(text[i+2:]) <= longest/2 {
@@ -92,19 +96,28 @@ func claimsRate(reason report.Reason) bool {
 // rowOf is the row of the Report's cause.
 func rowOf(r *report.Report) row {
 	rows, c := table(), causeOf(r)
-	if found, ok := rows[c]; ok {
-		return found
-	}
-	if found, ok := rows[cause{reason: c.reason}]; ok {
-		return found
+	for _, c := range []cause{c, {reason: c.reason}} {
+		if found, ok := rows[c]; ok && (report.HasFigure(r) || found.needsNoFigure()) {
+			return found
+		}
 	}
 	return rows[cause{reason: report.NotMeasured}]
+}
+
+// needsNoFigure says that the row claims no load.
+func (found row) needsNoFigure() bool {
+	return slices.Contains([]string{notHeld, deviceLost, notMeasured}, found.standing)
 }
 
 // causeOf is why the Report's answer is what it is.
 func causeOf(r *report.Report) cause {
 	c := cause{r.Result.Reason, r.Result.Cause.Detail}
+	ended := detailOfEnding(r)
 	switch {
+	case ended != "" && c.reason == report.NotMeasured && c.detail == "":
+		return cause{c.reason, ended}
+	case ended != "" && (c.detail == report.CutShort || c.reason == report.TargetReached && report.HasFigure(r)):
+		return cause{report.Inconclusive, ended}
 	case !report.HasFigure(r) && c.detail == "":
 		return c
 	case len(r.Result.NearGenerators) > 0 && (r.Result.Saturated || c.reason == report.LoadEstimated):
@@ -114,6 +127,13 @@ func causeOf(r *report.Report) cause {
 	}
 	c.detail = detailOfPlan(r)
 	return c
+}
+
+// detailOfEnding is what ended a run before its procedure was over. It is empty where nothing did, or a fault that has a
+// message.
+func detailOfEnding(r *report.Report) report.Detail {
+	return map[report.Ending]report.Detail{report.GeneratorLost: generatorLost, report.Interrupted: interrupted,
+		report.DeadlineExceeded: outOfTime}[r.Ending]
 }
 
 // detailOfPlan is what the Plan and the Result's claims add to the reason.
@@ -157,6 +177,8 @@ func detailOfTarget(r *report.Report) report.Detail {
 		return loadHeld
 	case r.Result.Total.LineRatePercent >= almostAll:
 		return atLineRate
+	case report.PlanOf(r).Procedure.TargetField() == "":
+		return allOffered
 	}
 	return ""
 }
@@ -208,6 +230,9 @@ func valuesOf(r *report.Report) map[string]string {
 	}
 	if limit > 0 {
 		values["loss"] = "more than " + wording.Share(limit) + " of the frames are lost"
+	}
+	if c.Detail == report.FramesLinger {
+		values["settle"] = Duration((2 * c.Lasted.Std()).Round(100 * time.Millisecond))
 	}
 	for name, d := range map[string]plan.Duration{"after": c.After, "lasted": c.Lasted, "judged": c.Judged,
 		"held": c.Held, "shown": r.Result.ShownFor, "confirmation": plan.Duration(p.Procedure.Confirmation())} {
@@ -305,7 +330,7 @@ func deadlineField(r *report.Report) string {
 func fields() []string {
 	return []string{"procedure.directions", "procedure.maxLossRatio", "procedure.otherLoad",
 		"backToBack.maxBurstDuration", "backToBack.rate", "soak.maxRate", "activeDeadline", "ramp.confirmDuration",
-		"dut.forwarding", "dut.hops", "dut.readyDelay", "procedure.reset.timeout"}
+		"dut.forwarding", "dut.hops", "dut.readyDelay", "procedure.reset.timeout", "ramp.settleDuration"}
 }
 
 // targetField is the field that has the highest load asked for, by its name where the test was asked for.

@@ -23,6 +23,10 @@ const (
 	throughEndpoint report.Detail = "ThroughEndpoint" // the device is an end of the sessions
 	aboveNoLoad     report.Detail = "AboveNoLoad"     // no load that was offered is known to be too much
 	severalLimits   report.Detail = "SeveralLimits"   // directions were measured one after another
+	allOffered      report.Detail = "AllOffered"      // generators offer as much as they can
+	generatorLost   report.Detail = "GeneratorLost"   // a generator was lost in the run
+	interrupted     report.Detail = "Interrupted"     // somebody ended the run
+	outOfTime       report.Detail = "OutOfTime"       // the deadline ended the run
 	longestBurst    report.Detail = "LongestBurst"    // the longest burst allowed lost nothing
 )
 
@@ -101,6 +105,8 @@ func table() map[cause]row {
 			"[Raise {target} to find its limit.]"},
 		{report.TargetReached, atLineRate}: {lowerBound, "the device carried all that the links carry.",
 			"For the device's limit, use faster links[{smaller}]."},
+		{report.TargetReached, allOffered}: {lowerBound, "the device carried all that the generators offered.",
+			"Offer more, from faster generators or over faster links."},
 		{report.TargetReached, loadHeld}: {carriedWhole,
 			"the device carried this load[, though up to {hidden} may have been lost].",
 			noWayOut},
@@ -158,6 +164,15 @@ func table() map[cause]row {
 			"Give it processors of its own, then measure again."},
 		{report.Inconclusive, report.CutShort}: {lowerBound, "the run ended before the limit was found.",
 			"Measure again[, with a longer {activeDeadline}]."},
+		{report.Inconclusive, outOfTime}: {lowerBound, "the run's time was over before the limit was found.",
+			"Measure again[, with a longer {activeDeadline}]."},
+		{report.Inconclusive, generatorLost}: {lowerBound, "a generator was lost before the limit was found.",
+			"See its log, then measure again."},
+		{report.Inconclusive, interrupted}: {lowerBound, "the run was interrupted before the limit was found.",
+			"Let it run to its end."},
+		{report.Inconclusive, report.LossAtEveryLoad}: {notMeasured, "the device loses {lost} of frames at every load, " +
+			"more than the {limit} allowed.",
+			"Find the cause, which isn't overload[, or set {procedure.maxLossRatio}: {acceptable}]."},
 		{report.Inconclusive, report.EdgesHideLoss}: {notMeasured, "no load is surely clean, as frames under way may " +
 			"hide more loss than the limit allows.", acceptLoss},
 		{report.Inconclusive, report.SumUnjudged}: {lowerBound, "all directions' limits at once could not be judged.",
@@ -226,6 +241,16 @@ func table() map[cause]row {
 		{report.NoCleanLoad, report.NothingJudged}: {notMeasured, "no load could be judged.",
 			"Keep other work off the processors, then measure again."},
 		{report.NotMeasured, ""}: {notMeasured, "the run ended before anything could be judged.", "Measure again."},
+		{report.NotMeasured, generatorLost}: {notMeasured, "a generator was lost before anything was judged.",
+			"See its log, then measure again."},
+		{report.NotMeasured, interrupted}: {notMeasured, "the run was interrupted before anything was judged.",
+			"Let it run to its end."},
+		{report.NotMeasured, outOfTime}: {notMeasured, "the run's time was over before anything was judged.",
+			"Measure again[, with a longer {activeDeadline}]."},
+		{report.NotMeasured, report.BackgroundTraffic}: {notMeasured, "other traffic on link {link} hides more loss than " +
+			"is allowed.", "Keep that traffic off the link[, or raise {procedure.maxLossRatio}]."},
+		{report.NotMeasured, report.FramesLinger}: {notMeasured, "frames take {lasted} through the device, longer than a " +
+			"load settles.", "[Set {ramp.settleDuration} to {settle}.]"},
 		{report.NotMeasured, report.OtherPrograms}: {notMeasured, "{strangers} had processors of the test.",
 			"Keep other work off them, then measure again."},
 		{report.NotMeasured, report.HostOfMachine}: {notMeasured,

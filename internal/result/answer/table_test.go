@@ -159,3 +159,36 @@ func TestTimesReadAsPeopleWriteThem(t *testing.T) {
 		}
 	}
 }
+
+// What a person, a deadline or a lost generator ended shows no limit, and the target was not reached either.
+func TestARunThatWasCutShortSaysByWhat(t *testing.T) {
+	for ending, want := range map[report.Ending]string{
+		report.Interrupted:   "Lower bound: the run was interrupted before the limit was found. Let it run to its end.",
+		report.GeneratorLost: "Lower bound: a generator was lost before the limit was found. See its log, then measure again.",
+		report.DeadlineExceeded: "Lower bound: the run's time was over before the limit was found. Measure again, with a " +
+			"longer activeDeadline.",
+	} {
+		for _, c := range []cause{{report.TargetReached, ""}, {report.Inconclusive, report.CutShort}} {
+			r := longestReport(c)
+			r.Ending, r.Message, r.Result.ShownFor = ending, strings.Repeat("generator g1 does not answer ", 20), 0
+			if got := Sentence(r); got != want {
+				t.Errorf("%s, %s: %s\nwant %s", ending, c.reason, got, want)
+			}
+			r.Result = report.Result{Reason: report.NotMeasured}
+			if got := Sentence(r); !strings.Contains(got, "before anything was judged. ") {
+				t.Errorf("%s without a figure: %s", ending, got)
+			}
+		}
+	}
+}
+
+// A load that nothing is known of is no bound.
+func TestNoBoundWithoutAFigure(t *testing.T) {
+	for c := range table() {
+		r := longestReport(c)
+		r.Result.Measured, r.Result.Total = false, nil
+		if got := Sentence(r); strings.HasPrefix(got, "Lower bound") || strings.HasPrefix(got, "Saturated") {
+			t.Errorf("%s %s: %s", c.reason, c.detail, got)
+		}
+	}
+}

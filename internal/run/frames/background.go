@@ -82,10 +82,11 @@ func (b *background) noteStrays(readings []engine.Reading) {
 func (b *background) tooLoud() error {
 	for i, d := range b.setup.Directions {
 		if allowed := b.rates.full[i].Mul(b.judge.goal().MaxLossRatio); d.Background > allowed {
-			return fmt.Errorf("background traffic of %s on %s can hide more loss than the limit allows at any load up "+
+			return runner.Explain(fmt.Errorf("background traffic of %s on %s can hide more loss than the limit allows at any load up "+
 				"to the target (%s of %s): "+
 				"keep other traffic off the link%s", d.Background.FormatSI(), d.To, b.judge.goal().MaxLossRatio,
-				b.rates.full[i].FormatSI(), b.journal.Plan.Advice(", or raise %s", procedure.MaxLossRatio))
+				b.rates.full[i].FormatSI(), b.journal.Plan.Advice(", or raise %s", procedure.MaxLossRatio)),
+				report.Cause{Detail: report.BackgroundTraffic, Link: d.To})
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -64,10 +66,11 @@ func (f *flight) refuseLong(ctx context.Context, step procedure.Step, rates []un
 		returned[i] -= lost
 	}
 	if flight := longest(returned, rates); flight > step.Settle {
-		return fmt.Errorf("frames take %s or more through the device, and each load settles for %s: what is on its "+
+		return runner.Explain(fmt.Errorf("frames take %s or more through the device, and each load settles for %s: what is on its "+
 			"way at a change of load would count as lost%s",
 			flight.Round(10*time.Millisecond), step.Settle, f.journal.Plan.Advice(fmt.Sprintf(". Set %%s to %s or more",
-				(2*flight).Round(100*time.Millisecond)), "procedure.ramp.settle"))
+				(2*flight).Round(100*time.Millisecond)), "procedure.ramp.settleDuration")),
+			report.Cause{Detail: report.FramesLinger, Lasted: plan.Duration(flight)})
 	}
 	return nil
 }

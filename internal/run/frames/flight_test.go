@@ -26,7 +26,7 @@ func TestFramesThatTakeLongerThanALoadSettlesAreNoLoss(t *testing.T) {
 				return
 			}
 			if r.Ending != report.Failed || r.Result.Measured ||
-				!strings.Contains(r.Message, "Set procedure.ramp.settle to ") {
+				!strings.Contains(r.Message, "Set procedure.ramp.settleDuration to ") {
 				t.Errorf("%s, %s: %+v", r.Ending, r.Message, r.Result)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/measure/path"
@@ -79,6 +80,7 @@ func (p *prover) judgeRepeats(lanes []*numberedLane, arrivals []path.Arrival) er
 		p.journal.Note("path %s→%s: %s", d.From, d.To, message)
 		if found.Twice > 0 {
 			check.Proven, check.Message = false, message
+			check.Fault = &report.Cause{Detail: report.FramesRepeated, Link: d.From, Direction: d.Name()}
 		}
 	}
 	return firstUnproven(p.journal.Report.Path)

@@ -23,13 +23,28 @@ type explained interface {
 	Cause() *report.Cause
 }
 
+// fault is an error whose cause has a sentence.
+type fault struct {
+	error
+	cause report.Cause
+}
+
+// Explain gives an error that ends a run its sentence in the Report.
+func Explain(err error, cause report.Cause) error { return &fault{err, cause} }
+
+// Unwrap gives the error that was explained.
+func (f *fault) Unwrap() error { return f.error }
+
+// Cause is what the sentence contains.
+func (f *fault) Cause() *report.Cause { return &f.cause }
+
 // faultOf is the cause of an error that ended the run. It is nil where only the error's own words say that.
 func faultOf(ending report.Ending, err error) *report.Cause {
-	var fault explained
-	if ending != report.Failed && ending != report.PathNotProven || !errors.As(err, &fault) {
+	var cause explained
+	if ending != report.Failed && ending != report.PathNotProven || !errors.As(err, &cause) {
 		return nil
 	}
-	return fault.Cause()
+	return cause.Cause()
 }
 
 // remedies complete the sentences of endings. The Plan knows the names of fields, and force is how the user takes
