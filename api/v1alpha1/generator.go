@@ -36,8 +36,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.engine == 'TRex' && !self.?placement.servers.hasValue())",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08, unless placement.servers run already; every other engine forbids trex"
 // +kubebuilder:validation:XValidation:rule="!has(self.software) || self.engine == 'Software'",fieldPath=".software",message="software configures engine Software: set engine: Software, or remove software"
 type GeneratorSpec struct {
-	// engine is TRex (it needs trex.image) or Software (linerate's own). Both run in the test's pods, or already
-	// (placement.servers). Example: Software.
+	// engine is TRex or Software (linerate's own). Both run in the test's pods, of which TRex's need trex.image, or
+	// already (placement.servers). Example: Software.
 	// +required
 	Engine Engine `json:"engine"`
 
