@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
-//go:generate go run github.com/cilium/ebpf/cmd/bpf2go route kernel/route.c -- -Wall -Werror -mcpu=v3
+//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -target bpfel route kernel/route.c -- -Wall -Werror -mcpu=v3
 
 // forwardByXDP attaches a program to each link that forwards frames before the kernel's stack sees them
 // (kernel/route.c). Frames that it can't forward go to the kernel. These are ARP, the first frames to a

@@ -36,7 +36,7 @@ func (p *livePart) close() error {
 	return errors.Join(p.program.Close(), p.outlet.Close(), p.mapped.close())
 }
 
-//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -type shared send kernel/send.c -- -Wall -Werror -mcpu=v3
+//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -target bpfel -type shared send kernel/send.c -- -Wall -Werror -mcpu=v3
 
 const xdpDrop = 1 // enum xdp_action
 

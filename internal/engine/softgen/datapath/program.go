@@ -8,7 +8,7 @@ import (
 	"github.com/cilium/ebpf"
 )
 
-//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -type shared -type record -type buckets count kernel/count.c -- -Wall -Werror -mcpu=v3
+//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -target bpfel -type shared -type record -type buckets count kernel/count.c -- -Wall -Werror -mcpu=v3
 
 // hook is a place in the kernel where the counting program (kernel/count.c) can run.
 type hook struct {
