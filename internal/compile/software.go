@@ -33,8 +33,8 @@ func (software) resources(es *engineSpec) (devices, kernel Resources) {
 }
 
 // paths are what linerate generator --path calls the ways to send.
-var paths = map[v1alpha1.SendingPath]string{v1alpha1.PathLive: "live", v1alpha1.PathAFXDP: "af_xdp",
-	v1alpha1.PathAFPacket: "af_packet"}
+var paths = map[v1alpha1.SendingPath]string{v1alpha1.PathLive: plan.PathLive, v1alpha1.PathAFXDP: plan.PathAFXDP,
+	v1alpha1.PathAFPacket: plan.PathAFPacket}
 
 // sending is what a test says of threads and path.
 func (software) sending(spec *v1alpha1.GeneratorSpec) *plan.Sending {

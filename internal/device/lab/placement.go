@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/machine"
 )
 
@@ -62,14 +63,11 @@ func (t Topology) placement(processors *unix.CPUSet) (p placement) {
 		p.forwarders[link] = forwarding[i%len(forwarding)]
 	}
 	// a thread that sends live frames leaves nothing of its processor
-	if !t.tunnels() && (t.Path != pathLive || len(sending) > len(sources)*threads) {
+	if !t.tunnels() && (t.Path != plan.PathLive || len(sending) > len(sources)*threads) {
 		p.others = sending
 	}
 	return p
 }
-
-// pathLive is how a topology asks for live frames.
-const pathLive = "live"
 
 // forwarderOn is the forwarder's part of the topology, with its threads on these processors.
 func (t Topology) forwarderOn(place placement) forwarder.Spec {

@@ -10,9 +10,16 @@ import (
 type Sending struct {
 	// Cores is how many threads may send on each port, or 0 where the test doesn't say.
 	Cores int `json:"cores,omitempty"`
-	// Path is live, af_xdp or af_packet, as in linerate generator --path. It is empty where the test doesn't say.
+	// Path is one of the paths. It is empty where the test doesn't say.
 	Path string `json:"path,omitempty"`
 }
+
+// The paths of the software engine that a test may ask for, as linerate generator --path has them.
+const (
+	PathLive     = "live"
+	PathAFXDP    = "af_xdp"
+	PathAFPacket = "af_packet"
+)
 
 // Generator is one replica, with a port on every link. Where replicas are spread over pods, it is one replica's
 // port on one link.
