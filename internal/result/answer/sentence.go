@@ -144,6 +144,8 @@ func detailOfPlan(r *report.Report) report.Detail {
 		return detailOfSessions(p, reason)
 	case reason == report.LossAboveLimit && r.Unconfirmed():
 		return notConfirmed
+	case p.DUT.Loopback():
+		return noDevice
 	case r.Result.FoundApart():
 		return severalLimits
 	case reason == report.LossAboveLimit:

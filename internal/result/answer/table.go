@@ -27,6 +27,7 @@ const (
 	generatorLost   report.Detail = "GeneratorLost"   // a generator was lost in the run
 	interrupted     report.Detail = "Interrupted"     // somebody ended the run
 	outOfTime       report.Detail = "OutOfTime"       // the deadline ended the run
+	noDevice        report.Detail = "NoDevice"        // the generators' ports are joined, and nothing is between them
 	longestBurst    report.Detail = "LongestBurst"    // the longest burst allowed lost nothing
 )
 
@@ -96,6 +97,18 @@ func table() map[cause]row {
 			"after an overload the device carries less[, " +
 				"{rate} {direction}], as a policer does.", "Take that rate as its limit."},
 
+		{report.LossAboveLimit, noDevice}: {saturated, "this is the generators' own limit, as there is no device; above " +
+			"it {loss}.", "Measure devices below it."},
+		{report.TargetReached, noDevice}: {lowerBound, "without a device the generators carried all that was asked for.",
+			"[Raise {target} to find their limit.]"},
+		{report.GeneratorLimited, noDevice}: {lowerBound, "without a device the generators could not send or receive more.",
+			"Measure devices below it."},
+		{report.LoadHeld, noDevice}: {framesLost, "without a device the generators lost {lost} of this load.",
+			"Measure devices at lower loads."},
+		{report.CurveMeasured, noDevice}: {lossCurve, "without a device the generators lost {lost} of the highest load.",
+			"Measure devices at loads without loss."},
+		{report.MaximumOffered, noDevice}: {overloaded, "without a device the generators lost {lost} of all that they " +
+			"could offer.", "Measure devices at lower loads."},
 		{report.BurstsOnly, ""}: {saturated, "carried[ for {shown}] without pause; faster traffic passes only in " +
 			"bursts[ of up to {frames} frames] after a pause.", noWayOut},
 

@@ -192,3 +192,15 @@ func TestNoBoundWithoutAFigure(t *testing.T) {
 		}
 	}
 }
+
+// Where generators are joined, nothing can be said of a device.
+func TestACalibrationSpeaksOfNoDevice(t *testing.T) {
+	for _, reason := range []report.Reason{report.LossAboveLimit, report.TargetReached, report.GeneratorLimited,
+		report.LoadHeld, report.CurveMeasured, report.MaximumOffered} {
+		r := longestReport(cause{reason: reason})
+		r.Plan.DUT, r.Result.Confirmed = plan.DUT{Type: "Loopback"}, true
+		if got := Sentence(r); strings.Contains(got, "the device") {
+			t.Errorf("%s: %s", reason, got)
+		}
+	}
+}
