@@ -35,7 +35,7 @@ spec:
   - {name: east, lineRate: 10gbps, generator: {networks: [48.0.0.0/%[2]d]}}
   traffic: {profile: FixedSize, frameSize: 64, directions: [{from: west, to: east}], flows: {count: %[3]d, fields: [SourceAddress, DestinationAddress]}}
   procedure:
-    maxLossRatio: 2%
+    maxLossRatio: 2%%
     ramp: {warmupDuration: 2s, %[4]s, stepDuration: 800ms, settleDuration: 200ms, precision: 2%%, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
 `
 

@@ -227,7 +227,13 @@ func loopbackUp() {
 // generate serves the software engine on the rig's ports, as throttled or crippled as the flags say, until the test ends.
 func (r *rig) generate(t *testing.T, flags ...string) {
 	t.Helper()
-	cmd := exec.Command(linerate, append([]string{"generator", "--ports", r.portList(), "--speed", "1gbps"}, flags...)...)
+	r.generateOn(t, r.portList(), flags...)
+}
+
+// generateOn serves it on some of the rig's ports.
+func (r *rig) generateOn(t *testing.T, ports string, flags ...string) {
+	t.Helper()
+	cmd := exec.Command(linerate, append([]string{"generator", "--ports", ports, "--speed", "1gbps"}, flags...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	talk, err := cmd.StderrPipe()
 	if err != nil {
