@@ -8,7 +8,7 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Accepted, Complete and Passed; Reconciling and Stalled while they are true.
+	// conditions are Complete and Passed; Accepted until it is complete; Reconciling and Stalled while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -36,7 +36,7 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// updateTime is when counts and table were last written.
+	// updateTime is when counts and table of a suite that isn't over were last written.
 	// +optional
 	UpdateTime *metav1.Time `json:"updateTime,omitempty"`
 
@@ -76,7 +76,7 @@ type SuiteCounts struct {
 
 	// waiting is how many haven't begun, or wait for devices.
 	// +optional
-	Waiting int32 `json:"waiting"`
+	Waiting int32 `json:"waiting,omitempty"`
 
 	// running is how many are being measured.
 	// +optional
@@ -92,7 +92,7 @@ type SuiteCounts struct {
 
 	// retried is how many were repeated.
 	// +optional
-	Retried int32 `json:"retried"`
+	Retried int32 `json:"retried,omitempty"`
 }
 
 // SuiteVerdict is the criteria's judgement on a cell.
@@ -117,12 +117,6 @@ type SuiteRow struct {
 	// +kubebuilder:validation:MaxLength=63
 	Cell string `json:"cell"`
 
-	// values are the cell's value of each axis; the generators by themselves have one more.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=5
-	Values []CellValue `json:"values,omitempty"`
-
 	// runs is how many measurements the figures come from.
 	// +optional
 	Runs int32 `json:"runs"`
@@ -130,10 +124,6 @@ type SuiteRow struct {
 	// packetsPerSecond is the median received, in packets per second.
 	// +optional
 	PacketsPerSecond int64 `json:"packetsPerSecond,omitempty"`
-
-	// layer1BitsPerSecond is the median received, with preamble and gap.
-	// +optional
-	Layer1BitsPerSecond int64 `json:"layer1BitsPerSecond,omitempty"`
 
 	// lineRatePercent is the median received, in percent of what the links can carry. Example: "99.95".
 	// +optional
@@ -165,13 +155,6 @@ type SuiteRow struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
-
-	// tests are the names of the cell's LoadTests, the last 8.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
-	// +kubebuilder:validation:items:MaxLength=40
-	Tests []string `json:"tests,omitempty"`
 }
 
 // CellValue is a cell's value of an axis.

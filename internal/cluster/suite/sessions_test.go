@@ -39,7 +39,7 @@ func TestTheRowOfSessionsTellsOfGoodputAlone(t *testing.T) {
 	}
 	row := w.suite.Status.Table[0]
 	if row.Runs != 2 || row.GoodputBitsPerSecond == nil || *row.GoodputBitsPerSecond != 93_000_000 ||
-		row.PacketsPerSecond != 0 || row.Layer1BitsPerSecond != 0 || row.LineRatePercent != "" ||
+		row.PacketsPerSecond != 0 || row.LineRatePercent != "" ||
 		row.SpreadPercent != "0.00" {
 		t.Errorf("%+v", row)
 	}

@@ -120,6 +120,9 @@ func setConditions(st *v1alpha1.LoadTestSuiteStatus, v *situation, s *step) {
 	for _, c := range []metav1.Condition{accepted, complete, passed(v, s)} {
 		v.setCondition(st, c)
 	}
+	if s.complete && s.invalid == "" { // it was carried out
+		meta.RemoveStatusCondition(&st.Conditions, v1alpha1.ConditionAccepted)
+	}
 	v.setWhile(st, v1alpha1.ConditionReconciling, !s.complete && !s.idle, s)
 	v.setWhile(st, v1alpha1.ConditionStalled, s.complete && s.reason != v1alpha1.ReasonMeasured &&
 		s.reason != v1alpha1.ReasonStopped, s)
@@ -160,7 +163,9 @@ func throttleStatus(v *situation, s *step, st v1alpha1.LoadTestSuiteStatus) (v1a
 			return *v.lastStatus.DeepCopy(), due
 		}
 	}
-	st.UpdateTime = &metav1.Time{Time: v.Now}
+	if st.UpdateTime = nil; !s.complete {
+		st.UpdateTime = &metav1.Time{Time: v.Now}
+	}
 	if s.invalid == "" {
 		st.Table = v.table(s)
 	}

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -17,8 +16,6 @@ const (
 	// server decodes, validates, compares and encodes the whole status at each write, and in a large suite
 	// tests end every second. The report has the table meanwhile.
 	liveCells = 64
-	// maxTests is how many tests of a cell the status names.
-	maxTests = 8
 	// maxRowMessage is the maximum length of a row's message.
 	maxRowMessage = 512
 )
@@ -37,18 +34,14 @@ func (rs *cellResults) table(s *step) []v1alpha1.SuiteRow {
 
 func (rs *cellResults) row(number int) v1alpha1.SuiteRow {
 	c := rs.cell(number)
-	row := v1alpha1.SuiteRow{Cell: c.Name, Values: slices.Clone(rs.matrix.Cells[number].Values)}
-	if tests := rs.testsOf[number]; len(tests) > 0 {
-		row.Tests = slices.Clone(tests[max(0, len(tests)-maxTests):])
-	}
+	row := v1alpha1.SuiteRow{Cell: c.Name}
 	var words []string
 	if f := c.Figures; f != nil {
 		row.Runs, row.LowerBound, row.Unconfirmed = int32(f.Runs), f.LowerBound, int32(f.Unconfirmed)
 		if f.OfSessions() {
 			row.GoodputBitsPerSecond = f.GoodputBitsPerSecond
 		} else {
-			row.PacketsPerSecond, row.Layer1BitsPerSecond, row.LineRatePercent = f.PacketsPerSecond,
-				f.Layer1BitsPerSecond, f.LineRatePercent.FormatFixed()
+			row.PacketsPerSecond, row.LineRatePercent = f.PacketsPerSecond, f.LineRatePercent.FormatFixed()
 		}
 		if f.Spread != nil {
 			row.SpreadPercent = f.Spread.Percent.FormatFixed()

@@ -197,7 +197,6 @@ criteria: [{name: enough, metric: PacketsPerSecond, direction: Total, min: "6544
 	if strings.Join(order, " ") != want {
 		t.Errorf("measured were %q", order)
 	}
-	l.wantSuite("Accepted=True Valid")
 	l.wantSuite("Complete=True Measured")
 	l.wantSuite("Passed=True CriteriaMet")
 	status := l.suite().Status
@@ -205,7 +204,7 @@ criteria: [{name: enough, metric: PacketsPerSecond, direction: Total, min: "6544
 		t.Errorf("counts are %+v", c)
 	}
 	for _, row := range status.Table {
-		if row.PacketsPerSecond != 654_400 || row.Layer1BitsPerSecond != 2_000_000_000 || row.Runs != 2 || row.SpreadPercent != "0.00" || len(row.Tests) != 2 || row.Verdict != v1alpha1.VerdictPassed {
+		if row.PacketsPerSecond != 654_400 || row.Runs != 2 || row.SpreadPercent != "0.00" || row.Verdict != v1alpha1.VerdictPassed {
 			t.Errorf("row %+v", row)
 		}
 	}
