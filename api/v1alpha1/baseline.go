@@ -1,7 +1,6 @@
 package v1alpha1
 
-// EnvironmentPart is a part of what a figure was measured in: Generator (product, version), Path (how it
-// sends), NIC (model, firmware), Driver, Node, or Processor (model, number).
+// EnvironmentPart is a part of what a figure was measured in.
 //
 // +kubebuilder:validation:Enum=Generator;Path;NIC;Driver;Node;Processor
 type EnvironmentPart string
@@ -13,13 +12,12 @@ type EnvironmentPart string
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.loadTest), has(self.reports)].filter(x, x).size() == 1",message="a baseline is one of loadTest and reports"
 type BaselineSpec struct {
-	// loadTest is a LoadTest of the namespace that has been measured. Example: vpp-main.
+	// loadTest is a measured LoadTest of the namespace. Example: vpp-main.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$`
 	LoadTest string `json:"loadTest,omitempty"`
 
-	// reports are kept Reports of the namespace, one for each run; 5 make a good baseline. Example: [{configMap:
-	// vpp-main-report}].
+	// reports are kept Reports, one a run; 5 make a good baseline. Example: [{configMap: vpp-main-report}].
 	// +optional
 	// +listType=map
 	// +listMapKey=configMap
@@ -27,8 +25,8 @@ type BaselineSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Reports []ReportRef `json:"reports,omitempty"`
 
-	// allowedDifferences names parts of the environment that may differ from the baseline's. Any other difference
-	// leaves the criterion undecided. Example: [Node].
+	// allowedDifferences are parts of the environment that may differ. Any other difference leaves a criterion
+	// undecided. Example: [Node].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -43,7 +41,7 @@ type ReportRef struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`
 	ConfigMap string `json:"configMap"`
 
-	// digest is the Report's (status.report); one with another is refused.
+	// digest is status.report's; a Report with another is refused.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
 	Digest string `json:"digest,omitempty"`

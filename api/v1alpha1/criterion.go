@@ -102,19 +102,18 @@ type ObservedSeries struct {
 	// +kubebuilder:validation:MaxLength=63
 	Observer string `json:"observer"`
 
-	// series is one that such an observer has (docs/criteria.md). Example: busy.
+	// series is one of the observer's (docs/criteria.md). Example: busy.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Series string `json:"series"`
 
-	// scope says whether Each processor or direction must meet it (default), or All of a machine's processors, added
-	// up (two busy ones are 2). More than eight have All only.
+	// scope is Each processor or direction (default), or All processors added up.
 	// +optional
 	// +kubebuilder:default=Each
 	Scope ObservedScope `json:"scope,omitempty"`
 
-	// statistic is the Mean over the result's windows (default), or Max, the most in any of them.
+	// statistic is the windows' Mean (default) or their Max.
 	// +optional
 	// +kubebuilder:default=Mean
 	Statistic ObservedStatistic `json:"statistic,omitempty"`
@@ -122,11 +121,11 @@ type ObservedSeries struct {
 
 // LatencyFigure is which frames a criterion of latency judges.
 type LatencyFigure struct {
-	// load is a share of the rate: one of procedure.latency.loads. Example: 90%.
+	// load is one of procedure.latency.loads. Example: 90%.
 	// +required
 	Load Share `json:"load"`
 
-	// frameSize is in bytes, FCS included. Default: each size must meet the criterion. Example: 64.
+	// frameSize has the FCS. Default: each size. Example: 64.
 	// +optional
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
@@ -148,61 +147,59 @@ const (
 	StatisticSpread CriterionStatistic = "Spread"
 )
 
-// Criterion is one demand: absolute (min, max) or relative to a baseline (maxRegression).
+// Criterion is one demand.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max) || has(self.maxRegression)",message="a criterion needs min, max or both; or maxRegression, to compare with a baseline"
 // +kubebuilder:validation:XValidation:rule="self.metric.startsWith('Latency') == has(self.latency)",fieldPath=".latency",message="a metric of latency and the field latency need each other: add latency: {load: 90%}, or use another metric and remove it"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'Observed') == has(self.observed)",fieldPath=".observed",message="metric Observed and the field observed need each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it"
 type Criterion struct {
-	// name identifies the criterion in the verdict. Example: imix-line-rate.
+	// name identifies it in the verdict. Example: imix-line-rate.
 	// +required
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// metric is the figure that is judged (docs/criteria.md). Latencies are in nanoseconds. Of direction Total,
-	// LineRatePercent is of what all directions could carry.
+	// metric is the figure judged (docs/criteria.md). Latencies are in nanoseconds. Of Total, LineRatePercent is of
+	// what all directions could carry.
 	// +required
 	Metric Metric `json:"metric"`
 
-	// direction says whether Each direction must meet it (default), or their Total.
+	// direction is Each direction (default), or their Total.
 	// +optional
 	// +kubebuilder:default=Each
 	Direction CriterionDirection `json:"direction,omitempty"`
 
-	// goal names the Search's goal that is judged. Default: the first. Example: PDR.
+	// goal is the Search's goal. Default: the first. Example: PDR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// statistic says what is judged of a suite's runs: their Median, the Worst, or their Spread (standard deviation
-	// in percent of the median). Default: the median, which doesn't pass where a tenth of the runs lie far below
-	// the rest. Example: Worst.
+	// statistic of a suite's runs is their Median (default), the Worst, or their Spread: standard deviation ÷
+	// median. Example: Worst.
 	// +optional
 	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
-	// latency says which frames a metric of latency judges. Example: {load: 90%, frameSize: 64}.
+	// latency is for metrics of latency. Example: {load: 90%, frameSize: 64}.
 	// +optional
 	Latency *LatencyFigure `json:"latency,omitempty"`
 
-	// observed is what metric Observed judges. Example: {observer: cpu, series: busy}.
+	// observed is for metric Observed. Example: {observer: cpu, series: busy}.
 	// +optional
 	Observed *ObservedSeries `json:"observed,omitempty"`
 
-	// min is the least that passes, in the metric's unit; a share has its percent sign. Example: 95%.
+	// min is the least that passes, in the metric's unit. Example: 95%.
 	// +optional
 	Min Threshold `json:"min,omitempty"`
 
-	// max is the most that passes, in the metric's unit; a share has its percent sign. Example: 0.1%.
+	// max is the most that passes, in the metric's unit. Example: 0.1%.
 	// +optional
 	Max Threshold `json:"max,omitempty"`
 
-	// maxRegression is how much worse than the baseline's the figure may be, in percent. It needs 5 runs of each,
-	// or assumedSpread. Example: 2%.
+	// maxRegression is how much worse than the baseline it may be, with 5 runs of each, or assumedSpread. Example:
+	// 2%.
 	// +optional
 	MaxRegression Share `json:"maxRegression,omitempty"`
 
-	// assumedSpread is the known standard deviation of runs in this lab, in percent, used where either side has
-	// fewer than 5 runs. Example: 0.5%.
+	// assumedSpread is the lab's known standard deviation, for fewer than 5 runs. Example: 0.5%.
 	// +optional
 	AssumedSpread Share `json:"assumedSpread,omitempty"`
 }

@@ -49,50 +49,45 @@ const (
 // DUTSpec is the device under test.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.type == 'Pod')",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
-// +kubebuilder:validation:XValidation:rule="!has(self.reference) || self.type == 'Reference' || (self.type == 'Loopback' && !has(self.reference.limit))",fieldPath=".reference",message="reference is for dut.type Reference (its mode also for Loopback, whose generators then send what they would send to that device): remove it, or set type: Reference"
+// +kubebuilder:validation:XValidation:rule="!has(self.reference) || self.type == 'Reference' || (self.type == 'Loopback' && !has(self.reference.limit))",fieldPath=".reference",message="reference is for dut.type Reference (its mode for Loopback, too): remove it, or set type: Reference"
 type DUTSpec struct {
-	// type is Pod (software in a pod, in a cluster), Reference (the built-in Linux forwarder), Device (what already
-	// forwards between the links) or Loopback (no device: the generator itself is measured). Example: Reference.
+	// type is a Pod, the built-in Linux forwarder (Reference), a Device that already forwards, or Loopback: no
+	// device, but the generator itself. Example: Reference.
 	// +required
 	Type DUTType `json:"type"`
 
-	// role Endpoint makes the device an end of sessions, on the one link; directions call it dut. Default: Forwarder.
+	// role Endpoint makes it an end of sessions, which directions call dut. Default: Forwarder.
 	// +optional
 	Role DUTRole `json:"role,omitempty"`
 
-	// forwarding is how the device forwards: L3 (default), L2 (default of Loopback) or MACRewrite. It decides how
-	// frames are addressed, and what must come back.
+	// forwarding is L3 (default), L2 (default of Loopback) or MACRewrite.
 	// +optional
 	Forwarding Forwarding `json:"forwarding,omitempty"`
 
-	// pod is the software under test, for type Pod. LINERATE_* variables and /etc/linerate/links.json tell its
-	// containers of the links, which are interfaces of their names.
+	// pod is type Pod's software. LINERATE_* variables and /etc/linerate/links.json describe the links, which are
+	// interfaces of their names.
 	// +optional
 	Pod *DUTPodSpec `json:"pod,omitempty"`
 
-	// setup runs to its end before all else, such as to configure a device. If it fails, the test ends.
+	// setup runs first, such as to configure a device. If it fails, the test ends.
 	// +optional
 	Setup *HookSpec `json:"setup,omitempty"`
 
-	// teardown runs to its end after the last frame, however the test ended.
+	// teardown runs last, however the test ended.
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
-	// hops is how many routers are under test, one behind the other: each takes one from the TTL. With forwarding
-	// L3 only. Example: 2.
+	// hops is how many routers there are, for the TTL, with forwarding L3. Example: 2.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=32
 	Hops int32 `json:"hops,omitempty"`
 
-	// readyDelay is how long the device may take, once it is there, until it answers and forwards, such as a
-	// switch with spanning tree. A cluster begins the test after it; the path is proven again and again until it
-	// is over. Example: 60s.
+	// readyDelay is how long it may take until it forwards, such as a switch with spanning tree. Example: 60s.
 	// +optional
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
 
-	// reference configures the built-in forwarder. With Loopback, reference.mode names the device whose traffic
-	// is sent.
+	// reference configures the built-in forwarder. Of a Loopback, its mode names the device whose traffic is sent.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
 }
@@ -100,14 +95,13 @@ type DUTSpec struct {
 // DUTPodSpec is software under test in a pod. The links become interfaces of their names in it; LINERATE_*
 // variables and /etc/linerate/links.json tell its containers of them.
 type DUTPodSpec struct {
-	// container is the container that forwards: it gets the devices. Default: the first. Example: vpp.
+	// container forwards, and gets the devices. Default: the first. Example: vpp.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Container string `json:"container,omitempty"`
 
-	// template is the pod: metadata (labels, annotations) and spec. Give the container a readinessProbe. The
-	// links' networks and devices are added, to those of the annotation k8s.v1.cni.cncf.io/networks; restartPolicy
-	// is Never. Example: {spec: {containers: [{name: vpp, image: "registry.lab/vpp:25.10"}]}}.
+	// template is the pod: metadata and spec, with a readinessProbe. The links' networks and devices are added.
+	// Example: {spec: {containers: [{name: vpp, image: "registry.lab/vpp:25.10"}]}}.
 	// +required
 	Template Freeform `json:"template"`
 }
@@ -115,19 +109,19 @@ type DUTPodSpec struct {
 // HookSpec is what is run to its end: the pod in a cluster, the program with linerate run. A file with both can
 // be used in either place.
 type HookSpec struct {
-	// template is the pod that a cluster runs; it gets the links as dut.pod does. Exit code 0 is success.
+	// template is the pod that a cluster runs, with the links' interfaces. 0 is success.
 	// +optional
 	Template Freeform `json:"template,omitempty"`
 
-	// command is what linerate run starts, as the user, without a shell, with LINERATE_TEST, LINERATE_FORWARDING
-	// and LINERATE_LINKS. Exit code 0 is success. Example: [./configure-router.sh, up].
+	// command is what linerate run starts, without a shell, with LINERATE_* variables. 0 is success. Example:
+	// [./configure-router.sh, up].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	Command []CommandWord `json:"command,omitempty"`
 
-	// deadline is how long it may take: after that it has failed. Example: 10m.
+	// deadline is how long it may take.
 	// +optional
 	// +kubebuilder:default="10m"
 	Deadline Duration `json:"deadline,omitempty"`
@@ -135,17 +129,15 @@ type HookSpec struct {
 
 // ReferenceSpec configures the built-in forwarder: by an exact limit, or as a real device that is made of Linux.
 type ReferenceSpec struct {
-	// limit is the most it forwards in each direction. Default: what the machine can. Example:
-	// {packetsPerSecond: 10000}.
+	// limit is its most in each direction. Default: what it can. Example: {packetsPerSecond: 10000}.
 	// +optional
 	Limit *LimitSpec `json:"limit,omitempty"`
 
-	// mode makes it a real device, and sets how that forwards. Example: {router: {routes: 1000000}}.
+	// mode makes it a real device. Example: {router: {routes: 1000000}}.
 	// +optional
 	Mode *ModeSpec `json:"mode,omitempty"`
 
-	// image has the program that linerate's lacks, in a cluster: dpdk-testpmd for mode userspace, strongSwan for a
-	// tunnel of kind IPsec. Example: registry.lab/testpmd:22.11.
+	// image has dpdk-testpmd or strongSwan, in a cluster. Example: registry.lab/testpmd:22.11.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^[^ \t\n]+$`
@@ -156,7 +148,7 @@ type ReferenceSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.router), has(self.bridge), has(self.filter), has(self.nat), has(self.xdp), has(self.tunnel), has(self.userspace)].filter(m, m).size() == 1",message="a device has one mode: set exactly one, such as mode: {router: {routes: 1000}}"
 type ModeSpec struct {
-	// router forwards by the kernel's routing table.
+	// router forwards by the kernel's routes.
 	// +optional
 	Router *RouterMode `json:"router,omitempty"`
 
@@ -164,31 +156,30 @@ type ModeSpec struct {
 	// +optional
 	Bridge *BridgeMode `json:"bridge,omitempty"`
 
-	// filter is a router that holds each frame against nftables rules.
+	// filter is a router with nftables rules.
 	// +optional
 	Filter *FilterMode `json:"filter,omitempty"`
 
-	// nat is a router that translates the addresses behind the first link (nftables, conntrack).
+	// nat is a router that translates the first link's addresses.
 	// +optional
 	NAT *NATMode `json:"nat,omitempty"`
 
-	// xdp is a router in the links' receive path (eBPF), by the kernel's routing table.
+	// xdp is a router in eBPF, in the drivers.
 	// +optional
 	XDP *XDPMode `json:"xdp,omitempty"`
 
-	// tunnel is two gateways, one at each link, with an encrypted tunnel between.
+	// tunnel is two gateways, encrypted in between.
 	// +optional
 	Tunnel *TunnelMode `json:"tunnel,omitempty"`
 
-	// userspace forwards in a program, not in the kernel.
+	// userspace forwards in a program.
 	// +optional
 	Userspace *UserspaceMode `json:"userspace,omitempty"`
 }
 
 // RouterMode is a router of the kernel's.
 type RouterMode struct {
-	// routes is how many equally large routes lead to the networks behind each link; destinations are spread over
-	// them. Example: 1000000.
+	// routes is how many there are behind each link. Example: 1000000.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -201,8 +192,7 @@ type BridgeMode struct{}
 
 // FilterMode is a router with a packet filter.
 type FilterMode struct {
-	// rules is how many rules each frame is held against; it matches none. 0: the filter's hook is there, and
-	// empty. Example: 1000.
+	// rules is how many each frame passes. 0: an empty hook. Example: 1000.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
@@ -218,8 +208,7 @@ type FilterMode struct {
 
 // NATMode is a router that translates addresses.
 type NATMode struct {
-	// sessions is how many connections of silent hosts it tracks beside the traffic's (one for each flow).
-	// Example: 100000.
+	// sessions are tracked beside the traffic's own. Example: 100000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
@@ -262,16 +251,15 @@ const (
 
 // TunnelMode is two gateways of an encrypted tunnel.
 type TunnelMode struct {
-	// kind is what encrypts: WireGuard or IPsec (strongSwan). Example: WireGuard.
+	// kind encrypts. Example: WireGuard.
 	// +required
 	Kind TunnelKind `json:"kind"`
 
-	// cipher is the cipher. Default: AES-256-GCM, with WireGuard ChaCha20-Poly1305. Example: AES-128-GCM.
+	// cipher is AES-256-GCM by default; WireGuard has ChaCha20-Poly1305. Example: AES-128-GCM.
 	// +optional
 	Cipher TunnelCipher `json:"cipher,omitempty"`
 
-	// network is the NetworkAttachmentDefinition of the cable between the gateways' pods. Needed in a cluster.
-	// Example: sriov-cable.
+	// network is the cable's NetworkAttachmentDefinition, in a cluster. Example: sriov-cable.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 }
@@ -295,25 +283,24 @@ type UserspaceMode struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.packetsPerSecond) != has(self.layer2BitsPerSecond)",message="a limit is either packetsPerSecond or layer2BitsPerSecond: set exactly one"
 type LimitSpec struct {
-	// packetsPerSecond is the limit in packets per second. Example: 10000.
+	// packetsPerSecond limits packets. Example: 10000.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=500000000
 	PacketsPerSecond int64 `json:"packetsPerSecond,omitempty"`
 
-	// layer2BitsPerSecond is the limit in bits of frames with FCS per second. Example: 100000000.
+	// layer2BitsPerSecond limits bits of frames with FCS. Example: 100000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=10000
 	// +kubebuilder:validation:Maximum=1000000000000
 	Layer2BitsPerSecond int64 `json:"layer2BitsPerSecond,omitempty"`
 
-	// burst is how much unused rate is saved up, as time at the limit. Example: 10ms.
+	// burst is the unused rate that is saved up, as time.
 	// +optional
 	// +kubebuilder:default="10ms"
 	Burst Duration `json:"burst,omitempty"`
 
-	// queue is how much waits behind a limit in bits, as time at the limit, for traffic of type Sessions and
-	// procedure BackToBack. Default: one frame. Example: 50ms.
+	// queue waits behind a limit in bits, as time, for Sessions and BackToBack. Default: one frame. Example: 50ms.
 	// +optional
 	Queue Duration `json:"queue,omitempty"`
 }

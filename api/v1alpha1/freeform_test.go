@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -27,10 +26,10 @@ func TestWhatIsTooLargeIsLeftOutAndStillRefused(t *testing.T) {
 		"TRex's settings":   {spec: LoadTestSpec{Generator: GeneratorSpec{TRex: &TRexSpec{Config: aForm(1 << 20)}}}, refused: true},
 		"affinity":          {spec: LoadTestSpec{Generator: GeneratorSpec{Pod: &GeneratorPodSpec{Affinity: aForm(1 << 20)}}}, refused: true},
 		"an annotation":     {spec: LoadTestSpec{Generator: GeneratorSpec{Pod: &GeneratorPodSpec{Annotations: map[string]string{"x": strings.Repeat("x", 1<<20)}}}}, refused: true},
-		"tolerations":       {spec: LoadTestSpec{Generator: GeneratorSpec{Pod: &GeneratorPodSpec{Tolerations: []corev1.Toleration{{Key: strings.Repeat("x", 300<<10)}}}}}, refused: true},
+		"tolerations":       {spec: LoadTestSpec{Generator: GeneratorSpec{Pod: &GeneratorPodSpec{Tolerations: []Toleration{{Key: strings.Repeat("x", 300<<10)}}}}}, refused: true},
 		"all of a pod": {spec: LoadTestSpec{Generator: GeneratorSpec{Pod: &GeneratorPodSpec{
 			Labels: map[string]string{"x": strings.Repeat("x", 60<<10)}, NodeSelector: map[string]string{"x": strings.Repeat("x", 60<<10)},
-			ImagePullSecrets: []corev1.LocalObjectReference{{Name: strings.Repeat("x", 60<<10)}}, Affinity: aForm(100 << 10),
+			ImagePullSecrets: []SecretName{{Name: strings.Repeat("x", 60<<10)}}, Affinity: aForm(100 << 10),
 		}}}, refused: true},
 		"a template beside an annotation": {spec: LoadTestSpec{
 			DUT: DUTSpec{Pod: &DUTPodSpec{Template: aForm(100 << 10)}}, Generator: GeneratorSpec{Pod: &GeneratorPodSpec{Annotations: map[string]string{"x": strings.Repeat("x", 200<<10)}}},

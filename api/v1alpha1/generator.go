@@ -36,37 +36,35 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.engine == 'TRex' && !self.?placement.servers.hasValue())",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08, unless placement.servers run already; every other engine forbids trex"
 // +kubebuilder:validation:XValidation:rule="!has(self.software) || self.engine == 'Software'",fieldPath=".software",message="software configures engine Software: set engine: Software, or remove software"
 type GeneratorSpec struct {
-	// engine is TRex or Software (linerate's own). Both run in the test's pods, of which TRex's need trex.image, or
-	// already (placement.servers). Example: Software.
+	// engine is TRex or Software (linerate's own), in pods or running already (placement.servers). Example:
+	// Software.
 	// +required
 	Engine Engine `json:"engine"`
 
-	// replicas is how many generators share the load, each with a port on every link.
+	// replicas share the load, each with a port on every link.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// layout is Paired (default: each replica is one pod, with a port on every link) or PerLink (a pod for each link).
+	// layout is Paired (default: a pod for each replica) or PerLink (a pod for each link).
 	// +optional
 	Layout Layout `json:"layout,omitempty"`
 
-	// coresPerPortPair is how many CPUs send and receive for each pair of ports; a pod requests two more, rounded
-	// up to an even number, as exclusive CPUs. Default: 4 with TRex on devices; else one thread on shared CPUs.
-	// TRex on kernel interfaces has 1. With linerate run: threads that may send on each port. Example: 4.
+	// coresPerPortPair are the CPUs of each pair of ports, exclusive in a pod, which requests two more. Default: 4
+	// with TRex on devices, else a thread on shared CPUs. Example: 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	CoresPerPortPair int32 `json:"coresPerPortPair,omitempty"`
 
-	// memory is what each generator pod requests, without hugepages. Default (least): 4Gi (1Gi) with TRex, 512Mi
-	// (128Mi) with Software. Example: 4Gi.
+	// memory is each pod's, without hugepages. Default: 4Gi with TRex, 512Mi with Software. Example: 4Gi.
 	// +optional
 	Memory Quantity `json:"memory,omitempty"`
 
-	// hugepages are what each TRex pod requests. Default: 4Gi in pages of 1Gi; none on kernel interfaces.
-	// Example: {pageSize: 1Gi, total: 4Gi}.
+	// hugepages are each TRex pod's. Default: 4Gi of 1Gi; none on kernel interfaces. Example: {pageSize: 1Gi, total:
+	// 4Gi}.
 	// +optional
 	Hugepages *HugepagesSpec `json:"hugepages,omitempty"`
 
@@ -102,12 +100,12 @@ type Quantity string
 
 // HugepagesSpec is an amount of huge pages of one size.
 type HugepagesSpec struct {
-	// pageSize is the size of each page, as the nodes have them.
+	// pageSize is the nodes'.
 	// +required
 	// +kubebuilder:validation:Enum="2Mi";"1Gi"
 	PageSize Quantity `json:"pageSize"`
 
-	// total is what each pod requests: a multiple of pageSize, at least 1Gi. Example: 4Gi.
+	// total is a multiple of pageSize. Example: 4Gi.
 	// +required
 	Total Quantity `json:"total"`
 }
@@ -120,22 +118,20 @@ type TRexSpec struct {
 	// +kubebuilder:validation:Pattern=`^[^ \t\n]+$`
 	Image string `json:"image"`
 
-	// directory is TRex's folder in the image. Default: it is searched for. Example: /opt/trex.
+	// directory is TRex's in the image. Default: searched for. Example: /opt/trex.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:Pattern=`^/`
 	Directory string `json:"directory,omitempty"`
 
-	// args are added to those of TRex's server; linerate's own (-i, -c, --cfg and the like) are refused. Example:
-	// [--no-hw-flow-stat].
+	// args are added to the server's; linerate's own are refused. Example: [--no-hw-flow-stat].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=256
 	Args []string `json:"args,omitempty"`
 
-	// config is merged over TRex's configuration file; ports, cores and the RPC's port are linerate's. Example:
-	// {rx_desc: 4096}.
+	// config is merged over TRex's configuration file. Example: {rx_desc: 4096}.
 	// +optional
 	Config Freeform `json:"config,omitempty"`
 }
@@ -157,20 +153,20 @@ const (
 
 // SoftwareSpec configures engine Software.
 type SoftwareSpec struct {
-	// path is how it sends: Live (by the kernel), AFXDP or AFPacket; where the machine can't, the test ends.
-	// Default: the fastest it has, or linerate run's --path. Example: AFXDP.
+	// path sends: Live (by the kernel), AFXDP or AFPacket; where the machine can't, the test ends. Default: the
+	// fastest. Example: AFXDP.
 	// +optional
 	Path SendingPath `json:"path,omitempty"`
 }
 
 // PlacementSpec says where generators run.
 type PlacementSpec struct {
-	// separateNodes keeps generator pods off the node of the DUT's pod.
+	// separateNodes keeps off the DUT's node.
 	// +optional
 	SeparateNodes bool `json:"separateNodes,omitempty"`
 
-	// servers are generators that run already, one for each replica: TRex in stateless mode, or linerate generator.
-	// Example: [{address: trex.lab}].
+	// servers run already, one for each replica: TRex in stateless mode, or linerate generator. Example: [{address:
+	// trex.lab}].
 	// +optional
 	// +listType=map
 	// +listMapKey=address
@@ -181,12 +177,11 @@ type PlacementSpec struct {
 
 // GeneratorServer is a generator that runs already.
 type GeneratorServer struct {
-	// address is where it answers, as host:port (default 4501). Example: trex.lab:4501.
+	// address is host:port (default 4501). Example: trex.lab:4501.
 	// +required
 	Address ServerAddress `json:"address"`
 
-	// link is the link of its first port; then each link has such servers, one for each replica. Default: port I is
-	// on link I (from 0). Example: west.
+	// link is its first port's; then each link has such servers. Default: port I is on link I. Example: west.
 	// +optional
 	Link LinkName `json:"link,omitempty"`
 }
@@ -199,46 +194,80 @@ type ServerAddress string
 
 // GeneratorPodSpec is added to each generator pod. Its containers are linerate's own.
 type GeneratorPodSpec struct {
-	// labels are added to the pod's, but none of linerate.dev, nor app.kubernetes.io/managed-by. Example: {team:
-	// datapath}.
+	// labels are the pod's. Example: {team: datapath}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added to the pod's, but none of linerate.dev, nor Multus' networks. Example:
-	// {cpu-load-balancing.crio.io: disable}.
+	// annotations are the pod's. Example: {cpu-load-balancing.crio.io: disable}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// nodeSelector is the labels that a node must have. Example: {lab/role: generator}.
+	// nodeSelector is the node's labels. Example: {lab/role: generator}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// tolerations let the pod onto tainted nodes. Example: [{key: lab/role, operator: Exists}].
+	// tolerations are the pod's. Example: [{key: lab/role, operator: Exists}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
-	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	Tolerations []Toleration `json:"tolerations,omitempty"`
 
-	// affinity is the pod's; placement.separateNodes is added to it.
+	// affinity is the pod's.
 	// +optional
 	Affinity Freeform `json:"affinity,omitempty"`
 
-	// runtimeClassName is the pod's RuntimeClass. Example: performance.
+	// runtimeClassName is the pod's. Example: performance.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
 
-	// priorityClassName is the pod's PriorityClass. Example: lab-night.
+	// priorityClassName is the pod's. Example: lab-night.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// imagePullSecrets are Secrets of the namespace. Example: [{name: registry-lab}].
+	// imagePullSecrets are the pod's. Example: [{name: registry-lab}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
-	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	ImagePullSecrets []SecretName `json:"imagePullSecrets,omitempty"`
+}
+
+// Toleration is a pod's.
+type Toleration struct {
+	// +optional
+	Key string `json:"key,omitempty"`
+	// +optional
+	Operator corev1.TolerationOperator `json:"operator,omitempty"`
+	// +optional
+	Value string `json:"value,omitempty"`
+	// +optional
+	Effect corev1.TaintEffect `json:"effect,omitempty"`
+	// +optional
+	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"`
+}
+
+// SecretName names a Secret of the namespace.
+type SecretName struct {
+	// +optional
+	Name string `json:"name,omitempty"`
+}
+
+// PodTolerations are the tolerations as a pod has them.
+func (p *GeneratorPodSpec) PodTolerations() (tolerations []corev1.Toleration) {
+	for _, t := range p.Tolerations {
+		tolerations = append(tolerations, corev1.Toleration(t))
+	}
+	return tolerations
+}
+
+// PodPullSecrets are the Secrets with which a pod's images are pulled, as a pod has them.
+func (p *GeneratorPodSpec) PodPullSecrets() (secrets []corev1.LocalObjectReference) {
+	for _, s := range p.ImagePullSecrets {
+		secrets = append(secrets, corev1.LocalObjectReference(s))
+	}
+	return secrets
 }

@@ -1,23 +1,22 @@
 package v1alpha1
 
-// LinkSpec is one wire between the generators and the device under test.
+// LinkSpec is one wire.
 type LinkSpec struct {
-	// name identifies the link, and names its interfaces. Example: west.
+	// name is its interfaces' too. Example: west.
 	// +required
 	Name LinkName `json:"name"`
 
-	// network is the NetworkAttachmentDefinition of the link's pods, as NAME or NAMESPACE/NAME; its annotation
-	// k8s.v1.cni.cncf.io/resourceName gives the device request. Links may share one. Needed where pods have the link.
-	// Example: sriov-west.
+	// network is the link's NetworkAttachmentDefinition, NAME or NAMESPACE/NAME, where pods have the link. Its
+	// k8s.v1.cni.cncf.io/resourceName gives the devices. Example: sriov-west.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// lineRate is what 100 % means: the layer-1 rate; what is asked in % is of the slower link of a direction.
-	// Default: the port's speed; needed where it has none (veth, virtio, AF_PACKET). Example: 25gbps.
+	// lineRate is 100 % of layer 1. Default: the port's speed; needed where it has none (veth, virtio). Example:
+	// 25gbps.
 	// +optional
 	LineRate BitRate `json:"lineRate,omitempty"`
 
-	// vlan is the VLAN tag of frames on this link. Default: untagged. Example: 100.
+	// vlan tags the link's frames. Default: untagged. Example: 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4094
@@ -34,15 +33,14 @@ type LinkSpec struct {
 
 // GeneratorEnd is the generator's end of a link.
 type GeneratorEnd struct {
-	// address is the first replica's, with its prefix length; later replicas have the next ones. Default on link I
-	// (from 0): 198.18.I.2/24, or 2001:2:0:I::2/64 if any of its addresses is IPv6. Example: 198.18.0.2/24.
+	// address is the first replica's; others have the next ones. Default of link I: 198.18.I.2/24, or
+	// 2001:2:0:I::2/64. Example: 198.18.0.2/24.
 	// +optional
 	Address Address `json:"address,omitempty"`
 
-	// networks are where this end's flows come from and go to; the device must route them to address. One is
-	// divided between the replicas, else each has its own. Default of replica R: 16.0.R.0/24 on the first link,
-	// 48.0.R.0/24 on the second, 16.1.R.0/24 on the third and so on; on link I 2001:2:0:XXYY::/64 (XX = I + 1, YY
-	// = R) if any of its addresses is IPv6. Example: [16.0.0.0/24].
+	// networks are where flows come from and go to; the device must route them to address. Replicas divide one, else
+	// each has its own. Default of replica R: 16.0.R.0/24 on the first link, 48.0.R.0/24 on the second
+	// (docs/definitions.md). Example: [16.0.0.0/24].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -52,21 +50,19 @@ type GeneratorEnd struct {
 
 // DUTEnd is the device's end of a link.
 type DUTEnd struct {
-	// network is the NetworkAttachmentDefinition of the DUT's end. Default: the link's. Example: lab/sriov-west-netdev.
+	// network is the DUT's, if another. Example: lab/sriov-west-netdev.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// address is the device's, with its prefix length: the generator's next hop. Default on link I (from 0):
-	// 198.18.I.1/24, or 2001:2:0:I::1/64 if any of its addresses is IPv6. Example: 198.18.0.1/24.
+	// address is the next hop. Default of link I: 198.18.I.1/24, or 2001:2:0:I::1/64. Example: 198.18.0.1/24.
 	// +optional
 	Address Address `json:"address,omitempty"`
 
-	// macAddress is the device's, where ARP or ND for address doesn't find it. Example: 02:00:5e:00:53:01.
+	// macAddress is the device's, if ARP and ND don't find it. Example: 02:00:5e:00:53:01.
 	// +optional
 	MACAddress MAC `json:"macAddress,omitempty"`
 
-	// sourceMACs are further addresses from which the device sends on this link, as a VRRP router has its own
-	// beside the gateway's. Example: [02:00:5e:00:53:07].
+	// sourceMACs also send on this link, as a VRRP router's own does. Example: [02:00:5e:00:53:07].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

@@ -53,54 +53,52 @@ const (
 	ObserverVPP ObserverType = "VPP"
 )
 
-// Observer reads a vital sign beside the traffic, into the Report.
+// Observer reads a vital sign.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.prometheus) == (self.type == 'Prometheus') && has(self.snmp) == (self.type == 'SNMP') && has(self.redfish) == (self.type == 'Redfish') && (!has(self.vpp) || self.type == 'VPP')",message="prometheus, snmp, redfish and vpp are each for the type of their name, and the first three types need theirs, such as prometheus: {url: http://prometheus.lab:9090, query: ..., unit: W}: add it, or remove the other"
+// +kubebuilder:validation:XValidation:rule="has(self.prometheus) == (self.type == 'Prometheus') && has(self.snmp) == (self.type == 'SNMP') && has(self.redfish) == (self.type == 'Redfish') && (!has(self.vpp) || self.type == 'VPP')",message="prometheus, snmp, redfish and vpp are each for the type of their name, and types Prometheus, SNMP and Redfish need theirs"
 type Observer struct {
-	// name identifies the observer in the Report. Example: cpu.
+	// name identifies it in the Report. Example: cpu.
 	// +required
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// observed is whose sign it is: the Generator's, the DUT's, that of each Node (machine) of these, or of something
-	// else in the Lab.
+	// observed is the Generator, the DUT, each Node of these, or something in the Lab.
 	// +required
 	Observed ObserverOf `json:"observed"`
 
-	// type is what it reads of a machine, of interfaces on links, or of the Reference's Limiter; or whom it asks:
-	// Prometheus, SNMP, Redfish or a VPP.
+	// type is what it reads of a machine, links or the Reference's Limiter; or whom it asks (Prometheus, SNMP,
+	// Redfish, VPP).
 	// +required
 	Type ObserverType `json:"type"`
 
-	// interval is how often the source is asked; a window needs four readings. Default: 5s. Example: 10s.
+	// interval is how often it asks; a window needs four readings. Default: 5s. Example: 10s.
 	// +optional
 	Interval Duration `json:"interval,omitempty"`
 
-	// averagingTime is how much time the source averages in a reading; a window counts a reading only if all of it
-	// is in the window. Default: 0s. Example: 30s.
+	// averagingTime is that of the source, which has to fit into a window. Default: 0s. Example: 30s.
 	// +optional
 	AveragingTime Duration `json:"averagingTime,omitempty"`
 
-	// prometheus names the server and the query, of type Prometheus.
+	// prometheus is for type Prometheus.
 	// +optional
 	Prometheus *PrometheusQuery `json:"prometheus,omitempty"`
 
-	// snmp names the agent and its object, of type SNMP.
+	// snmp is for type SNMP.
 	// +optional
 	SNMP *SNMPObject `json:"snmp,omitempty"`
 
-	// redfish names the management controller, of type Redfish.
+	// redfish is for type Redfish.
 	// +optional
 	Redfish *RedfishChassis `json:"redfish,omitempty"`
 
-	// vpp names the VPP, of type VPP.
+	// vpp is for type VPP.
 	// +optional
 	VPP *VPPStats `json:"vpp,omitempty"`
 }
 
 // VPPStats is a VPP on the machine of linerate run.
 type VPPStats struct {
-	// socket is where VPP hands over its statistics. Default: /run/vpp/stats.sock.
+	// socket has VPP's statistics. Default: /run/vpp/stats.sock.
 	// +optional
 	// +kubebuilder:validation:MaxLength=107
 	// +kubebuilder:validation:Pattern=`^/`
@@ -109,38 +107,36 @@ type VPPStats struct {
 
 // PrometheusQuery is a question to a Prometheus server, or to what speaks its HTTP API.
 type PrometheusQuery struct {
-	// url is the server's, without /api/v1. Example: http://prometheus.lab:9090.
+	// url has no /api/v1. Example: http://prometheus.lab:9090.
 	// +required
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^https?://[^/@?# ]+(/[^@?# ]*)?$`
 	URL string `json:"url"`
 
-	// query is in PromQL; each series of its answer, sixteen at most, is one of the observer's.
-	// Example: node_hwmon_power_average_watt{instance="dut"}.
+	// query is in PromQL, with 16 series at most. Example: node_hwmon_power_average_watt{instance="dut"}.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Query string `json:"query"`
 
-	// unit is that of the answer. W also gives power per traffic. Example: W.
+	// unit W also gives power per traffic. Example: W.
 	// +required
 	Unit ObservedUnit `json:"unit"`
 
-	// secretName is a Secret of the namespace with username and password, or token, and ca.crt, serverName or
-	// fingerprint if needed.
+	// secretName has username and password, or token; ca.crt, serverName or fingerprint if needed.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
 
 // SNMPObject is an object of an SNMP agent's.
 type SNMPObject struct {
-	// address is the agent's, with or without a port (default 161). Example: pdu.lab.
+	// address is the agent's, of port 161. Example: pdu.lab.
 	// +required
 	// +kubebuilder:validation:MaxLength=260
 	// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9a-fA-F:.]+[]])(:[1-9][0-9]{0,4})?$`
 	Address string `json:"address"`
 
-	// oid is the object's number; a table's has the row at its end. Example: 1.3.6.1.4.1.318.1.1.12.1.16.0.
+	// oid is in numbers; a table's has its row. Example: 1.3.6.1.4.1.318.1.1.12.1.16.0.
 	// +required
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:Pattern=`^[.]?[0-2]([.][0-9]{1,10})+$`
@@ -150,32 +146,31 @@ type SNMPObject struct {
 	// +required
 	Unit ObservedUnit `json:"unit"`
 
-	// scale is what the agent's number is multiplied by. Default: 1. Example: "0.1".
+	// scale multiplies the number. Example: "0.1".
 	// +optional
 	// +kubebuilder:default="1"
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,9}([.][0-9]{1,9})?$`
 	Scale string `json:"scale,omitempty"`
 
-	// secretName is a Secret of the namespace with community, or the user of version 3. Default: public.
+	// secretName has community, or the user of version 3. Default: public.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
 
 // RedfishChassis is a chassis whose management controller speaks Redfish.
 type RedfishChassis struct {
-	// url is the controller's, without /redfish. Example: https://bmc.lab.
+	// url has no /redfish. Example: https://bmc.lab.
 	// +required
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^https?://[^/@?# ]+/?$`
 	URL string `json:"url"`
 
-	// chassis is its Id. Default: the only one there is. Example: "1".
+	// chassis is its Id. Default: the only one. Example: "1".
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[-._~A-Za-z0-9]{1,128}$`
 	Chassis string `json:"chassis,omitempty"`
 
-	// secretName is a Secret of the namespace with username and password, and ca.crt, serverName or fingerprint
-	// (SHA-256) if needed: the certificate is always checked.
+	// secretName has username and password; ca.crt, serverName or fingerprint if needed.
 	// +required
 	SecretName ObserverSecretName `json:"secretName"`
 }

@@ -43,10 +43,10 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.ramp)?'Ramp':'-',has(self.constantLoad)?'ConstantLoad':'-',has(self.frameLoss)?'FrameLoss':'-',has(self.maximumOfferedLoad)?'MaximumOfferedLoad':'-',has(self.search)?'Search':'-',has(self.backToBack)?'BackToBack':'-',has(self.soak)?'Soak':'-'].all(t,t in ['-',self.type])",message="a member is for the type of its name: set type to that, such as type: Search for search, or remove the member"
 type ProcedureSpec struct {
-	// type is how the load is varied. Ramp searches the highest rate that is carried. Search finds the highest load
-	// for each of several goals (NDR, PDR). ConstantLoad holds one load. FrameLoss measures the loss at several
-	// loads. MaximumOfferedLoad measures what comes back of all that can be sent. BackToBack finds the longest
-	// burst without loss. Soak finds the load that loses a small share on average.
+	// type is Ramp (the highest rate that is carried), Search (the highest load for each of several goals, such as
+	// NDR and PDR), ConstantLoad (one load, held), FrameLoss (the loss at several loads), MaximumOfferedLoad (what
+	// comes back of all that can be sent), BackToBack (the longest burst without loss) or Soak (the load that loses
+	// a small share on average).
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
@@ -79,29 +79,25 @@ type ProcedureSpec struct {
 	// +optional
 	Soak SoakSpec `json:"soak,omitzero"`
 
-	// directions says whose load a ramp or search varies: that of all directions Together (default; the first that
-	// loses frames sets the load of all), or of Each, one after another, and then all at once. Example: Each.
+	// directions of a ramp or search vary Together (default), or Each after another and then all at once. Example:
+	// Each.
 	// +optional
 	Directions DirectionsVary `json:"directions,omitempty"`
 
-	// otherLoad is the load of the directions that don't vary, with directions: Each, as a share of the target
-	// rate. Default: 0%. Example: 10%.
+	// otherLoad is sent in the directions that don't vary, as a share of the target rate. Default: 0%. Example: 10%.
 	// +optional
 	OtherLoad Share `json:"otherLoad,omitempty"`
 
-	// reset empties the device's tables before each trial, which begins once the device forwards again. Example:
-	// {command: [conntrack, -F]}.
+	// reset empties the device's tables before each trial. Example: {command: [conntrack, -F]}.
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
-	// latency measures latency after the result, at shares of the rate that was found or held: of every frame with
-	// engine Software, of latency streams with TRex. Both ends of a direction are on one machine. Example:
-	// {loads: [0%, 50%, 90%], goal: NDR}.
+	// latency is measured last, at shares of the rate found or held: of every frame with Software, of streams with
+	// TRex. Example: {loads: [0%, 50%, 90%], goal: NDR}.
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 
-	// maxLossRatio is the share of frames that may be lost at a rate that counts as carried; not for Search,
-	// BackToBack and Soak. Example: 0.1%.
+	// maxLossRatio may be lost at a rate that counts as carried; not for Search, BackToBack and Soak.
 	// +optional
 	// +kubebuilder:default="0.1%"
 	MaxLossRatio Share `json:"maxLossRatio,omitempty"`

@@ -12,37 +12,34 @@ package v1alpha1
 //	          └─┴┴─┴┴─┴┴┴┴─┴┴─┴┴─┴┴──▶ bursts
 //	             one search   the next
 type BackToBackSpec struct {
-	// rate is what bursts are asked for. Results are of the rate that is reached.
+	// rate is asked for. Results are of the rate that is reached.
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate Rate `json:"rate,omitempty"`
 
-	// warmupDuration is how long the rate is sent before anything counts; 0s: none.
+	// warmupDuration is before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
-	// trialDuration is how long the trial before the bursts lasts: it shows how fast the overloaded device forwards.
-	// Default: 10s, or five times maxBurstDuration where that is no less. Example: 10s.
+	// trialDuration is that of the trial before the bursts, an overload. Default: 10s, or 5 × maxBurstDuration.
 	// +optional
 	TrialDuration Duration `json:"trialDuration,omitempty"`
 
-	// throughput is the device's in each direction, known from another test. Default: what the trial shows.
-	// Example: 9.9kpps.
+	// throughput is known, in each direction. Default: what the trial shows. Example: 9.9kpps.
 	// +optional
 	Throughput Rate `json:"throughput,omitempty"`
 
-	// maxBurstDuration is the longest burst, as time at the rate that is reached: less than trialDuration.
-	// Default: 2s, or a fifth of a trialDuration that is no longer. Example: 2s.
+	// maxBurstDuration is the longest burst's, as time. Default: 2s, or trialDuration ÷ 5.
 	// +optional
 	MaxBurstDuration Duration `json:"maxBurstDuration,omitempty"`
 
-	// resolution is how near the longest burst without loss and the shortest with loss come, relative to the latter.
+	// resolution is between a burst without loss and one with loss.
 	// +optional
 	// +kubebuilder:default="1%"
 	Resolution Share `json:"resolution,omitempty"`
 
-	// repetitions is how many times the longest burst is searched for. RFC 2544 wants 50.
+	// repetitions of the search; RFC 2544 wants 50.
 	// +optional
 	// +kubebuilder:default=20
 	// +kubebuilder:validation:Minimum=1

@@ -7,23 +7,21 @@ package v1alpha1
 //	     └┴─────────┴────────┴────────┴────────┴──▶ time
 //	       warm-up           duration
 type ConstantLoadSpec struct {
-	// rate is the load that is held. Of sessions: Unlimited; with Iperf3 or UDP also the payload of each
-	// direction, such as 100mbps, with UDP also datagrams (10kpps).
+	// rate is held. Of sessions: Unlimited; of Iperf3 and UDP also payload, such as 100mbps.
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate HeldRate `json:"rate,omitempty"`
 
-	// warmupDuration is how long the rate is held before anything counts; 0s: none.
+	// warmupDuration is before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
-	// duration is how long the rate is held after the warm-up. Default: 60s, or window if that is longer. Example: 60s.
+	// duration is after the warm-up. Default: 60s, or window.
 	// +optional
 	Duration Duration `json:"duration,omitempty"`
 
-	// window is how long each part of duration that is judged apart is. Default: 10s, or as duration needs.
-	// Example: 10s.
+	// window is judged apart. Default: 10s, or as duration needs.
 	// +optional
 	Window Duration `json:"window,omitempty"`
 }

@@ -16,27 +16,25 @@ type FrameLossSpec struct {
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// minRate is the lowest load, in the unit of maxRate. Default: 10%, or a tenth of maxRate where that is no more,
-	// or has another unit. Example: 10%.
+	// minRate is the lowest load, in maxRate's unit. Default: 10%, or maxRate ÷ 10. Example: 10%.
 	// +optional
 	MinRate Rate `json:"minRate,omitempty"`
 
-	// step is how much each load is below the one before, in the unit of maxRate. Default: as of minRate.
-	// Example: 10%.
+	// step is between two loads, in maxRate's unit. Default: as minRate's. Example: 10%.
 	// +optional
 	Step Rate `json:"step,omitempty"`
 
-	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
+	// warmupDuration is before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
-	// trialDuration is how long each load is sent.
+	// trialDuration is each load's.
 	// +optional
 	// +kubebuilder:default="60s"
 	TrialDuration Duration `json:"trialDuration,omitempty"`
 
-	// cleanTrials ends the descent after so many successive trials without loss; 0: never.
+	// cleanTrials without loss end the descent; 0: never.
 	// +optional
 	// +kubebuilder:default=2
 	// +kubebuilder:validation:Minimum=0

@@ -2,8 +2,7 @@ package v1alpha1
 
 // LatencySpec is at which loads latency is measured: a trial at each, after the procedure has its result.
 type LatencySpec struct {
-	// loads are the loads, as shares of the rate. 0% is 1000 frames a second in each direction, or a hundredth of the
-	// rate if that is less. Example: [0%, 10%, 50%, 90%].
+	// loads are shares of the rate. 0% is 1000 frames a second. Example: [0%, 10%, 50%, 90%].
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={"0%","10%","50%","90%"}
@@ -11,12 +10,12 @@ type LatencySpec struct {
 	// +kubebuilder:validation:MaxItems=10
 	Loads []Share `json:"loads,omitempty"`
 
-	// goal names the Search's goal whose rate is meant. Default: the first. Example: NDR.
+	// goal is the Search's. Default: the first. Example: NDR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// trialDuration is how long each load is sent. A percentile needs ten frames above it.
+	// trialDuration is each load's. A percentile needs ten frames above it.
 	// +optional
 	// +kubebuilder:default="10s"
 	TrialDuration Duration `json:"trialDuration,omitempty"`

@@ -39,8 +39,7 @@ const (
 //	 NDR ┤ ││││┌┐││││││││┌┐┌┐┌┐
 //	     └─┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴──▶ time
 type SearchSpec struct {
-	// classification is how trials decide: RFC9971 (default), or Sequential, which is faster and conforms to no
-	// standard.
+	// classification is RFC9971 (default) or Sequential: faster, of no standard.
 	// +optional
 	// +kubebuilder:default=RFC9971
 	Classification SearchClassification `json:"classification,omitempty"`
@@ -49,8 +48,7 @@ type SearchSpec struct {
 	// +optional
 	Preset SearchPreset `json:"preset,omitempty"`
 
-	// goals are what loads must meet; the result's own figures are the first's. Default: NDR (no loss) and PDR (at
-	// most 0.5%).
+	// goals are met by loads; the result is the first's. Default: NDR (no loss) and PDR (at most 0.5%).
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -58,16 +56,16 @@ type SearchSpec struct {
 	// +kubebuilder:validation:MaxItems=4
 	Goals []SearchGoal `json:"goals,omitempty"`
 
-	// minRate is the lowest load that is tried, in the unit of maxRate. Default: a thousandth of maxRate.
+	// minRate is the lowest load, in maxRate's unit. Default: maxRate ÷ 1000.
 	// +optional
 	MinRate Rate `json:"minRate,omitempty"`
 
-	// maxRate is the highest load that is tried.
+	// maxRate is the highest load.
 	// +optional
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
+	// warmupDuration is before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
@@ -75,33 +73,31 @@ type SearchSpec struct {
 
 // SearchGoal is what a load must meet.
 type SearchGoal struct {
-	// name is the goal's name in results and criteria. Example: NDR.
+	// name is the goal's in results. Example: NDR.
 	// +required
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([-_.A-Za-z0-9]{0,18}[A-Za-z0-9])?$`
 	Name string `json:"name"`
 
-	// lossRatio is the share of frames that a trial may lose in the worst direction. Example: 0.5%.
+	// lossRatio may be lost in a trial, in the worst direction. Example: 0.5%.
 	// +optional
 	// +kubebuilder:default="0%"
 	LossRatio Share `json:"lossRatio,omitempty"`
 
-	// finalTrialDuration is how long the trials that decide last; earlier ones may be shorter.
+	// finalTrialDuration is that of trials that decide.
 	// +optional
 	// +kubebuilder:default="1s"
 	FinalTrialDuration Duration `json:"finalTrialDuration,omitempty"`
 
-	// durationSum is how long the trials at one load last together before it is decided. Default: 21s, or
-	// finalTrialDuration if that is longer. Example: 21s.
+	// durationSum is that of all trials at a load. Default: 21s, or finalTrialDuration.
 	// +optional
 	DurationSum Duration `json:"durationSum,omitempty"`
 
-	// exceedRatio is the share of the trials at a load that may lose more than lossRatio.
+	// exceedRatio of a load's trials may lose more than lossRatio.
 	// +optional
 	// +kubebuilder:default="50%"
 	ExceedRatio Share `json:"exceedRatio,omitempty"`
 
-	// width is how far apart the highest load that meets the goal and the lowest that doesn't may be, relative to
-	// the latter.
+	// width is between the loads that meet the goal and that don't.
 	// +optional
 	// +kubebuilder:default="0.5%"
 	Width Share `json:"width,omitempty"`

@@ -12,26 +12,25 @@ package v1alpha1
 //	        └┴┴┴─┴┴──┴┴───┴┴───┴┴────┴─▶ time
 //	         each trial trialGrowth longer
 type SoakSpec struct {
-	// lossRatio is the share that is lost on average at the load asked for.
+	// lossRatio is lost on average at the load in question.
 	// +optional
 	// +kubebuilder:default="0.00001%"
 	LossRatio Share `json:"lossRatio,omitempty"`
 
-	// duration is how long all trials send, together.
+	// duration is that of all trials together.
 	// +optional
 	// +kubebuilder:default="30m"
 	Duration Duration `json:"duration,omitempty"`
 
-	// firstTrialDuration is how long the first trial sends. Default: 5.1s, or duration if that is less. Example: 5.1s.
+	// firstTrialDuration is the first trial's. Default: 5.1s, or duration.
 	// +optional
 	FirstTrialDuration Duration `json:"firstTrialDuration,omitempty"`
 
-	// trialGrowth is by how much each trial is longer than the one before. Default: 100ms, or what keeps duration
-	// within 500 trials. Example: 100ms.
+	// trialGrowth is added to each next trial. Default: 100ms, or for 500 trials.
 	// +optional
 	TrialGrowth Duration `json:"trialGrowth,omitempty"`
 
-	// minRate is the lowest load, in the unit of maxRate. Default: a hundredth of maxRate.
+	// minRate is the lowest load, in maxRate's unit. Default: maxRate ÷ 100.
 	// +optional
 	MinRate Rate `json:"minRate,omitempty"`
 
@@ -40,7 +39,7 @@ type SoakSpec struct {
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
+	// warmupDuration is before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`

@@ -7,7 +7,7 @@ import "time"
 //
 // The digits are bounded so that whatever the schema lets in, time.ParseDuration can read.
 //
-// +kubebuilder:validation:Pattern=`^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h)){1,4}$`
+// +kubebuilder:validation:Pattern=`^(\d{1,6}(\.\d{1,9})?(ms|s|m|h)){1,4}$`
 type Duration string
 
 // Std is the span as the standard library has it; an empty Duration is 0.
@@ -22,12 +22,12 @@ func (d Duration) Std() (time.Duration, error) {
 // 14.88mpps), layer-2 bits per second with FCS (10gbps), layer-1 bits per second with preamble and gap (10gbpsl1),
 // or percent of the layer-1 line rate (95%).
 //
-// +kubebuilder:validation:Pattern=`^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1))$`
+// +kubebuilder:validation:Pattern=`^\d{1,12}(\.\d{1,6})?(%|[kmg]?(pps|bps|bpsl1))$`
 type Rate string
 
 // HeldRate is a Rate, or Unlimited: all that the ends of sessions can send.
 //
-// +kubebuilder:validation:Pattern=`^(Unlimited|[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1)))$`
+// +kubebuilder:validation:Pattern=`^(Unlimited|\d{1,12}(\.\d{1,6})?(%|[kmg]?(pps|bps|bpsl1)))$`
 type HeldRate string
 
 // Unlimited is all that the ends of sessions can send.
@@ -35,12 +35,11 @@ const Unlimited HeldRate = "Unlimited"
 
 // BitRate is a layer-1 line rate: 1gbps, 25gbps, 100mbps.
 //
-// +kubebuilder:validation:Pattern=`^[0-9]{1,12}([.][0-9]{1,6})?[kmg]?bps$`
+// +kubebuilder:validation:Pattern=`^\d{1,12}(\.\d{1,6})?[kmg]?bps$`
 type BitRate string
 
-// Share is a share of a whole with its percent sign, from 0% to 100%: "0.1%" is one in a thousand.
+// Share is a share of a whole, such as 0.1%.
 //
-// +kubebuilder:validation:MaxLength=12
 // +kubebuilder:validation:Pattern=`^(\d{1,2}(\.\d{1,7})?|100)%$`
 type Share string
 

@@ -50,7 +50,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Mix') == has(self.mix)",fieldPath=".mix",message="profile Mix needs mix, such as [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}]; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Streams') == has(self.streams)",fieldPath=".streams",message="profile Streams needs streams.json; every other profile forbids it"
 type TrafficSpec struct {
-	// type is what traffic is made of: Frames (default), or Sessions: bulk transfers over TCP or UDP.
+	// type is Frames (default), or Sessions: bulk transfers over TCP or UDP.
 	// +optional
 	Type TrafficType `json:"type,omitempty"`
 
@@ -58,18 +58,18 @@ type TrafficSpec struct {
 	// +optional
 	Sessions *SessionsSpec `json:"sessions,omitempty"`
 
-	// profile is IMIX (64×28, 594×16, 1518×4), FixedSize (with frameSize), Mix (with mix) or Streams (with streams).
+	// profile is IMIX (64×28, 594×16, 1518×4), FixedSize, Mix or Streams.
 	// +optional
 	// +kubebuilder:default=IMIX
 	Profile Profile `json:"profile,omitempty"`
 
-	// frameSize is the size of profile FixedSize' frames in bytes, FCS included. Example: 64.
+	// frameSize of FixedSize is in bytes with FCS. Example: 64.
 	// +optional
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
 	FrameSize int32 `json:"frameSize,omitempty"`
 
-	// mix are profile Mix' sizes and weights. Example: [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}].
+	// mix is for profile Mix. Example: [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}].
 	// +optional
 	// +listType=map
 	// +listMapKey=frameSize
@@ -77,22 +77,21 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Mix []MixEntry `json:"mix,omitempty"`
 
-	// streams are profile Streams' TRex streams.
+	// streams are for profile Streams.
 	// +optional
 	Streams *StreamsSpec `json:"streams,omitempty"`
 
-	// flows say how many flows there are, and what tells them apart. Default: 254 by source and destination address.
+	// flows tell frames apart. Default: 254 by both addresses.
 	// +optional
 	Flows *FlowsSpec `json:"flows,omitempty"`
 
-	// stamps: EveryFrame has each frame end with its number and sending time (16 bytes), for the latency of every
-	// frame, and whether it came twice or late. It needs engine Software, which also uses the IPv4 identification
-	// or the flow label's low 16 bits, and ECT(1): a device that reads these sees other frames. Default: None.
+	// stamps EveryFrame ends each frame with its number and time, for latency and reordering, with engine Software
+	// (docs/latency.md). Default: None.
 	// +optional
 	Stamps Stamps `json:"stamps,omitempty"`
 
-	// directions are the ways that traffic flows. A link is the source of one at most, and the destination of one
-	// at most. Default: both ways between two links, or link and dut. Example: [{from: west, to: east}].
+	// directions are traffic's ways. A link is the source, and the destination, of one at most. Default: both ways
+	// between two links. Example: [{from: west, to: east}].
 	// +optional
 	// +listType=map
 	// +listMapKey=from
@@ -100,8 +99,8 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	Directions []Direction `json:"directions,omitempty"`
 
-	// allowedPrefixes are networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test
-	// may use: so a typing error loads nobody else's network. Example: [10.1.0.0/16].
+	// allowedPrefixes are networks of yours beside those made for measuring, so that a typing error loads nobody
+	// else's. Example: [10.1.0.0/16].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -136,8 +135,8 @@ const (
 
 // SessionsSpec is what sessions are like.
 type SessionsSpec struct {
-	// application is Iperf3 (linerate's own client and server) or Iperf2 (the program iperf, with linerate run
-	// only). Default: with UDP Iperf3; with TCP a transfer of linerate's own, which can't be held at a rate.
+	// application is Iperf3 (built in) or Iperf2 (with linerate run). Default: of TCP a transfer of linerate's own,
+	// at no rate; of UDP Iperf3.
 	// +optional
 	Application SessionApplication `json:"application,omitempty"`
 
@@ -146,23 +145,22 @@ type SessionsSpec struct {
 	// +kubebuilder:default=TCP
 	Protocol SessionProtocol `json:"protocol,omitempty"`
 
-	// parallel is how many connections, or streams of datagrams, each direction has.
+	// parallel connections, or streams of datagrams, are in each direction.
 	// +optional
 	// +kubebuilder:default=4
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=128
 	Parallel int32 `json:"parallel,omitempty"`
 
-	// window is the size of each connection's buffers at either end. Default: the kernel's. Example: 1Mi.
+	// window is each end's buffers'. Default: the kernel's. Example: 1Mi.
 	// +optional
 	Window SessionSize `json:"window,omitempty"`
 
-	// messageSize is how much is written, and read, at a time; with UDP a datagram's payload (beyond a frame, in
-	// fragments). Default: 128Ki, with UDP 1460. Example: "1400".
+	// messageSize is written at a time; of UDP a datagram's payload. Default: 128Ki, of UDP 1460. Example: "1400".
 	// +optional
 	MessageSize MessageSize `json:"messageSize,omitempty"`
 
-	// congestionControl is the senders' algorithm, as Linux names it. Default: the ends' own. Example: cubic.
+	// congestionControl is the senders'. Default: their own. Example: cubic.
 	// +optional
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:Pattern=`^[a-z0-9][a-z0-9_-]*$`
@@ -181,13 +179,13 @@ type SessionSize string
 
 // MixEntry is one frame size of a mix.
 type MixEntry struct {
-	// frameSize is in bytes, FCS included. Example: 594.
+	// frameSize is in bytes with FCS. Example: 594.
 	// +required
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
 	FrameSize int32 `json:"frameSize"`
 
-	// weight is this size's share of frames, relative to the sum of weights. Example: 16.
+	// weight is its share of all weights. Example: 16.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -196,8 +194,8 @@ type MixEntry struct {
 
 // StreamsSpec are TRex streams as they are.
 type StreamsSpec struct {
-	// json is a JSON list of TRex stream objects, as TRex's add_stream takes them. Their rates are proportions of
-	// the load. Example: '[{"enabled": true, "self_start": true, ...}]'.
+	// json is a list of TRex streams, as for add_stream. Rates are proportions of the load. Example: '[{"enabled":
+	// true, "self_start": true, ...}]'.
 	// +required
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=262144
@@ -236,34 +234,32 @@ const (
 
 // FlowsSpec says how many flows there are, and what tells them apart.
 type FlowsSpec struct {
-	// count is the number of flows per direction, over all replicas. Example: 254.
+	// count is per direction, over all replicas. Example: 254.
 	// +optional
 	// +kubebuilder:default=254
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16777216
 	Count int64 `json:"count,omitempty"`
 
-	// fields are the fields in which the flows differ. Default: [SourceAddress, DestinationAddress], with order Random
-	// [DestinationAddress]. Example: [SourcePort].
+	// fields differ. Default: both addresses, with order Random [DestinationAddress]. Example: [SourcePort].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
 	Fields []FlowField `json:"fields,omitempty"`
 
-	// order is how flows take turns: Sequential (default) or Random (each frame's flow is drawn; needs one field
-	// in fields, and IPv4). Example: Random.
+	// order is Sequential (default) or Random, with one field and IPv4. Example: Random.
 	// +optional
 	Order FlowOrder `json:"order,omitempty"`
 }
 
-// Direction is traffic from one link to another, through the device under test.
+// Direction is traffic from one link to another.
 type Direction struct {
-	// from is the link that is sent on, or dut. Example: west.
+	// from is a link, or dut. Example: west.
 	// +required
 	From LinkName `json:"from"`
 
-	// to is the link that it comes back on, or dut. Example: east.
+	// to is a link, or dut. Example: east.
 	// +required
 	To LinkName `json:"to"`
 }

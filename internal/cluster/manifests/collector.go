@@ -49,8 +49,8 @@ func Collector(input Input) *corev1.Pod {
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(vitalsGraceSeconds))
 	// A lab whose nodes are all kept for tests has no other place for the collector.
 	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil {
-		pod.Spec.Tolerations = podSpec.Tolerations
-		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, podSpec.ImagePullSecrets)
+		pod.Spec.Tolerations = podSpec.PodTolerations()
+		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, podSpec.PodPullSecrets())
 	}
 	return pod.DeepCopy()
 }

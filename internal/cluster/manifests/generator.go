@@ -52,9 +52,9 @@ func applyGeneratorPod(podSpec *v1alpha1.GeneratorPodSpec, pod *corev1.Pod) {
 		return
 	}
 	pod.Spec.NodeSelector = podSpec.NodeSelector
-	pod.Spec.Tolerations = podSpec.Tolerations
+	pod.Spec.Tolerations = podSpec.PodTolerations()
 	pod.Spec.PriorityClassName = podSpec.PriorityClassName
-	pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, podSpec.ImagePullSecrets)
+	pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, podSpec.PodPullSecrets())
 	if podSpec.RuntimeClassName != "" {
 		pod.Spec.RuntimeClassName = new(podSpec.RuntimeClassName)
 	}

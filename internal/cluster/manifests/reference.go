@@ -224,9 +224,9 @@ func finishReference(input Input, spec referencePod, pod *corev1.Pod, c corev1.C
 	pod.Spec.Affinity = avoiding(nil, input.ExcludedNodes)
 	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil {
 		pod.Spec.NodeSelector = podSpec.NodeSelector
-		pod.Spec.Tolerations = podSpec.Tolerations
+		pod.Spec.Tolerations = podSpec.PodTolerations()
 		pod.Spec.PriorityClassName = podSpec.PriorityClassName
-		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, podSpec.ImagePullSecrets)
+		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, podSpec.PodPullSecrets())
 	}
 	return pod.DeepCopy()
 }

@@ -158,7 +158,7 @@ func runnerPod(input Input) corev1.PodSpec {
 	// evict other people's pods beyond the quotas of the test's namespace. Nor do the pull secrets, which are in the
 	// test's namespace, and would be looked up in the operator's.
 	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil {
-		spec.Tolerations = podSpec.Tolerations
+		spec.Tolerations = podSpec.PodTolerations()
 	}
 	spec.PriorityClassName = input.Settings.RunnerPriority
 	spec.ImagePullSecrets = slices.Clone(input.Settings.PullSecrets)

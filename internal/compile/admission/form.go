@@ -11,18 +11,18 @@ const share = `^(\d{1,2}(\.\d{1,7})?|100)%$`
 
 // forms say for each pattern of the schemas how a value is written. An API server shows the pattern itself.
 var forms = map[string]string{
-	`^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h)){1,4}$`: "write a duration with its unit, such as 500ms, 30s, 10m or 1h30m",
-	share:                      "write a share from 0% to 100%, such as 0.1%",
-	`^\d{1,15}(\.\d{1,9})?%?$`: `write a number in quotes, such as "150000", or a share with its percent sign, such as 95%`,
-	`^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1))$`: "write a rate above 0: packets (14.88mpps), layer-2 bits " +
+	`^(\d{1,6}(\.\d{1,9})?(ms|s|m|h)){1,4}$`: "write a duration with its unit, such as 500ms, 30s, 10m or 1h30m",
+	share:                                    "write a share from 0% to 100%, such as 0.1%",
+	`^\d{1,15}(\.\d{1,9})?%?$`:               `write a number in quotes, such as "150000", or a share with its percent sign, such as 95%`,
+	`^\d{1,12}(\.\d{1,6})?(%|[kmg]?(pps|bps|bpsl1))$`: "write a rate above 0: packets (14.88mpps), layer-2 bits " +
 		"(10gbps), layer-1 bits (10gbpsl1) or percent of line rate (95%)",
-	`^(Unlimited|[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1)))$`: "write a rate above 0: packets (14.88mpps), " +
+	`^(Unlimited|\d{1,12}(\.\d{1,6})?(%|[kmg]?(pps|bps|bpsl1)))$`: "write a rate above 0: packets (14.88mpps), " +
 		"layer-2 bits (10gbps), layer-1 bits (10gbpsl1) or percent of line rate (95%); or Unlimited for sessions",
-	`^[0-9]{1,12}([.][0-9]{1,6})?[kmg]?bps$`: "write a line rate in bits per second, such as 100mbps, 1gbps or 25gbps",
-	`^-?[0-9]{1,9}([.][0-9]{1,9})?$`:         "write a decimal number in quotes, such as \"0.1\"",
-	`^[1-9][0-9]{0,11}(Ki|Mi|Gi|Ti)$`:        "write an amount of memory with its unit, such as 512Mi or 4Gi",
-	`^[1-9][0-9]{0,5}(Ki|Mi)?$`:              "write a size in bytes, or with its unit, such as \"1400\", 128Ki or 1Mi",
-	`^[1-9][0-9]{0,5}(Ki|Mi)$`:               "write a size with its unit, such as 128Ki or 1Mi",
+	`^\d{1,12}(\.\d{1,6})?[kmg]?bps$`: "write a line rate in bits per second, such as 100mbps, 1gbps or 25gbps",
+	`^-?[0-9]{1,9}([.][0-9]{1,9})?$`:  "write a decimal number in quotes, such as \"0.1\"",
+	`^[1-9][0-9]{0,11}(Ki|Mi|Gi|Ti)$`: "write an amount of memory with its unit, such as 512Mi or 4Gi",
+	`^[1-9][0-9]{0,5}(Ki|Mi)?$`:       "write a size in bytes, or with its unit, such as \"1400\", 128Ki or 1Mi",
+	`^[1-9][0-9]{0,5}(Ki|Mi)$`:        "write a size with its unit, such as 128Ki or 1Mi",
 
 	`^[a-z]([-a-z0-9]{0,11}[a-z0-9])?$`: "a link's name is made of lower-case letters, digits and dashes, begins with a " +
 		"letter and has at most 13 characters, such as west",
