@@ -22,7 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.progress.phase`,priority=1
 // +kubebuilder:printcolumn:name="Latency",type=string,JSONPath=`.status.result.latency`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,priority=1
-// +kubebuilder:validation:XValidation:rule="self.spec.activeDeadline == oldSelf.spec.activeDeadline || !has(self.status) || !has(self.status.startTime)",fieldPath=".spec.activeDeadline",message="activeDeadline can't be changed once the run has begun: stop: true ends it, and a longer run is a new LoadTest"
+// +kubebuilder:validation:XValidation:rule="self.spec.activeDeadline == oldSelf.spec.activeDeadline || !has(self.status) || !has(self.status.startTime)",fieldPath=".spec.activeDeadline",message="activeDeadline can't be changed once the run has begun: stop: true ends the test now, and a longer run is a new LoadTest"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata",message="a LoadTest's name has at most 40 lower-case letters, digits and dashes (no dots)"
 type LoadTest struct {
 	metav1.TypeMeta `json:",inline"`
