@@ -6,7 +6,7 @@ const (
 	ExitOK          = 0   // measured, and each criterion, if there is any, is met
 	ExitFailed      = 1   // measured, and a criterion failed
 	ExitBadInput    = 2   // bad input: a file, a flag, a value or a name is wrong; nothing was sent or changed
-	ExitNotMeasured = 3   // not measured, not held as asked, a criterion is undecided, or what was measured could not be kept
+	ExitNotMeasured = 3   // not measured, not held as asked, a criterion is undecided, or the Report could not be kept
 	ExitInterrupted = 130 // interrupted, by a signal or a person; what was measured until then was reported
 )
 
