@@ -84,7 +84,8 @@ func suitesOf(t *testing.T, server *admission.Server, file string) (all []suiteT
 		m, err := suite.Read(o, suite.JudgeWith(server, func(test *v1alpha1.LoadTest) field.ErrorList {
 			test = test.DeepCopy()
 			test.Namespace = namespace
-			if r := test.Spec.DUT.Reference; r != nil {
+			if r := test.Spec.DUT.Reference; r != nil && r.Mode != nil &&
+				(r.Mode.Userspace != nil || r.Mode.Tunnel != nil && r.Mode.Tunnel.Kind == v1alpha1.TunnelIPsec) {
 				r.Image = "registry.lab/device:1" // some devices need an image that has them
 			}
 			tests = append(tests, test)

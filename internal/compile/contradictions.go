@@ -28,8 +28,8 @@ func (r *refusals) refuseIf(fault bool, path *field.Path, value any, message str
 func (r *refusals) checkContradictions(test *v1alpha1.LoadTest) {
 	spec := &test.Spec
 	r.checkDUTFields(&spec.DUT)
-	r.checkGeneratorFields(&spec.Generator)
-	r.checkTrafficFields(&spec.Traffic)
+	r.checkGeneratorFields(spec)
+	r.checkTrafficFields(spec)
 	r.checkProcedureFields(&spec.Procedure)
 	for i := range spec.Observers {
 		r.checkObserverFields(specPath().Child("observers").Index(i), &spec.Observers[i])
@@ -87,8 +87,8 @@ func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
 	}
 }
 
-func (r *refusals) checkGeneratorFields(generator *v1alpha1.GeneratorSpec) {
-	path := specPath().Child("generator")
+func (r *refusals) checkGeneratorFields(spec *v1alpha1.LoadTestSpec) {
+	generator, path := &spec.Generator, specPath().Child("generator")
 	if placement := generator.Placement; len(generator.Servers()) > 0 {
 		r.refuseIf(generator.Layout != "" || generator.CoresPerPortPair > 0 || generator.Memory != "" ||
 			generator.Hugepages != nil || generator.Software != nil || generator.Pod != nil, serversPath(), nothing,
@@ -97,7 +97,7 @@ func (r *refusals) checkGeneratorFields(generator *v1alpha1.GeneratorSpec) {
 		r.refuseIf(placement.SeparateNodes, path.Child("placement", "separateNodes"), true, "servers run already, and no "+
 			"pods are started: remove separateNodes")
 	}
-	r.refuseIf(generator.Hugepages != nil && generator.Engine != v1alpha1.EngineTRex, path.Child("hugepages"), nothing,
+	r.refuseIf(generator.Hugepages != nil && !drivesCards(spec), path.Child("hugepages"), nothing,
 		"hugepages are for engine TRex only: remove them")
 	pod := generator.Pod
 	if pod == nil {
@@ -124,9 +124,10 @@ func hasKey(texts map[string]string, is func(string) bool) bool {
 	return false
 }
 
-func (r *refusals) checkTrafficFields(traffic *v1alpha1.TrafficSpec) {
-	path := specPath().Child("traffic")
-	sessions := traffic.Type == v1alpha1.TrafficSessions
+func (r *refusals) checkTrafficFields(spec *v1alpha1.LoadTestSpec) {
+	traffic, path := &spec.Traffic, specPath().Child("traffic")
+	kind, found := kinds[SenderOf(spec).Traffic]
+	sessions := found && !kind.shapesFrames()
 	r.refuseIf(sessions && (traffic.Profile != v1alpha1.ProfileIMIX || traffic.Flows != nil), path.Child("type"),
 		traffic.Type, "the frames of Sessions are their protocol's own affair: remove profile, frameSize, mix, streams "+
 			"and flows")
@@ -280,7 +281,7 @@ func (r *refusals) checkCriterion(path *field.Path, c *v1alpha1.Criterion) {
 // checkLineRates refuses rates and criteria in percent of line rates that nothing knows, since the virtual ports of the
 // software engine have no speed of their own.
 func (ft *fit) checkLineRates(p *plan.Plan) {
-	if p.Sessions != nil || ft.spec.Generator.Engine != v1alpha1.EngineSoftware || ft.spec.DUT.Type == v1alpha1.DUTDevice ||
+	if p.Sessions != nil || drivesCards(ft.spec) || ft.spec.DUT.Type == v1alpha1.DUTDevice ||
 		!slices.ContainsFunc(ft.spec.Links, func(l v1alpha1.LinkSpec) bool { return l.LineRate == "" }) {
 		return
 	}

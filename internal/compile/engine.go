@@ -44,6 +44,9 @@ type engine interface {
 	// timesSamplesOnly says that the engine measures the latency of latency streams only, which have a rate of
 	// their own, and not of every frame.
 	timesSamplesOnly() bool
+	// drivesCards says that the engine drives network cards itself, by DPDK: its pods may have hugepages, and its ports
+	// have a speed of their own.
+	drivesCards() bool
 	// whyNoInterfaceCounters is why an observer can't read the kernel's counters of the engine's interfaces. Empty
 	// means that it can.
 	whyNoInterfaceCounters() string
@@ -57,6 +60,7 @@ func (inPods) server(*v1alpha1.GeneratorSpec, int, string) string { return "" }
 
 func (inPods) sending(*v1alpha1.GeneratorSpec) *plan.Sending { return nil }
 func (inPods) timesSamplesOnly() bool                        { return false }
+func (inPods) drivesCards() bool                             { return false }
 
 func (inPods) whyNoInterfaceCounters() string {
 	return "no kernel counts this engine's frames: use engine Software, or remove this observer"
@@ -92,6 +96,12 @@ func Senders() []plan.Sender {
 func GeneratorsRunAlready(spec *v1alpha1.LoadTestSpec) bool {
 	e, found := engines[SenderOf(spec)]
 	return found && e.runsAlready()
+}
+
+// drivesCards says that a LoadTest's engine drives network cards itself. It is false for an unknown engine.
+func drivesCards(spec *v1alpha1.LoadTestSpec) bool {
+	e, found := engines[SenderOf(spec)]
+	return found && e.drivesCards()
 }
 
 // chooseEngine finds the spec's engine and its kind of traffic. It refuses an engine that can't send this traffic, and

@@ -22,6 +22,8 @@ type traffic interface {
 	// whyNotCounted is why this traffic doesn't have a metric, and which to use instead. Empty means that it has the
 	// metric.
 	whyNotCounted(metric v1alpha1.Metric) string
+	// shapesFrames says that the test chooses its frames. Else they are their protocol's own affair.
+	shapesFrames() bool
 	// perLink says that each replica has an end on each link, whatever its layout says.
 	perLink() bool
 	// defaultHeldRate is the default rate of a held load.
@@ -107,6 +109,7 @@ func (frames) whyNotCounted(metric v1alpha1.Metric) string {
 }
 
 func (frames) throughput() v1alpha1.Metric        { return v1alpha1.MetricPacketsPerSecond }
+func (frames) shapesFrames() bool                 { return true }
 func (frames) perLink() bool                      { return false }
 func (frames) defaultHeldRate() v1alpha1.HeldRate { return "100%" }
 func (frames) toleratesQueue() bool               { return false }
@@ -138,6 +141,7 @@ func (transfers) defaultLabel(spec *v1alpha1.TrafficSpec) string {
 }
 
 func (transfers) throughput() v1alpha1.Metric        { return v1alpha1.MetricGoodputBitsPerSecond }
+func (transfers) shapesFrames() bool                 { return false }
 func (transfers) perLink() bool                      { return true }
 func (transfers) defaultHeldRate() v1alpha1.HeldRate { return v1alpha1.Unlimited }
 func (transfers) toleratesQueue() bool               { return true }

@@ -94,6 +94,7 @@ func (trex) check(es *engineSpec) {
 }
 
 func (trex) timesSamplesOnly() bool { return true }
+func (trex) drivesCards() bool      { return true }
 
 func (trex) whyNoInterfaceCounters() string {
 	return "TRex has the ports to itself, and no kernel counts their frames: use engine Software, or remove this " +
