@@ -67,7 +67,7 @@ func besides() map[besideCause]row {
 		gateEmpty:   {says: "no test has a run to judge.", wayOut: "See why its conditions say it did not run, then start the gate again."},
 		gateByChance: {says: "{row} alone does not meet {criterion}, which chance may show among so many tests.",
 			wayOut: "Repeat each test more often."},
-		rowFellBehind: {says: "{row} carries {change} less than its baseline, which {criterion} does not allow.",
+		rowFellBehind: {says: "{row} carries {change} less than its baseline, which criterion {criterion} forbids.",
 			wayOut: "Find what changed in the device."},
 		rowFailed: {says: "{row} does not meet {criterion}.",
 			wayOut: "Find what limits the device there, or correct the criterion."},
@@ -127,7 +127,7 @@ func besideSentence(c besideCause, values map[string]string) string {
 
 // These are how many characters names have in a sentence.
 const (
-	longestRow       = 36
+	longestRow       = 34
 	longestSide      = 18
 	longestCriterion = 24
 	longestReason    = 24

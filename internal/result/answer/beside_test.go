@@ -59,7 +59,7 @@ func TestAGatesAnswer(t *testing.T) {
 	}{
 		"slower than its baseline": {[]report.GateRow{passes, row(report.DidFail, measuredSide(report.Less, -506), slower)}, "",
 			"Failed: 1 of 2 tests doesn't meet the criteria.",
-			"VPP 64b carries 5.06 % less than its baseline, which no-slower does not allow. Find what changed in the device."},
+			"VPP 64b carries 5.06 % less than its baseline, which criterion no-slower forbids. Find what changed in the device."},
 		"below a demand": {[]report.GateRow{row(report.DidFail, measuredSide("", 0), report.CriterionResult{Name: "fast",
 			Outcome: report.DidFail})}, "", "Failed: the test doesn't meet the criteria.",
 			"VPP 64b does not meet fast. Find what limits the device there, or correct the criterion."},

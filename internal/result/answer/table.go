@@ -195,15 +195,15 @@ func table() map[cause]row {
 
 		{report.LoadHeld, ""}: {framesLost, "the device lost {lost} of this load, more than the {limit} allowed.",
 			"For its limit, search (procedure.type: Search)."},
-		{report.LoadHeld, report.LimitsTogether}: {framesLost, "at once the device doesn't carry what each direction " +
-			"carries alone: it lost {lost}.", "Take this as what all share."},
+		{report.LoadHeld, report.LimitsTogether}: {framesLost, "with each direction at the limit that it has alone, " +
+			"the device lost {lost}.", "Take what came back as the limit that all share."},
 		{report.CurveMeasured, ""}: {lossCurve,
 			"the device lost {lost} of the highest load. The loss at each load is " +
 				"listed below.", noWayOut},
 		{report.MaximumOffered, ""}: {overloaded, "the generators offered all they could, and the device lost {lost} " +
 			"of it.", "For its limit, search (procedure.type: Search)."},
-		{report.BurstsMeasured, ""}: {bursts, "the device passes[ {frames} frames] at once without loss, then its " +
-			"buffer is full.", noWayOut},
+		{report.BurstsMeasured, ""}: {bursts, "at this rate the device passes bursts[ of up to {frames} frames], and " +
+			"then its buffer is full.", noWayOut},
 		{report.BurstsMeasured, longestBurst}: {bursts, "the device passed the longest burst allowed.",
 			"[Raise {backToBack.maxBurstDuration} to fill its buffer.]"},
 		{report.LoadEstimated, ""}: {estimated, "at this load {ratio} of the frames are lost on average, with 95 % " +
