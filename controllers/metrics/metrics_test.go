@@ -300,6 +300,16 @@ func TestAResultIsToldOf(t *testing.T) {
 		lines, _ := scene{maxTests: 1, objects: []client.Object{test}}.gather(t)
 		wantLines(t, lines, "linerate_loadtest_passed"+labels+"0", "linerate_loadtest_result_saturated"+labels+"0")
 	})
+	t.Run("a loss without an upper bound of its own is its lower bound, unless it is open", func(t *testing.T) {
+		test := measured("imix", time.Minute)
+		loss := &test.Status.Result.Figures[3]
+		loss.High = ""
+		lines, _ := scene{maxTests: 1, objects: []client.Object{test}}.gather(t)
+		wantLines(t, lines, "linerate_loadtest_result_loss_ratio"+labels+"0.0001")
+		loss.Open = true
+		lines, _ = scene{maxTests: 1, objects: []client.Object{test}}.gather(t)
+		wantLines(t, lines, "not linerate_loadtest_result_loss_ratio")
+	})
 	t.Run("what isn't known isn't told", func(t *testing.T) {
 		test := measured("imix", time.Minute)
 		test.Status.Conditions, test.Status.Result.Figures = test.Status.Conditions[:2], test.Status.Result.Figures[:2]

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -43,6 +44,21 @@ func TestListing(t *testing.T) {
 			golden(t, name, stdout.String())
 		})
 	}
+	t.Run("no line is wider than the terminal", func(t *testing.T) {
+		long := newLoadTest("a-product-of-a-long-name-with-imix-1518b", time.Minute, complete(
+			v1alpha1.ReasonSchedulingDeadline, "not all pods were ready within spec.schedulingDeadline, 2h"))
+		var stdout strings.Builder
+		l := newListing(nil, append(aLab(), long))
+		l.namespaces = true
+		if err := l.write(&stdout, "text", 80, noon()); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(stdout.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%d characters: %s", n, line)
+			}
+		}
+	})
 	t.Run("list.json", func(t *testing.T) {
 		var stdout strings.Builder
 		if err := l.write(&stdout, "json", 0, noon()); err != nil {

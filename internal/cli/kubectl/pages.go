@@ -59,7 +59,7 @@ const (
 )
 
 // fold breaks a line into lines no wider than width, if its words allow it. The last column begins at character
-// column. A width of 0 is unlimited.
+// column. Where the columns before it are too wide, all cells are folded like one sentence. A width of 0 is unlimited.
 func fold(line string, column, width int) []string {
 	if width == 0 || utf8.RuneCountInString(line) <= width {
 		return []string{line}
@@ -67,6 +67,9 @@ func fold(line string, column, width int) []string {
 	r := []rune(line)
 	column = min(column, len(r))
 	first, indent := string(r[:column]), column
+	if utf8.RuneCountInString(strings.TrimRight(first, " ")) > width {
+		column, first, indent = 0, "", foldIndent
+	}
 	var lines []string
 	if width-column < minColumn {
 		lines, first, indent = append(lines, strings.TrimRight(first, " ")), strings.Repeat(" ", foldIndent), foldIndent
