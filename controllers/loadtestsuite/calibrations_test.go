@@ -42,7 +42,7 @@ func (w *suiteWorld) measuredBefore(change func(*v1alpha1.LoadTestSuite)) {
 			Ending: report.Completed, Finished: hourAgo,
 			Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0",
 				Machine: report.Machine{Node: "lab-1"}}}},
-			Result: report.Result{Measured: true, Reason: report.MaximumOffered,
+			Answer: report.Answer{Measured: true, Reason: report.MaximumOffered,
 				Directions: []report.Direction{{From: "west", To: "east", Received: flow}},
 				Total:      &report.Sum{Received: flow}}}, "sha256:0f"))
 	}

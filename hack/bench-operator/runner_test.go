@@ -36,8 +36,8 @@ func TestARunPrintsEachPhaseOnce(t *testing.T) {
 func TestReportsAreAsLargeAsThoseOfRuns(t *testing.T) {
 	p := &plan.Plan{Version: plan.Version, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}}
 	r := aReport(p, time.Now())
-	if len(r.Windows) != 20 || len(r.Samples) != 60 || len(r.Result.Directions) != 2 {
-		t.Fatalf("%d windows, %d samples, %d directions", len(r.Windows), len(r.Samples), len(r.Result.Directions))
+	if len(r.Windows) != 20 || len(r.Samples) != 60 || len(r.Answer.Directions) != 2 {
+		t.Fatalf("%d windows, %d samples, %d directions", len(r.Windows), len(r.Samples), len(r.Answer.Directions))
 	}
 	data, annotations, err := delivery.EncodeReport(r, true, 1)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // codeOf is what the demo ends with after a test. It shows what linerate does, and is no gate: whatever the
 // verdict is, the demo has worked where the test was measured to its end. "linerate run" ends with the verdict.
 func codeOf(r *report.Report) int {
-	if r.Ending != report.Completed || !r.Result.Measured {
+	if r.Ending != report.Completed || !r.Answer.Measured {
 		return exitNotMeasured
 	}
 	return exitOK

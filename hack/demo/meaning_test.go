@@ -9,7 +9,7 @@ import (
 
 // ended is the Report of a trial that ended so, and was judged so; no outcome: it has no criterion.
 func ended(ending report.Ending, measured bool, outcome report.Outcome) *report.Report {
-	r := &report.Report{Ending: ending, Plan: &plan.Plan{Test: plan.Test{Name: "known-answer"}}, Result: report.Result{Measured: measured}, Verdict: report.Verdict{Outcome: report.Undecided}}
+	r := &report.Report{Ending: ending, Plan: &plan.Plan{Test: plan.Test{Name: "known-answer"}}, Answer: report.Answer{Measured: measured}, Verdict: report.Verdict{Outcome: report.Undecided}}
 	if outcome != "" {
 		r.Verdict = report.Verdict{Outcome: outcome, Criteria: []report.CriterionResult{{Name: "the-known-answer", Outcome: outcome, Message: "9000, at least 9500 demanded"}}}
 	}

@@ -26,7 +26,7 @@ func aroundOf(c *report.SuiteCell, observer v1alpha1.ObserverType, match func(re
 			}
 			for _, s := range o.Series {
 				if match(s) {
-					a.add(s, r.Result.Observed, o.Observer)
+					a.add(s, r.Answer.Observed, o.Observer)
 				}
 			}
 		}

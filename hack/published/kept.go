@@ -107,8 +107,8 @@ func goodputs(c *report.SuiteCell) (rates []string) {
 	for d := 0; ; d++ {
 		var runs []int64
 		for _, r := range evidence(c) {
-			if d < len(r.Result.Directions) && r.Result.Directions[d].Sessions != nil {
-				runs = append(runs, r.Result.Directions[d].Sessions.GoodputBitsPerSecond)
+			if d < len(r.Answer.Directions) && r.Answer.Directions[d].Sessions != nil {
+				runs = append(runs, r.Answer.Directions[d].Sessions.GoodputBitsPerSecond)
 			}
 		}
 		if len(runs) == 0 {
@@ -163,7 +163,7 @@ func processors(busy float64) string { return fmt.Sprintf("%.2f", busy) }
 // observed are the means of a series in the runs that count.
 func observed(c *report.SuiteCell, match func(report.Observed, *report.Report) bool) (values []float64) {
 	for _, r := range evidence(c) {
-		for _, o := range r.Result.Observed {
+		for _, o := range r.Answer.Observed {
 			if o.Mean != nil && match(o, r) {
 				values = append(values, *o.Mean)
 			}

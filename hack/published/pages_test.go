@@ -181,7 +181,7 @@ func flooded() *report.Suite {
 	c := report.SuiteCell{Name: "router-10s", Product: "router", Loadtest: "10s", Figures: &report.Figures{Runs: 2, PacketsPerSecond: 410_000, LowerBound: true, Spread: &report.Spread{Percent: reporttest.Percent("2.5")}}}
 	for i, pps := range []float64{400_000, 420_000} {
 		r := &report.Report{Version: report.Version, Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east"}}}, Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{Machine: report.Machine{Processors: 2, CPUModel: "AMD EPYC", Kernel: "6.1"}}}}}
-		r.Result.Observed = []report.Observed{{Observer: "kernel", Series: "received", Of: "west", Unit: "packets/s", Mean: new(1.0)}, {Observer: "kernel", Series: "received", Of: "east", Unit: "packets/s", Mean: new(pps)},
+		r.Answer.Observed = []report.Observed{{Observer: "kernel", Series: "received", Of: "west", Unit: "packets/s", Mean: new(1.0)}, {Observer: "kernel", Series: "received", Of: "east", Unit: "packets/s", Mean: new(pps)},
 			{Observer: "cpu", Series: "busy", Of: report.AllProcessors, Unit: "s/s", Mean: new(1.5)}}
 		c.Runs = append(c.Runs, report.SuiteRun{Test: fmt.Sprintf("flood-router-10s-r%d", i+1), Repetition: i + 1, Started: s.Started, Finished: s.Started.Add(21 * time.Second), Figures: &report.Figures{Runs: 1, PacketsPerSecond: int64(pps), LowerBound: true}, Evidence: r})
 	}
@@ -226,7 +226,7 @@ func TestBothWaysHaveEachInParentheses(t *testing.T) {
 	c := &report.SuiteCell{Name: "nat-tcp-both", Figures: &report.Figures{Runs: 1, GoodputBitsPerSecond: &both}}
 	r := &report.Report{Version: report.Version}
 	for _, each := range []int64{470e6, 460e6} {
-		r.Result.Directions = append(r.Result.Directions, report.Direction{Sessions: &report.Sessions{GoodputBitsPerSecond: each}})
+		r.Answer.Directions = append(r.Answer.Directions, report.Direction{Sessions: &report.Sessions{GoodputBitsPerSecond: each}})
 	}
 	c.Runs = []report.SuiteRun{{Test: "r1", Figures: c.Figures, Evidence: r}}
 	if got := goodput(c); got != "930.00 Mb/s (470.00 Mb/s + 460.00 Mb/s)" {

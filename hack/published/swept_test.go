@@ -51,7 +51,7 @@ func swept(t *testing.T, behind units.Ratio, lost ...report.Number) report.Suite
 		if load == behind {
 			offered = "10"
 		}
-		r.Result.Figures = append(r.Result.Figures, report.Figure{Metric: figures.OfferedPacketsPerSecond, Direction: "west→east", Load: load, Low: report.Number(offered)},
+		r.Answer.Figures = append(r.Answer.Figures, report.Figure{Metric: figures.OfferedPacketsPerSecond, Direction: "west→east", Load: load, Low: report.Number(offered)},
 			report.Figure{Metric: figures.LossRatio, Direction: report.AllDirections, Load: load, Low: ratio, High: ratio})
 	}
 	return report.SuiteRun{Test: "r", Figures: &report.Figures{Runs: 1}, Evidence: r}

@@ -198,7 +198,7 @@ func fill(v reflect.Value) {
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(key, element)
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[report.GoalResult]() { // a result has goals, each with a result
+		if v.Type() == reflect.TypeFor[report.GoalAnswer]() { // a result has goals, each with a result
 			v.FieldByName("Name").SetString("NDR")
 			return
 		}
@@ -245,19 +245,19 @@ func TestWhatASchemaAcceptsAndRefuses(t *testing.T) {
 		change func(map[string]any)
 		taken  bool
 	}{
-		"an unknown member": {func(r map[string]any) { r["result"].(map[string]any)["ofTheFuture"] = 1 }, true},
-		"an unknown reason": {func(r map[string]any) { r["result"].(map[string]any)["reason"] = "OfTheFuture" }, true},
+		"an unknown member": {func(r map[string]any) { r["answer"].(map[string]any)["ofTheFuture"] = 1 }, true},
+		"an unknown reason": {func(r map[string]any) { r["answer"].(map[string]any)["reason"] = "OfTheFuture" }, true},
 		"a direction of neither frames nor sessions": {func(r map[string]any) {
-			delete(r["result"].(map[string]any)["directions"].([]any)[0].(map[string]any), "offered")
+			delete(r["answer"].(map[string]any)["directions"].([]any)[0].(map[string]any), "offered")
 		}, false},
 		"a later version":             {func(r map[string]any) { r["version"] = "linerate.dev/report.v1alpha9" }, false},
 		"a Plan of a later version":   {func(r map[string]any) { r["plan"].(map[string]any)["version"] = "linerate.dev/plan.v1alpha9" }, false},
-		"a ratio that is a number":    {func(r map[string]any) { r["result"].(map[string]any)["resolution"] = 0.5 }, false},
-		"a ratio in percent":          {func(r map[string]any) { r["result"].(map[string]any)["resolution"] = "50%" }, false},
+		"a ratio that is a number":    {func(r map[string]any) { r["answer"].(map[string]any)["resolution"] = 0.5 }, false},
+		"a ratio in percent":          {func(r map[string]any) { r["answer"].(map[string]any)["resolution"] = "50%" }, false},
 		"a Report without a Plan":     {func(r map[string]any) { delete(r, "plan") }, false},
 		"a Plan that is null":         {func(r map[string]any) { r["plan"] = nil }, false},
 		"windows that aren't a list":  {func(r map[string]any) { r["windows"] = "none" }, false},
-		"a result without its reason": {func(r map[string]any) { delete(r["result"].(map[string]any), "reason") }, false},
+		"a result without its reason": {func(r map[string]any) { delete(r["answer"].(map[string]any), "reason") }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r map[string]any

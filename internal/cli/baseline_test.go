@@ -18,7 +18,7 @@ import (
 func measuredAs(product, loadtest string) *report.Report {
 	return &report.Report{Version: report.Version, Ending: report.Completed, Plan: &plan.Plan{Version: plan.Version,
 		Test: plan.Test{Name: product + "-" + loadtest, Product: product, Loadtest: loadtest}},
-		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Total: &report.Sum{},
+		Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Total: &report.Sum{},
 			Directions: []report.Direction{{}}}}
 }
 

@@ -113,7 +113,7 @@ func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, 
 		Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{
 			Name: "generator-0", Cores: 2 * o.cores, Ports: make([]report.PortEnvironment, 2),
 		}}},
-		Result: report.Result{
+		Answer: report.Answer{
 			Measured: ending == report.Completed, Saturated: bound == 0, Confirmed: true,
 			Reason: reason, Message: "frames were lost above it", Resolution: units.One / 200,
 			Directions: []report.Direction{

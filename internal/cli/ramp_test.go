@@ -60,7 +60,7 @@ func saysNoField(t *testing.T, r *report.Report) {
 	if err := render.Text(&stderr, r); err != nil {
 		t.Fatal(err)
 	}
-	stderr.WriteString(r.Message + "\n" + r.Result.Message)
+	stderr.WriteString(r.Message + "\n" + r.Answer.Message)
 	for _, n := range r.Notes {
 		stderr.WriteString("\n" + n.Message)
 	}
@@ -86,13 +86,13 @@ func TestARampFindsTheLimitBetweenItsSteps(t *testing.T) {
 			device := sim.Device{Limit: units.PacketRate(limit) * units.PacketPerSecond, Burst: 10 * time.Millisecond}
 			r := rampOver(t, device, 2*time.Millisecond, line)
 			saysNoField(t, r)
-			if !r.Result.Measured || !r.Result.Saturated || !r.Result.Confirmed {
-				t.Errorf("limit %d, %s: %s: %s", limit, line, r.Result.Reason, r.Result.Message)
+			if !r.Answer.Measured || !r.Answer.Saturated || !r.Answer.Confirmed {
+				t.Errorf("limit %d, %s: %s: %s", limit, line, r.Answer.Reason, r.Answer.Message)
 				continue
 			}
-			for _, d := range r.Result.Directions {
+			for _, d := range r.Answer.Directions {
 				if got := d.Received.PacketsPerSecond; got < limit-limit/100 || got > limit {
-					t.Errorf("limit %d, %s: read as %d: %s", limit, line, got, r.Result.Message)
+					t.Errorf("limit %d, %s: read as %d: %s", limit, line, got, r.Answer.Message)
 				}
 			}
 			limit := procedures.New(r.Plan.Procedure).Bound().Whole()
@@ -117,12 +117,12 @@ func TestARampOfFineStepsWithoutRefinementIsALowerBoundAndNotNothing(t *testing.
 	} {
 		r := rampOver(t, device, 2*time.Millisecond, line)
 		saysNoField(t, r)
-		if !r.Result.Measured || r.Result.Confirmed {
-			t.Errorf("%s: %s: %s", line, r.Result.Reason, r.Result.Message)
+		if !r.Answer.Measured || r.Answer.Confirmed {
+			t.Errorf("%s: %s: %s", line, r.Answer.Reason, r.Answer.Message)
 		}
-		for _, d := range r.Result.Directions {
+		for _, d := range r.Answer.Directions {
 			if got := d.Received.PacketsPerSecond; got < 5_000 || got > 7_300 {
-				t.Errorf("%s: read as %d: %s", line, got, r.Result.Message)
+				t.Errorf("%s: read as %d: %s", line, got, r.Answer.Message)
 			}
 		}
 	}

@@ -88,7 +88,7 @@ func (a *reportFiles) read(name string, input io.Reader) ([]history.Record, erro
 	for i, r := range reports {
 		lossy := r.LowestLossy()
 		r.Windows, r.Samples = nil, nil
-		if lossy != nil && !r.Result.Measured {
+		if lossy != nil && !r.Answer.Measured {
 			r.Windows = []report.Window{*lossy}
 		}
 		records[i] = history.Record{Name: name, Report: r}

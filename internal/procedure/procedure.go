@@ -23,7 +23,7 @@ type Procedure interface {
 	// Remaining is how much longer the procedure will probably take.
 	Remaining(history []report.Window) time.Duration
 	// Conclude returns what the windows measured so far show. Of a whole run it is the answer.
-	Conclude(history []report.Window) Conclusion
+	Conclude(history []report.Window) Answer
 	// Describe says what the procedure does, for people.
 	Describe() Description
 }
@@ -209,8 +209,8 @@ const (
 	MaxLossRatio     = "procedure.maxLossRatio"
 )
 
-// Conclusion is what the windows show.
-type Conclusion struct {
+// Answer is what the windows show. Package analysis makes the Report's Answer of it, with the figures of the windows.
+type Answer struct {
 	Reason report.Reason
 	// Detail is what the procedure itself knows of why the answer is what it is. Empty means that the windows say it.
 	Detail       report.Detail
@@ -253,10 +253,10 @@ type Conclusion struct {
 	Loads []LoadTrial
 	// Directions is what the windows show of each direction by itself, in the Plan's order. Nil means that the
 	// procedure concludes for all directions together, and that the conclusion holds for each.
-	Directions []DirectionConclusion
+	Directions []DirectionAnswer
 	// Goals is what the windows show of each goal, where the procedure has several. The conclusion itself is that of
 	// the first goal. Nil means that there are none.
-	Goals []GoalConclusion
+	Goals []GoalAnswer
 	// Sentence is the answer in words, with its figures. Empty means that the windows say it.
 	Sentence string
 	// Finished means that the procedure had come to its end, and Ending says how.
@@ -265,8 +265,8 @@ type Conclusion struct {
 }
 
 // Unanswered is a conclusion without an answer.
-func Unanswered() Conclusion {
-	return Conclusion{Reason: report.NotMeasured, Window: NoWindow, Lossy: NoWindow}
+func Unanswered() Answer {
+	return Answer{Reason: report.NotMeasured, Window: NoWindow, Lossy: NoWindow}
 }
 
 // LoadTrial is the trial that the figures of one load are of.
@@ -279,15 +279,15 @@ type LoadTrial struct {
 	Window, Void int
 }
 
-// GoalConclusion is what windows show of one of a procedure's goals.
-type GoalConclusion struct {
-	Conclusion
+// GoalAnswer is what windows show of one of a procedure's goals.
+type GoalAnswer struct {
+	Answer
 
 	Name string
 }
 
-// DirectionConclusion is what the windows show of one direction.
-type DirectionConclusion struct {
+// DirectionAnswer is what the windows show of one direction.
+type DirectionAnswer struct {
 	// Reason is LossAboveLimit where the direction lost frames itself, and OtherDirection where another direction set
 	// the load of all. Otherwise it is the whole's, or a procedure's own reason for this direction.
 	Reason               report.Reason

@@ -118,7 +118,7 @@ type missingLatency struct{ of, reason string }
 
 // trialsAtLoads are the trials of latency, in the order of the figures.
 func trialsAtLoads(r *report.Report) (trials []trialAtLoad) {
-	for _, f := range r.Result.Figures {
+	for _, f := range r.Answer.Figures {
 		if f.At == nil || len(trials) > 0 && trials[len(trials)-1].at == *f.At {
 			continue
 		}
@@ -143,7 +143,7 @@ func trialsAtLoads(r *report.Report) (trials []trialAtLoad) {
 // whyNoLatency is the reason that all figures of a direction at a load are missing for. It is empty where some figure is
 // there, or they have several reasons.
 func whyNoLatency(r *report.Report, at units.Ratio, direction string) (reason string) {
-	for _, f := range r.Result.Figures {
+	for _, f := range r.Answer.Figures {
 		if f.At == nil || *f.At != at || f.Direction != direction {
 			continue
 		}

@@ -62,24 +62,24 @@ func testRecords(r *report.Report) []record {
 	h := figures.HeadlineOf(r)
 	base := baseRecord(h.Product, h.Loadtest).text("test", h.Name).time("started", r.Started)
 	test := base.ofKind("test").time("finished", r.Finished).text("ending", string(r.Ending)).text("verdict",
-		string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer.Sentence(r))
+		string(outcomeOf(r.Verdict))).text("reason", string(r.Answer.Reason)).text("message", answer.Sentence(r))
 	rows := []record{test}
 	if h.Measured {
-		test.sum(r.Result.Total, r.Result.Directions).figures(figures.TableFigures(r)).whole("window",
-			int64(r.Result.Window))
-		for _, d := range r.Result.Directions {
-			window := r.Result.Window
+		test.sum(r.Answer.Total, r.Answer.Directions).figures(figures.TableFigures(r)).whole("window",
+			int64(r.Answer.Window))
+		for _, d := range r.Answer.Directions {
+			window := r.Answer.Window
 			if d.Limit != nil {
 				window = d.Limit.Window
 			}
 			rows = append(rows, base.ofKind("direction").whole("window", int64(window)).direction(d).yes("lower_bound",
 				figures.HeadlineIn(h, r, d).Bound))
 		}
-		if highest := r.Result.MaxReceived; highest != nil {
-			rows = append(rows, base.ofKind("max_received").sum(highest, r.Result.Directions))
+		if highest := r.Answer.MaxReceived; highest != nil {
+			rows = append(rows, base.ofKind("max_received").sum(highest, r.Answer.Directions))
 		}
 	}
-	for _, g := range r.Result.Generators {
+	for _, g := range r.Answer.Generators {
 		rows = append(rows, base.ofKind("generator").text("generator", g.Name).whole("offered_packets_per_second",
 			g.OfferedPacketsPerSecond).
 			whole("received_packets_per_second", g.ReceivedPacketsPerSecond).seconds("started_after_seconds",
@@ -89,8 +89,8 @@ func testRecords(r *report.Report) []record {
 	for _, f := range figures.Latencies(r, figures.LatencyMetrics...) {
 		rows = append(rows, base.ofKind("latency").latencyFigure(f))
 	}
-	for _, s := range r.Result.Sections {
-		rows = append(rows, sectionRecords(base, r.Result, s)...)
+	for _, s := range r.Answer.Sections {
+		rows = append(rows, sectionRecords(base, r.Answer, s)...)
 	}
 	for _, w := range r.Windows {
 		base := base.ofKind("window").whole("window", int64(w.Number)).text("phase",
@@ -113,7 +113,7 @@ func testRecords(r *report.Report) []record {
 }
 
 // sectionRecords are the numbers of a section's table, a row for each that the result may claim.
-func sectionRecords(base record, result report.Result, s report.Section) (rows []record) {
+func sectionRecords(base record, result report.Answer, s report.Section) (rows []record) {
 	if s.Table == nil {
 		return nil
 	}

@@ -135,7 +135,7 @@ func TestCSVHasWhatObserversSawInEachWindow(t *testing.T) {
 		"1,limit,,,,,,,,the Reference's limit did not answer,",
 		"2,cpu,busy,all processors,0,,,s/s,2.1,,",
 		"2,fan,speed,front,4000.5,3900,12345678,rpm,2,,",
-		strconv.Itoa(r.Result.Window) + ",cpu,busy,all processors,0.5,,,s/s,0,,",
+		strconv.Itoa(r.Answer.Window) + ",cpu,busy,all processors,0.5,,,s/s,0,,",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -149,7 +149,7 @@ func TestNoNameIsAFormulaInCSV(t *testing.T) {
 		"vpp": "vpp", "a=b": "a=b", "1,5 \"quoted\"": "1,5 \"quoted\"", "64b; x": "64b; x",
 	} {
 		r := reporttest.Measured()
-		r.Plan.Test.Product, r.Plan.Test.Loadtest, r.Result.Directions[0].LossRatio = name, name, -1_000_000
+		r.Plan.Test.Product, r.Plan.Test.Loadtest, r.Answer.Directions[0].LossRatio = name, name, -1_000_000
 		rows := readBack(t, OfReports(r))
 		if rows[0]["product"] != want || rows[0]["loadtest"] != want || rows[1]["loss_percent"] != "-0.1" {
 			t.Errorf("%q became %q, and a loss %q", name, rows[0]["product"], rows[1]["loss_percent"])

@@ -12,7 +12,7 @@ import (
 
 func TestSeveralGeneratorsAreShownEach(t *testing.T) {
 	r := reporttest.Measured(reporttest.Limited(150_000))
-	r.Result.Generators = []report.GeneratorShare{
+	r.Answer.Generators = []report.GeneratorShare{
 		{Name: "generator-0", OfferedPacketsPerSecond: 150_000, ReceivedPacketsPerSecond: 149_000},
 		{Name: "generator-1", OfferedPacketsPerSecond: 151_000, ReceivedPacketsPerSecond: 148_000, StartSkew: plan.Duration(1_234_567 * time.Nanosecond)},
 		{Name: "generator-2-east", ReceivedPacketsPerSecond: 2_000},

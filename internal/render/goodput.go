@@ -130,12 +130,12 @@ func whatIsMissing(p *plan.Plan) string {
 
 // goodputResult is the track's part of the result.
 func (t track) goodputResult(r *report.Report) (bitsPerSecond int64, ok bool) {
-	if !report.HasFigure(r) || t.index >= len(r.Result.Directions) {
+	if !report.HasFigure(r) || t.index >= len(r.Answer.Directions) {
 		return 0, false
 	}
-	s := r.Result.Total.Sessions
+	s := r.Answer.Total.Sessions
 	if t.index >= 0 {
-		s = r.Result.Directions[t.index].Sessions
+		s = r.Answer.Directions[t.index].Sessions
 	}
 	if s == nil {
 		return 0, false

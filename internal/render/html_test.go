@@ -104,7 +104,7 @@ func compareDirections(t *testing.T, r *report.Report, root *html.Node) {
 		return
 	}
 	rows := find(tables[0], "tr", "")[1:]
-	for i, d := range r.Result.Directions {
+	for i, d := range r.Answer.Directions {
 		cells := find(rows[i], "td", "")
 		want := []string{exact(d.Intended.PacketsPerSecond, "packets per second"), exact(d.Offered.PacketsPerSecond, "packets per second"), exact(d.Received.PacketsPerSecond, "packets per second"),
 			exact(d.Received.Layer1BitsPerSecond, "bits per second"), exact(d.Received.Layer2BitsPerSecond, "bits per second"), d.LossRatio.String(), d.LineRatePercent.String() + " %"}
@@ -113,7 +113,7 @@ func compareDirections(t *testing.T, r *report.Report, root *html.Node) {
 				t.Errorf("direction %d, column %d is %q, the report says %q", i, k, got, w)
 			}
 		}
-		limit := r.Result.Saturated || d.Limit != nil && d.Limit.Saturated
+		limit := r.Answer.Saturated || d.Limit != nil && d.Limit.Saturated
 		if bound := strings.HasPrefix(textOf(cells[2]), "≥"); bound == limit {
 			t.Errorf("received reads %q, and that it is a limit is %t", textOf(cells[2]), limit)
 		}

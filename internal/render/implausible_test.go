@@ -25,7 +25,7 @@ func TestFiguresThatCanNotBeAreToldAsTheyAre(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := reporttest.Measured()
-			tt.change(r, &r.Result.Directions[0])
+			tt.change(r, &r.Answer.Directions[0])
 			got := implausibleWarnings(r)
 			if tt.want == "" && len(got) > 0 || tt.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], tt.want)) {
 				t.Errorf("%q, want %q…", got, tt.want)

@@ -242,7 +242,7 @@ func (s *junitSuite) count() {
 func unmeasured(r *report.Report) *junitTrouble {
 	switch {
 	case !report.HasFigure(r):
-		return &junitTrouble{Type: string(cmp.Or(r.Result.Reason, report.NotMeasured)), Message: answer.Sentence(r)}
+		return &junitTrouble{Type: string(cmp.Or(r.Answer.Reason, report.NotMeasured)), Message: answer.Sentence(r)}
 	case r.Ending != report.Completed:
 		return &junitTrouble{Type: string(r.Ending), Message: endingWarnings(r)[0]}
 	}
@@ -282,15 +282,15 @@ func criterionCase(class string, c report.CriterionResult) junitCase {
 // junitProperties are the figures as whole numbers, for trends from CI. A missing figure has no property.
 func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 	props := []junitProperty{{"ending", string(r.Ending)}, {"standing", answer.Standing(r)},
-		{"reason", string(r.Result.Reason)}, {"summary", answer.Figure(r)},
+		{"reason", string(r.Answer.Reason)}, {"summary", answer.Figure(r)},
 		{"sentence", answer.Sentence(r)}}
 	if !h.Measured {
 		return props
 	}
 	add := func(name, value string) { props = append(props, junitProperty{name, value}) }
 	add("lowerBound", strconv.FormatBool(h.Bound))
-	add("confirmed", strconv.FormatBool(r.Result.Confirmed))
-	for _, d := range r.Result.Directions {
+	add("confirmed", strconv.FormatBool(r.Answer.Confirmed))
+	for _, d := range r.Answer.Directions {
 		name := d.From + "-" + d.To + "."
 		if s := d.Sessions; s != nil {
 			add(name+"goodputBitsPerSecond", strconv.FormatInt(s.GoodputBitsPerSecond, 10))

@@ -25,7 +25,7 @@ func latencyTable(r *report.Report, reports []*report.Report) *table {
 		heads = append(heads, headOf(s))
 	}
 	t := newTable(1, append(heads, "twice", "late")...)
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		for _, l := range d.Latency {
 			t.rows = append(t.rows, latencyRow(wording.Direction(d.From, d.To)+", "+sizeText(l), l))
 			for _, loop := range loopbacksOf(r, reports) {
@@ -76,7 +76,7 @@ func loopbacksOf(r *report.Report, reports []*report.Report) (loopbacks []*repor
 }
 
 func ofLoopback(loop *report.Report, template report.Direction, size int64) (rows [][]string) {
-	for _, d := range loop.Result.Directions {
+	for _, d := range loop.Answer.Directions {
 		for _, l := range d.Latency {
 			if d.From == template.From && d.To == template.To && l.FrameSize == size {
 				rows = append(rows, latencyRow("· a cable, at "+wording.PacketRate(d.Offered.PacketsPerSecond), l))
@@ -116,7 +116,7 @@ func latencyWarnings(r *report.Report) []string {
 		warnings = append(warnings, fmt.Sprintf("latency of %s was not measured: %s", wording.Direction(u.From, u.To),
 			u.Reason))
 	}
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		direction := wording.Direction(d.From, d.To)
 		if d.Unstamped > 0 {
 			warnings = append(warnings, fmt.Sprintf("%s frames came back from %s without a stamp: somebody else sent them, or the device changed their last bytes; they count as received, and their latency is unknown", wording.Count(d.Unstamped), direction))

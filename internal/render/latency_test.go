@@ -14,7 +14,7 @@ import (
 // all within twice that.
 func withLatency(nanoseconds int64) *report.Report {
 	r := reporttest.Measured()
-	r.Result.Directions[0].Latency = []report.Latency{{FrameSize: 64, Frames: 28_000, Duplicates: 3, Late: 1, Within: []report.Percentile{{Share: "p50", Nanoseconds: nanoseconds}, {Share: "all", Nanoseconds: 2 * nanoseconds}}},
+	r.Answer.Directions[0].Latency = []report.Latency{{FrameSize: 64, Frames: 28_000, Duplicates: 3, Late: 1, Within: []report.Percentile{{Share: "p50", Nanoseconds: nanoseconds}, {Share: "all", Nanoseconds: 2 * nanoseconds}}},
 		{Frames: 10, Within: []report.Percentile{{Share: "p50", Nanoseconds: 17_179_869_184, Open: true}}}}
 	return r
 }
@@ -22,7 +22,7 @@ func withLatency(nanoseconds int64) *report.Report {
 func TestLatencyTable(t *testing.T) {
 	r, loop := withLatency(3520), withLatency(850)
 	loop.Plan.DUT.Type = "Loopback"
-	name := r.Result.Directions[0].Name()
+	name := r.Answer.Directions[0].Name()
 	device := []string{name + ", 64 bytes", "28,000", "3.52 µs", "7.04 µs", "3", "1"}
 	open := []string{name + ", any size", "10", "over 17.2 s", "", "", ""}
 	table := latencyTable(r, []*report.Report{r})
@@ -49,7 +49,7 @@ func TestLatencyWarnings(t *testing.T) {
 	if got := latencyWarnings(r); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
-	d := &r.Result.Directions[0]
+	d := &r.Answer.Directions[0]
 	r.Untimed = []report.Untimed{{Generator: "g0", From: d.From, To: d.To, Reason: "it receives by AF_PACKET"}}
 	d.Unstamped, d.Latency[0].Merged, d.Latency[0].Uncounted, d.Latency[0].Stale = 7, 5, 4, 2
 	for i := range r.Generators[0].Ports {

@@ -128,7 +128,7 @@ func newTestView(r *report.Report, reports []*report.Report, id string) (testVie
 	return testView{ID: id, Report: r, answerView: newAnswerView(r, h), resultTables: newResultTables(r, h, id),
 		latencyTables: newLatencyTables(r, reports, id),
 		Warnings:      warnings(r),
-		Evidence:      gridOf(evidence{rows: r.Result.Evidence}.table()), Doubts: doubts(r), Facts: facts(r),
+		Evidence:      gridOf(evidence{rows: r.Answer.Evidence}.table()), Doubts: doubts(r), Facts: facts(r),
 		Graphs:  graphs(r, id),
 		Windows: windowViews(r), Plan: document.String()}, nil
 }
@@ -147,7 +147,7 @@ func newAnswerView(r *report.Report, h report.Headline) answerView {
 	if !h.OfSessions {
 		v.Bar = barWidth(h.Percent)
 	}
-	if m := r.Result.MaxReceived; m != nil {
+	if m := r.Answer.MaxReceived; m != nil {
 		v.MostReceived = mostReceived(m)
 	}
 	return v
@@ -159,12 +159,12 @@ func newResultTables(r *report.Report, h report.Headline, id string) (t resultTa
 		return t
 	}
 	if h.OfSessions {
-		t.Sessions, t.PathDoubts = gridOf(sessionsTable(r)), strings.TrimSpace(pathDoubtWords(r.Result.Directions))
+		t.Sessions, t.PathDoubts = gridOf(sessionsTable(r)), strings.TrimSpace(pathDoubtWords(r.Answer.Directions))
 	} else {
 		t.Directions = directionViews(r, h)
 	}
 	t.Curve = gridOf(curveTable(r))
-	if len(r.Result.Generators) > 1 {
+	if len(r.Answer.Generators) > 1 {
 		t.Generators = gridOf(generatorTable(r))
 	}
 	return t

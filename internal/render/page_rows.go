@@ -107,12 +107,12 @@ func directionViews(r *report.Report, h report.Headline) []directionView {
 				"bits per second"))}
 	}
 	var views []directionView
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		views = append(views, row(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered,
 			d.Received, d.LossRatio, d.LossRatioMin, figures.MostLost(r, d), d.LineRatePercent))
 	}
 	if len(views) > 1 {
-		t := r.Result.Total
+		t := r.Answer.Total
 		total := row(h, allName(r), t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin,
 			figures.MostLostTogether(r), t.LineRatePercent)
 		total.Total = true

@@ -114,13 +114,13 @@ func TestRFC2544WritesNamesAsText(t *testing.T) {
 func leaky(t *testing.T, reversed bool) *report.Report {
 	t.Helper()
 	r := searched(t)
-	goals := r.Result.Goals
-	goals[0].Result = report.Result{Reason: report.NoCleanLoad, Message: "even 1 kpps lost frames"}
+	goals := r.Answer.Goals
+	goals[0].Answer = report.Answer{Reason: report.NoCleanLoad, Message: "even 1 kpps lost frames"}
 	if reversed {
 		slices.Reverse(goals)
 	}
-	r.Result = goals[0].Result
-	r.Result.Goals = goals
+	r.Answer = goals[0].Answer
+	r.Answer.Goals = goals
 	return r
 }
 
@@ -148,13 +148,13 @@ func TestAGoalWithoutFigureIsMissing(t *testing.T) {
 // Whatever the order of the goals, the statement is of the least loss allowed.
 func TestTheStatementAllowsAsLittleLossAsAnyRow(t *testing.T) {
 	r := searched(t)
-	for i := range r.Result.Goals[0].Result.Directions {
-		r.Result.Goals[0].Result.Directions[i].Received.PacketsPerSecond = 7_001
+	for i := range r.Answer.Goals[0].Answer.Directions {
+		r.Answer.Goals[0].Answer.Directions[i].Received.PacketsPerSecond = 7_001
 	}
-	slices.Reverse(r.Result.Goals)
-	goals := r.Result.Goals
-	r.Result = goals[0].Result
-	r.Result.Goals = goals
+	slices.Reverse(r.Answer.Goals)
+	goals := r.Answer.Goals
+	r.Answer = goals[0].Answer
+	r.Answer.Goals = goals
 	b := history.RFC2544([]*report.Report{r})
 	if said := statement(b, "sim"); !strings.HasPrefix(said, "7,001 frames/s") || strings.Contains(said, "lost") {
 		t.Errorf("%s", said)
@@ -169,7 +169,7 @@ func TestTrialsThatAreTooShortAreTold(t *testing.T) {
 		confirmed bool
 		want      time.Duration
 	}{{0, false, 9500 * time.Millisecond}, {time.Minute, false, 9500 * time.Millisecond}, {time.Minute, true, time.Minute}} {
-		r.Plan.Procedure.Ramp.ConfirmDuration, r.Result.Confirmed = plan.Duration(c.confirm), c.confirmed
+		r.Plan.Procedure.Ramp.ConfirmDuration, r.Answer.Confirmed = plan.Duration(c.confirm), c.confirmed
 		b := history.RFC2544([]*report.Report{r})
 		if got := b.Throughput[0].Stream.TrialDuration.Std(); got != c.want {
 			t.Errorf("%+v: %s", c, got)

@@ -32,7 +32,7 @@ func TestASearchInEachFormat(t *testing.T) {
 // The sections of a search are in what people read, the reasons to doubt them among the warnings.
 func TestASearchTellsItsMethod(t *testing.T) {
 	r := searched(t)
-	r.Result.Sections[0].Warnings = []string{"goal NDR is irregular (MaximumClean): even the max load met it"}
+	r.Answer.Sections[0].Warnings = []string{"goal NDR is irregular (MaximumClean): even the max load met it"}
 	for _, format := range []string{"text", "markdown", "html"} {
 		said := strings.Join(strings.Fields(strings.NewReplacer("&#39;", "'", "&gt;", ">", `\_`, "_").Replace(string(renderedWithEvidence(t, format, r)))), " ")
 		for _, want := range []string{"relevant lower bound", "as a share of the upper one's intended load", "0.5%", "50%", "RFC9971",
@@ -47,11 +47,11 @@ func TestASearchTellsItsMethod(t *testing.T) {
 // A goal that has an answer is on the page also where the first one has none.
 func TestTheOtherGoalsAnswerStands(t *testing.T) {
 	r := searched(t)
-	first := &r.Result.Goals[0]
-	first.Result = report.Result{Reason: report.NoCleanLoad, Message: "no load met it"}
-	goals, sections := r.Result.Goals, r.Result.Sections
-	r.Result = first.Result
-	r.Result.Goals, r.Result.Sections = goals, sections
+	first := &r.Answer.Goals[0]
+	first.Answer = report.Answer{Reason: report.NoCleanLoad, Message: "no load met it"}
+	goals, sections := r.Answer.Goals, r.Answer.Sections
+	r.Answer = first.Answer
+	r.Answer.Goals, r.Answer.Sections = goals, sections
 	for _, format := range []string{"text", "markdown", "html"} {
 		if said := string(renderedWithEvidence(t, format, r)); !strings.Contains(said, "PDR") || !strings.Contains(said, "15.86 kpps") {
 			t.Errorf("%s doesn't tell of both:\n%s", format, said)
@@ -62,8 +62,8 @@ func TestTheOtherGoalsAnswerStands(t *testing.T) {
 // Each trial of the search is drawn once.
 func TestEachPointOfAnOrderedPlotIsDrawn(t *testing.T) {
 	r := searched(t)
-	d := newOrderedDrawing(r, r.Result.Sections[1], "t", false)
-	if points := r.Result.Sections[1].Plot.Points; len(d.Marks) != len(points) || len(points) < 8 {
+	d := newOrderedDrawing(r, r.Answer.Sections[1], "t", false)
+	if points := r.Answer.Sections[1].Plot.Points; len(d.Marks) != len(points) || len(points) < 8 {
 		t.Fatalf("%d marks of %d trials", len(d.Marks), len(points))
 	}
 	for _, m := range d.Marks {

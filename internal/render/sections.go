@@ -15,7 +15,7 @@ func sectionTable(r *report.Report, s report.Section) *table {
 	for _, row := range s.Table.Rows {
 		cells := make([]string, len(t.columns))
 		for i := range min(len(row), len(cells)) {
-			cells[i] = r.Result.CellText(row[i])
+			cells[i] = r.Answer.CellText(row[i])
 		}
 		t.add(cells...)
 	}
@@ -24,7 +24,7 @@ func sectionTable(r *report.Report, s report.Section) *table {
 
 // addSections adds the tables that the procedure lays out, and what their columns are.
 func (s *section) addSections(r *report.Report) {
-	for _, part := range r.Result.Sections {
+	for _, part := range r.Answer.Sections {
 		if part.Table == nil || len(part.Table.Rows) == 0 {
 			continue
 		}
@@ -48,7 +48,7 @@ type sectionView struct {
 
 // sectionViews are the sections of a result on the page.
 func sectionViews(r *report.Report, id string) (views []sectionView) {
-	for i, s := range r.Result.Sections {
+	for i, s := range r.Answer.Sections {
 		v := sectionView{Title: s.Title, Legend: s.Legend, Folded: s.Evidence, Plot: s.Plot}
 		switch {
 		case s.Table != nil && len(s.Table.Rows) > 0:
@@ -80,7 +80,7 @@ type plotDrawing struct {
 
 func newPlotDrawing(r *report.Report, s report.Section, id string, narrow bool) drawing {
 	d := &plotDrawing{drawing: drawing{Class: "wide", Width: 1040, Height: 340, Title: s.Title}, plot: *s.Plot}
-	if len(r.Result.NearGenerators) > 0 {
+	if len(r.Answer.NearGenerators) > 0 {
 		d.plot.Intervals = slices.Clone(d.plot.Intervals)
 		for i := range d.plot.Intervals {
 			d.plot.Intervals[i].High = ""

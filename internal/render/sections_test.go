@@ -15,17 +15,17 @@ import (
 func estimatedReport() *report.Report {
 	r := reporttest.Measured()
 	r.Plan.Procedure = plan.Procedure{Type: plan.TypeSoak, Soak: &plan.Soak{LossRatio: 10_000}, MaxLossRatio: 10_000}
-	r.Result.Reason, r.Result.Saturated = report.LoadEstimated, false
-	r.Result.Directions[0].Estimate = &report.Estimate{LossRatio: 10_000, PacketsPerSecond: "9700", Deviation: "30",
+	r.Answer.Reason, r.Answer.Saturated = report.LoadEstimated, false
+	r.Answer.Directions[0].Estimate = &report.Estimate{LossRatio: 10_000, PacketsPerSecond: "9700", Deviation: "30",
 		Low: "9650", High: "9770"}
-	r.Result.Directions[1].Estimate = &report.Estimate{LossRatio: 10_000, Low: "20000"}
+	r.Answer.Directions[1].Estimate = &report.Estimate{LossRatio: 10_000, Low: "20000"}
 	return r
 }
 
 func TestAnEstimateIsToldByDirection(t *testing.T) {
 	r := estimatedReport()
 	for i, want := range []string{"estimated", "lower bound"} {
-		r.Result.Directions[i].Limit = &report.DirectionLimit{Reason: report.LoadEstimated, Confirmed: true, Window: r.Result.Window}
+		r.Answer.Directions[i].Limit = &report.DirectionLimit{Reason: report.LoadEstimated, Confirmed: true, Window: r.Answer.Window}
 		if got, whole := (track{index: i}).standing(r), answer.Standing(r); got != want || whole != "estimated" {
 			t.Errorf("direction %d is %s, want %s; the whole is %s", i, got, want, whole)
 		}
@@ -33,7 +33,7 @@ func TestAnEstimateIsToldByDirection(t *testing.T) {
 	if rows := directionTable(r).rows; strings.HasPrefix(rows[0][3], "≥") || !strings.HasPrefix(rows[1][3], "≥") {
 		t.Errorf("%q", rows)
 	}
-	r.Result.NearGenerators = []string{r.Result.Directions[0].Name()}
+	r.Answer.NearGenerators = []string{r.Answer.Directions[0].Name()}
 	if said := answer.Sentence(r); !strings.HasPrefix(said, "Lower bound: without a device the generators reach little more") {
 		t.Errorf("near the generators' limit: %s", said)
 	}
@@ -45,7 +45,7 @@ func sectionsReport() *report.Report {
 	point := func(window int, x, y report.Number, sign report.Quality) report.PlotPoint {
 		return report.PlotPoint{Window: window, X: x, Y: y, Sign: sign, Text: "window " + string(x)}
 	}
-	r.Result.Sections = []report.Section{
+	r.Answer.Sections = []report.Section{
 		{Title: "Loads", Legend: []string{"Loads are <b>made up</b>."}, Table: &report.SectionTable{
 			Columns: []string{"direction", "from", "to"},
 			Rows: [][]report.SectionCell{{{Text: "west→east"}, {Text: "1.00 kpps", Number: "1000", Unit: "packets/s",
@@ -71,9 +71,9 @@ func TestASectionsTableIsShownAsFarAsItMayBeClaimed(t *testing.T) {
 	if len(s.tables) != 1 || !reflect.DeepEqual(s.tables[0].rows, want) || len(s.caveats) != 1 {
 		t.Fatalf("%+v", s)
 	}
-	r.Result.NearGenerators = []string{"west→east"}
+	r.Answer.NearGenerators = []string{"west→east"}
 	want[0] = []string{"west→east", "≥1.00 kpps", "–"}
-	if got := sectionTable(r, r.Result.Sections[0]).rows; !reflect.DeepEqual(got, want) {
+	if got := sectionTable(r, r.Answer.Sections[0]).rows; !reflect.DeepEqual(got, want) {
 		t.Errorf("near the generators' limit %q", got)
 	}
 }
@@ -93,7 +93,7 @@ func TestCSVHasTheNumbersOfSectionsThatMayBeClaimed(t *testing.T) {
 		got[0]["observed_unit"] != "packets/s" {
 		t.Errorf("%v", got)
 	}
-	if r.Result.NearGenerators = []string{"west→east"}; len(numbers()) != 0 {
+	if r.Answer.NearGenerators = []string{"west→east"}; len(numbers()) != 0 {
 		t.Errorf("near the generators' limit %v", numbers())
 	}
 }
@@ -101,14 +101,14 @@ func TestCSVHasTheNumbersOfSectionsThatMayBeClaimed(t *testing.T) {
 // The drawing has a mark for each trial on its axis, the curve where it is on the axis, the interval, and the limit.
 func TestASectionsPlotIsDrawn(t *testing.T) {
 	r := sectionsReport()
-	d := newPlotDrawing(r, r.Result.Sections[1], "x", false)
+	d := newPlotDrawing(r, r.Answer.Sections[1], "x", false)
 	if len(d.Marks) != 2 || len(d.Paths) != 1 || len(d.Bands) != 1 || d.Marks[0].Title != "window 9900" ||
 		strings.Count(d.Paths[0].D, "L") != 1 {
 		t.Fatalf("%+v", d)
 	}
 	width := d.Bands[0].W
-	r.Result.NearGenerators = []string{"west→east"}
-	if d := newPlotDrawing(r, r.Result.Sections[1], "x", false); d.Bands[0].W < 2*width {
+	r.Answer.NearGenerators = []string{"west→east"}
+	if d := newPlotDrawing(r, r.Answer.Sections[1], "x", false); d.Bands[0].W < 2*width {
 		t.Errorf("near the generators' limit the interval is %v wide", d.Bands[0].W)
 	}
 	if views := sectionViews(r, "x"); len(views) != 2 {

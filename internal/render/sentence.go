@@ -59,8 +59,8 @@ func mostReceived(s *report.Sum) string {
 
 // resolutionText says how close the search got to the limit. It is empty where there is no such figure.
 func resolutionText(r *report.Report) string {
-	if !report.HasFigure(r) || r.Result.Resolution == 0 {
+	if !report.HasFigure(r) || r.Answer.Resolution == 0 {
 		return ""
 	}
-	return "within " + r.Result.Resolution.Percent().FormatFixed() + "% of the next higher load tried"
+	return "within " + r.Answer.Resolution.Percent().FormatFixed() + "% of the next higher load tried"
 }

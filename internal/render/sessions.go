@@ -160,14 +160,14 @@ func sessionsTable(r *report.Report) *table {
 		}
 		t.add(cells...)
 	}
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if d.Sessions == nil {
 			continue
 		}
 		row(wording.Direction(d.From, d.To), goodputSign(r, wording.Direction(d.From, d.To)), d.Sessions, d)
 	}
-	if sum := r.Result.Total; sum.Sessions != nil && len(r.Result.Directions) > 1 {
-		row("all", goodputSign(r, report.AllDirections), sum.Sessions, r.Result.Directions...)
+	if sum := r.Answer.Total; sum.Sessions != nil && len(r.Answer.Directions) > 1 {
+		row("all", goodputSign(r, report.AllDirections), sum.Sessions, r.Answer.Directions...)
 	}
 	return t
 }
@@ -197,13 +197,13 @@ func datagramsTable(r *report.Report) *table {
 		}
 		t.add(cells...)
 	}
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if d.Sessions != nil {
 			row(wording.Direction(d.From, d.To), goodputSign(r, wording.Direction(d.From, d.To)), d.Sessions, d)
 		}
 	}
-	if sum := r.Result.Total; sum.Sessions != nil && len(r.Result.Directions) > 1 {
-		row("all", goodputSign(r, report.AllDirections), sum.Sessions, r.Result.Directions...)
+	if sum := r.Answer.Total; sum.Sessions != nil && len(r.Answer.Directions) > 1 {
+		row("all", goodputSign(r, report.AllDirections), sum.Sessions, r.Answer.Directions...)
 	}
 	return t
 }

@@ -41,7 +41,7 @@ func TestARunOfDatagramsReadsAsItDid(t *testing.T) {
 // all directions together.
 func TestWhatIsNotThePathsStandsInNoCell(t *testing.T) {
 	r := reporttest.Sessions(46_500_000)
-	r.Result.Directions[0].Sessions.Ends = &report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: "TCPRcvQDrop", Packets: 3}}}
+	r.Answer.Directions[0].Sessions.Ends = &report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: "TCPRcvQDrop", Packets: 3}}}
 	const why = "Retransmits and round trips west→east may not be the path's: an end itself dropped segments that may have been of these connections."
 	for format, wants := range map[string][]string{
 		"text":     {why, "west→east 4 ≥46.50 Mb/s 40 - - - -", "east→west 4 46.50 Mb/s 40 0.0996% 800 µs 41 ms 52 ms", "all 8 ≥93.00 Mb/s 80 - - - -"},
@@ -83,7 +83,7 @@ func TestJitterOfTheEndsStandsInNoCell(t *testing.T) {
 	if loss, jitter := told(); !loss || !jitter {
 		t.Fatalf("loss is told: %t, jitter: %t", loss, jitter)
 	}
-	r.Result.Directions[0].Sessions.EndsWaited = plan.Duration(time.Minute)
+	r.Answer.Directions[0].Sessions.EndsWaited = plan.Duration(time.Minute)
 	if loss, jitter := told(); !loss || jitter {
 		t.Errorf("loss is told: %t, jitter: %t", loss, jitter)
 	}
@@ -199,7 +199,7 @@ func TestTheWindowsOfTheResultAreMarked(t *testing.T) {
 		}
 		r.Windows = append(r.Windows, w)
 	}
-	r.Result.Windows = []int{2, 3, 5}
+	r.Answer.Windows = []int{2, 3, 5}
 	drawn, ok := newTimeline(r, tracksOf(r)[0], false)
 	if !ok {
 		t.Fatal("nothing is drawn")

@@ -63,11 +63,11 @@ func outcomeOf(v report.Verdict) report.Outcome {
 func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) section {
 	s := section{title: h.Title(), name: h.Name, summary: answer.Figure(r), standing: answer.Standing(r),
 		tone: standingTone(r), answer: answer.Sentence(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r)),
-		evidence: evidence{rows: r.Result.Evidence, doubts: doubts(r), facts: environmentFacts(r)}}
+		evidence: evidence{rows: r.Answer.Evidence, doubts: doubts(r), facts: environmentFacts(r)}}
 	switch {
 	case report.HasFigure(r) && h.OfSessions:
 		s.tables = append(s.tables, sessionsTable(r))
-		if words := strings.TrimSpace(pathDoubtWords(r.Result.Directions)); words != "" {
+		if words := strings.TrimSpace(pathDoubtWords(r.Answer.Directions)); words != "" {
 			s.caveats = append(s.caveats, words)
 		}
 	case report.HasFigure(r):
@@ -100,7 +100,7 @@ func (s *section) ofFrames(r *report.Report) {
 	if curve := curveTable(r); curve != nil {
 		s.tables = append(s.tables, curve)
 	}
-	if len(r.Result.Generators) > 1 {
+	if len(r.Answer.Generators) > 1 {
 		s.tables = append(s.tables, generatorTable(r))
 	}
 	if negativeLoss(r) {
@@ -109,7 +109,7 @@ func (s *section) ofFrames(r *report.Report) {
 	if text := resolutionText(r); text != "" {
 		s.facts = append(s.facts, fact{Term: "resolution", Text: text})
 	}
-	if m := r.Result.MaxReceived; m != nil {
+	if m := r.Answer.MaxReceived; m != nil {
 		s.evidence.facts = append(s.evidence.facts, fact{Term: "max received, apart from the result",
 			Text: mostReceived(m)})
 	}
@@ -120,7 +120,7 @@ func standingTone(r *report.Report) tone {
 	switch {
 	case !report.HasFigure(r):
 		return toneFailed
-	case r.Result.Saturated && r.Unconfirmed() || r.Result.LowerBound():
+	case r.Answer.Saturated && r.Unconfirmed() || r.Answer.LowerBound():
 		return toneUndecided
 	}
 	return tonePassed
@@ -128,7 +128,7 @@ func standingTone(r *report.Report) tone {
 
 // negativeLoss says that a direction of the result got back more than it sent.
 func negativeLoss(r *report.Report) bool {
-	return slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.LossRatio < 0 })
+	return slices.ContainsFunc(r.Answer.Directions, func(d report.Direction) bool { return d.LossRatio < 0 })
 }
 
 // directionTable has the three figures per direction and summed, with loss and share of line rate. The sign says of
@@ -136,13 +136,13 @@ func negativeLoss(r *report.Report) bool {
 func directionTable(r *report.Report) *table {
 	h := figures.HeadlineOf(r)
 	t := newTable(1, "direction", "intended", "offered", "received", "layer 1", "layer 2", "loss", "line rate")
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		t.rows = append(t.rows, flowRow(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended,
 			d.Offered, d.Received, lossText(r, d.LossRatio, d.LossRatioMin, figures.MostLost(r, d)),
 			wording.Percent(d.LineRatePercent)))
 	}
-	if len(r.Result.Directions) > 1 {
-		sum := r.Result.Total
+	if len(r.Answer.Directions) > 1 {
+		sum := r.Answer.Total
 		t.rows = append(t.rows, flowRow(h, allName(r), sum.Intended, sum.Offered, sum.Received,
 			lossText(r, sum.LossRatio, sum.LossRatioMin, figures.MostLostTogether(r)),
 			wording.Percent(sum.LineRatePercent)))
@@ -163,9 +163,9 @@ func lossText(r *report.Report, loss, low, high units.Ratio) string {
 // after another the figures don't add up to it.
 func allName(r *report.Report) string {
 	switch {
-	case r.Result.HeldAtOnce():
+	case r.Answer.HeldAtOnce():
 		return "all at once"
-	case r.Result.FoundApart():
+	case r.Answer.FoundApart():
 		return "all at one time"
 	}
 	return "all"
@@ -174,7 +174,7 @@ func allName(r *report.Report) string {
 // curveTable has what all directions together carried and lost at each load of a curve. It is nil where there is none.
 func curveTable(r *report.Report) *table {
 	t := newTable(0, "load", "offered", "received", "loss")
-	for _, point := range figures.PointsByLoad(r.Result.Figures) {
+	for _, point := range figures.PointsByLoad(r.Answer.Figures) {
 		row := []string{point[0].Load.Percent().FormatFixed() + "%", "", "", ""}
 		for _, f := range point {
 			switch f.Metric {
@@ -198,7 +198,7 @@ func curveTable(r *report.Report) *table {
 // generatorTable has what each of several generators sent and got, and how well they started together.
 func generatorTable(r *report.Report) *table {
 	t := newTable(1, "generator", "offered", "received", "started after")
-	for _, s := range r.Result.Generators {
+	for _, s := range r.Answer.Generators {
 		t.add(s.Name, wording.PacketRate(s.OfferedPacketsPerSecond), wording.PacketRate(s.ReceivedPacketsPerSecond),
 			skewText(s))
 	}

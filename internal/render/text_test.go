@@ -15,7 +15,7 @@ import (
 
 func TestTheTableSumsItsDirections(t *testing.T) {
 	r := reporttest.Measured()
-	r.Result.Saturated = true
+	r.Answer.Saturated = true
 	table, _, _ := strings.Cut(string(rendered(t, "text", r, r)), "\n\n")
 	if !strings.HasSuffix(table, "        654.74 k          2.00 G            200.00") || !strings.Contains(table, "  % line rate, sum\n") {
 		t.Errorf("full duplex reads\n%s", table)
@@ -41,7 +41,7 @@ func TestLossThatEdgesMayHideIsShownAsAnInterval(t *testing.T) {
 	for most, want := range map[units.Ratio]bool{units.One / 2000: false, units.One / 500: true} {
 		for _, format := range []string{"text", "markdown", "html"} {
 			r := reporttest.Measured()
-			r.Result.Directions[0].LossRatioMax, r.Totals = most, nil // which would show that none was lost
+			r.Answer.Directions[0].LossRatioMax, r.Totals = most, nil // which would show that none was lost
 			if text := string(rendered(t, format, r)); strings.Contains(text, "0% to 0.2000%") != want {
 				t.Errorf("%s may be lost at a limit of %s, and %s says so: %v", most, r.Plan.Procedure.MaxLossRatio, format, !want)
 			}
@@ -55,7 +55,7 @@ func TestNegativeLossIsExplained(t *testing.T) {
 		if text := string(rendered(t, format, r)); strings.Contains(text, "Negative loss") {
 			t.Errorf("negative loss is explained where there is none:\n%s", text)
 		}
-		r.Result.Directions[0].LossRatio = -units.One / 1000
+		r.Answer.Directions[0].LossRatio = -units.One / 1000
 		if text := string(rendered(t, format, r)); !strings.Contains(text, "Negative loss: more came back in this window") {
 			t.Errorf("negative loss stands unexplained:\n%s", text)
 		}
@@ -119,7 +119,7 @@ func TestColourAddsNothingButColour(t *testing.T) {
 
 func TestAReportCannotDriveTheTerminal(t *testing.T) {
 	r := reporttest.Measured()
-	r.Plan.Test.Product, r.Result.Message, r.Verdict.Outcome = "VPP\x1b[2J", "done\x1b]0;title\a", "\x1b[31m"
+	r.Plan.Test.Product, r.Answer.Message, r.Verdict.Outcome = "VPP\x1b[2J", "done\x1b]0;title\a", "\x1b[31m"
 	if out := rendered(t, "text", r); bytes.ContainsAny(out, "\x1b\a") {
 		t.Errorf("control characters in %q", out)
 	}
@@ -192,18 +192,18 @@ func TestWhatTheMachineItselfLostIsTold(t *testing.T) {
 			r.Totals = []report.Total{{From: "west", To: "east", Sent: packets(1000), Returned: packets(880), ReceiveErrors: 10, Drained: true, Limiter: &report.Limiter{Passed: 900, Dropped: 100}}}
 		}, "this machine itself lost 10 frames from west→east, beside the 100 that the Reference's limit took"},
 		"where it made a lower bound": {func(r *report.Report) {
-			r.Result.Saturated, r.Result.Reason, r.Result.Cause.Detail = false, report.MachineLimited, report.BelowReference
+			r.Answer.Saturated, r.Answer.Reason, r.Answer.Cause.Detail = false, report.MachineLimited, report.BelowReference
 		}, "above it this machine lost frames that the Reference's limit lets through"},
 		"where others had its processors": {func(r *report.Report) {
-			r.Result.Saturated, r.Result.Reason = false, report.MachineLimited
-			r.Result.Cause = report.Cause{Detail: report.OtherPrograms, Process: "cc1"}
+			r.Answer.Saturated, r.Answer.Reason = false, report.MachineLimited
+			r.Answer.Cause = report.Cause{Detail: report.OtherPrograms, Process: "cc1"}
 		}, "Lower bound: another program (cc1) had the device's processor. Stop it, or give the device a processor of its own."},
 		"where the Reference has no limit": {func(r *report.Report) { r.Plan.DUT = plan.DUT{Type: "Reference"} },
 			"this machine's kernel forwards no more, as the Reference has no limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := reporttest.Measured()
-			r.Result.Saturated, r.Result.Reason = true, report.LossAboveLimit
+			r.Answer.Saturated, r.Answer.Reason = true, report.LossAboveLimit
 			test.change(r)
 			var out bytes.Buffer
 			if err := Text(&out, r); err != nil {

@@ -157,13 +157,13 @@ func (t track) windows(r *report.Report) []judgedWindow {
 
 // result is the track's part of the result, the rates offered and received at the moment reported.
 func (t track) result(r *report.Report) (offered, received int64, ok bool) {
-	if !report.HasFigure(r) || t.index >= len(r.Result.Directions) {
+	if !report.HasFigure(r) || t.index >= len(r.Answer.Directions) {
 		return 0, 0, false
 	}
 	if t.index < 0 {
-		return r.Result.Total.Offered.PacketsPerSecond, r.Result.Total.Received.PacketsPerSecond, true
+		return r.Answer.Total.Offered.PacketsPerSecond, r.Answer.Total.Received.PacketsPerSecond, true
 	}
-	d := r.Result.Directions[t.index]
+	d := r.Answer.Directions[t.index]
 	return d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond, true
 }
 
@@ -171,15 +171,15 @@ func (t track) result(r *report.Report) (offered, received int64, ok bool) {
 // bound.
 func (t track) headline(r *report.Report) report.Headline {
 	h := figures.HeadlineOf(r)
-	if t.index >= 0 && t.index < len(r.Result.Directions) {
-		return figures.HeadlineIn(h, r, r.Result.Directions[t.index])
+	if t.index >= 0 && t.index < len(r.Answer.Directions) {
+		return figures.HeadlineIn(h, r, r.Answer.Directions[t.index])
 	}
 	return h
 }
 
 // standing is what kind of answer the report gives for the track.
 func (t track) standing(r *report.Report) string {
-	if t.index < 0 || t.index >= len(r.Result.Directions) || r.Result.Directions[t.index].Limit == nil {
+	if t.index < 0 || t.index >= len(r.Answer.Directions) || r.Answer.Directions[t.index].Limit == nil {
 		return answer.Standing(r)
 	}
 	switch h := t.headline(r); {
@@ -187,7 +187,7 @@ func (t track) standing(r *report.Report) string {
 		return lowerBound
 	case h.Unconfirmed:
 		return notConfirmed
-	case r.Result.Directions[t.index].Estimate != nil:
+	case r.Answer.Directions[t.index].Estimate != nil:
 		return estimated
 	}
 	return saturated

@@ -21,7 +21,7 @@ const (
 // implausibleWarnings tell counters that can't be right, or are of other frames than were sent.
 func implausibleWarnings(r *report.Report) []string {
 	var warnings []string
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		direction := wording.Direction(d.From, d.To)
 		if d.LineRatePercent > moreThanALine {
 			rate, origin := lineRateSaid(r, d.To)

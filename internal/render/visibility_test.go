@@ -62,7 +62,7 @@ func TestWhatPortsDoNotTellIsToldOnce(t *testing.T) {
 
 func TestALimitBehindHiddenDropsIsNotTheDevicesAlone(t *testing.T) {
 	r := reporttest.Measured()
-	r.Result.Saturated, r.Result.Reason = true, report.LossAboveLimit
+	r.Answer.Saturated, r.Answer.Reason = true, report.LossAboveLimit
 	for i := range r.Generators[0].Ports {
 		r.Generators[0].Ports[i].ReceiveDrops = "hidden"
 	}

@@ -71,12 +71,12 @@ func derived(observed []report.Observed, vital report.Observation) (signs []repo
 func observedInResult(r *report.Report) (head string, list []report.Observed) {
 	windows := r.ResultWindows()
 	switch {
-	case len(r.Result.Observed) == 0:
+	case len(r.Answer.Observed) == 0:
 		return "result", nil
 	case len(windows) != 1 && (r.Thinned != nil || len(windows) == 0):
-		return "result, several windows", r.Result.Observed // some of them may be gone
+		return "result, several windows", r.Answer.Observed // some of them may be gone
 	}
-	return "result, " + windowNumbers(windows), r.Result.Observed
+	return "result, " + windowNumbers(windows), r.Answer.Observed
 }
 
 // windowNumbers names windows, of which there is one at least, such as "window 5" or "windows 2 to 4, 6".

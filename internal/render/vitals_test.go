@@ -21,9 +21,9 @@ func observed() *report.Report {
 	r.Observations = []report.Observation{{Observer: "cpu", Of: "DUT", Type: "Processors", Series: []report.VitalSign{busy}},
 		{Observer: "limit", Of: "DUT", Type: "Limiter", Missing: "the Reference's limit did not answer"}}
 	for i := range r.Windows {
-		if r.Windows[i].Number == r.Result.Window {
+		if r.Windows[i].Number == r.Answer.Window {
 			r.Windows[i].Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(0.5)}}
-			r.Result.Observed = r.Windows[i].Observed
+			r.Answer.Observed = r.Windows[i].Observed
 		}
 	}
 	return r
@@ -75,8 +75,8 @@ func TestVitalSignsAreThoseOfTheWindowsThatWereJudged(t *testing.T) {
 		r.Plan.Procedure.Type = plan.TypeConstantLoad
 		r.Windows = []report.Window{window(1, report.WarmUp, report.Good, 0.1), window(2, report.Hold, report.Good, 0.3), window(3, report.Hold, report.Good, 0.7), window(4, report.Hold, report.Good, 0.3),
 			window(5, report.Hold, report.Invalid, 0.9), window(6, report.Hold, report.Good, 0.3)}
-		r.Result.Window, r.Result.Windows = 3, []int{2, 3, 4, 6}
-		r.Result.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(0.4), Min: new(0.3), Max: new(0.7)}}
+		r.Answer.Window, r.Answer.Windows = 3, []int{2, 3, 4, 6}
+		r.Answer.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(0.4), Min: new(0.3), Max: new(0.7)}}
 	}
 	for name, c := range map[string]struct {
 		change     func(*report.Report)
@@ -88,7 +88,7 @@ func TestVitalSignsAreThoseOfTheWindowsThatWereJudged(t *testing.T) {
 		"a thinned Report, which has lost others": {func(r *report.Report) { held(r); r.Thinned = &report.Thinned{Windows: 6} }, "result, several windows", "40.0 %, at most 70.0 %"},
 		"what is missing": {func(r *report.Report) {
 			held(r)
-			r.Result.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Missing: "in window 4 it was not read"}}
+			r.Answer.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Missing: "in window 4 it was not read"}}
 		}, "result, windows 2 to 4, 6", "not measured: in window 4 it was not read"},
 	} {
 		t.Run(name, func(t *testing.T) {

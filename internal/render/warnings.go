@@ -38,7 +38,7 @@ func doubts(r *report.Report) []string {
 
 // sectionWarnings are the reasons to doubt what the procedure lays out.
 func sectionWarnings(r *report.Report) (warnings []string) {
-	for _, s := range r.Result.Sections {
+	for _, s := range r.Answer.Sections {
 		warnings = append(warnings, s.Warnings...)
 	}
 	return warnings
@@ -70,7 +70,7 @@ func deviceTexts(r *report.Report) []string {
 // sharedWarnings say which ends shared a physical port.
 func sharedWarnings(r *report.Report) []string {
 	var warnings []string
-	for _, s := range r.Result.SharedPorts {
+	for _, s := range r.Answer.SharedPorts {
 		warnings = append(warnings, "shared port: "+s+
 			": they share its bandwidth, and frames between them may never have been on a wire")
 	}
@@ -82,14 +82,14 @@ func resultWarnings(r *report.Report) []string {
 		return nil
 	}
 	var warnings []string
-	if !r.Result.Confirmed {
+	if !r.Answer.Confirmed {
 		words := "the rate was not held for a confirmation"
 		if d := report.PlanOf(r).Procedure.Confirmation(); d > 0 {
 			words = "the rate was not held for the " + wording.Span(d) + " of the confirmation"
 		}
 		warnings = append(warnings, "not confirmed: "+words)
 	}
-	if r.Result.NonMonotonic {
+	if r.Answer.NonMonotonic {
 		warnings = append(warnings, "not monotonic: above the rate reported, at some higher load frames came back within the loss limit again")
 	}
 	return warnings
@@ -225,7 +225,7 @@ func windowWarnings(r *report.Report) []string {
 // outvotedWarnings say at which loads, the figure's or lower ones, some windows lost frames, and how many.
 func outvotedWarnings(r *report.Report) []string {
 	var warnings []string
-	for _, o := range r.Result.Outvoted {
+	for _, o := range r.Answer.Outvoted {
 		w := o.String()
 		for _, window := range r.Windows {
 			if len(o.Lossy) > 0 && window.Number == o.Lossy[0] && window.Reason != "" {

@@ -177,7 +177,7 @@ func (r reports) selected(ctx context.Context, text string) ([]history.Record, e
 // on them. The test's reason takes their place. What the runner saw of the fault stays in the Report, as
 // evidence.
 func withoutFigures(test *v1alpha1.LoadTest, r *report.Report) *report.Report {
-	if test == nil || test.Status.Result != nil || !r.Result.Measured {
+	if test == nil || test.Status.Result != nil || !r.Answer.Measured {
 		return r
 	}
 	end := endOf(test)
@@ -188,7 +188,7 @@ func withoutFigures(test *v1alpha1.LoadTest, r *report.Report) *report.Report {
 	stripped.Ending = report.Failed
 	stripped.Message = end.Reason + ": " + strings.TrimSuffix(end.Message, ".") +
 		": what the runner measured doesn't count"
-	stripped.Result, stripped.Verdict = report.Result{Reason: report.NotMeasured}, report.Verdict{}
+	stripped.Answer, stripped.Verdict = report.Answer{Reason: report.NotMeasured}, report.Verdict{}
 	for _, c := range r.Verdict.Criteria {
 		stripped.Verdict.Outcome = report.Undecided
 		stripped.Verdict.Criteria = append(stripped.Verdict.Criteria, report.CriterionResult{

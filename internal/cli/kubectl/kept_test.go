@@ -22,9 +22,9 @@ func TestWhatATestDoesNotPublishHasNoVerdict(t *testing.T) {
 		faulty := &v1alpha1.LoadTest{}
 		fault(faulty)
 		got := withoutFigures(faulty, r)
-		if got.Result.Measured || got.Result.Total != nil || got.Ending != report.Failed ||
+		if got.Answer.Measured || got.Answer.Total != nil || got.Ending != report.Failed ||
 			got.Message != "DUTFailed: out of memory: what the runner measured doesn't count" {
-			t.Errorf("%s: %+v", got.Message, got.Result)
+			t.Errorf("%s: %+v", got.Message, got.Answer)
 		}
 		if got.Verdict.Outcome != report.Undecided || len(got.Verdict.Criteria) != len(r.Verdict.Criteria) {
 			t.Errorf("%s is told as %+v", said, got.Verdict)
@@ -34,7 +34,7 @@ func TestWhatATestDoesNotPublishHasNoVerdict(t *testing.T) {
 				t.Errorf("%s is told as %+v", said, c)
 			}
 		}
-		if r.Verdict.Outcome != said || !r.Result.Measured {
+		if r.Verdict.Outcome != said || !r.Answer.Measured {
 			t.Errorf("the Report itself was changed: %+v", r.Verdict)
 		}
 		published, goesOn := faulty.DeepCopy(), &v1alpha1.LoadTest{}

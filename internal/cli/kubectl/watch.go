@@ -93,7 +93,7 @@ func printAll(o Options, format string, documents report.Documents, evidence boo
 		return nil
 	}
 	if format == "viz" { // its viewer would show a limit for a test that wasn't measured
-		if r := documents.Reports[0]; r.Ending == report.Failed && !r.Result.Measured {
+		if r := documents.Reports[0]; r.Ending == report.Failed && !r.Answer.Measured {
 			return exit.NotMeasured("viz: nothing is drawn of what was not measured: %s", r.Message)
 		}
 	}

@@ -16,12 +16,12 @@ import (
 // disturb has a run whose generator could send only so much.
 func disturb(m MeasuredSuite, name string, packets int64) {
 	run := m.Runs[name]
-	evidence, total := *run.Evidence, *run.Evidence.Result.Total
+	evidence, total := *run.Evidence, *run.Evidence.Answer.Total
 	total.Received.PacketsPerSecond = packets
-	evidence.Result.Saturated, evidence.Result.Reason, evidence.Result.Total = false, report.GeneratorLimited, &total
-	evidence.Result.Directions = slices.Clone(evidence.Result.Directions)
-	for i := range evidence.Result.Directions {
-		evidence.Result.Directions[i].Received.PacketsPerSecond = packets
+	evidence.Answer.Saturated, evidence.Answer.Reason, evidence.Answer.Total = false, report.GeneratorLimited, &total
+	evidence.Answer.Directions = slices.Clone(evidence.Answer.Directions)
+	for i := range evidence.Answer.Directions {
+		evidence.Answer.Directions[i].Received.PacketsPerSecond = packets
 	}
 	run.Evidence, run.Figures, run.Reason = &evidence, figures.TableFigures(&evidence), string(report.GeneratorLimited)
 	m.Runs[name] = run

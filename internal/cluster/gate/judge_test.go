@@ -69,18 +69,18 @@ func played(test *v1alpha1.LoadTest, packets int64) *report.Report {
 	}
 	flow := report.Flow{PacketsPerSecond: packets, Layer1BitsPerSecond: packets * 1000}
 	r := &report.Report{Version: report.Version, Plan: p, Ending: report.Completed,
-		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
+		Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
 			Resolution: units.One / 200, Total: &report.Sum{Received: flow}}}
 	if p.Sessions != nil {
-		r.Result = reporttest.Sessions(packets).Result
+		r.Answer = reporttest.Sessions(packets).Answer
 		return r
 	}
 	for _, d := range p.Directions {
-		r.Result.Directions = append(r.Result.Directions, report.Direction{From: d.From, To: d.To, Received: flow,
+		r.Answer.Directions = append(r.Answer.Directions, report.Direction{From: d.From, To: d.To, Received: flow,
 			Offered: flow, Quality: report.Good})
 	}
 	for _, o := range p.Observers { // the device is in softirqs for 5 µs with each frame
-		r.Result.Observed = append(r.Result.Observed, report.Observed{Observer: o.Name, Series: "time",
+		r.Answer.Observed = append(r.Answer.Observed, report.Observed{Observer: o.Name, Series: "time",
 			Of: report.AllProcessors, Unit: "s/s", Mean: new(float64(packets) * 5e-6), Unsure: 0.01})
 	}
 	return r
@@ -260,7 +260,7 @@ func TestJudge(t *testing.T) {
 		m := inTurns(t, 100_000, 5)
 		for name, run := range m.Runs {
 			if !strings.Contains(name, baselineValue) {
-				run.Evidence.Result.NotHeld, run.Evidence.Result.Reason = "link east went down 8s after traffic "+
+				run.Evidence.Answer.NotHeld, run.Evidence.Answer.Reason = "link east went down 8s after traffic "+
 					"began and stayed down", report.NotHeld
 			}
 		}
@@ -273,7 +273,7 @@ func TestJudge(t *testing.T) {
 		m := inTurns(t, 100_000, 6)
 		lastTest := suite.Expand(m.Suite).TestName(1, 6, 1)
 		run := m.Runs[lastTest]
-		run.Evidence.Result.Confirmed, run.Evidence.Plan.Procedure.Ramp.ConfirmDuration = false,
+		run.Evidence.Answer.Confirmed, run.Evidence.Plan.Procedure.Ramp.ConfirmDuration = false,
 			plan.Duration(time.Minute)
 		for _, stored := range m.Runs {
 			stored.Evidence.Plan.Procedure.Ramp.ConfirmDuration = plan.Duration(time.Minute)

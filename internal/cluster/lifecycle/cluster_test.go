@@ -369,7 +369,7 @@ func aReport(ending report.Ending, attempt int, finished time.Time) *report.Repo
 	r := &report.Report{
 		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{UID: theUID,
 			Attempt: attempt}}, Started: finished, Finished: finished, Ending: ending,
-		Result: report.Result{
+		Answer: report.Answer{
 			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
 			Message: "above 10.00 kpps frames are lost",
 			Directions: []report.Direction{{From: "west", To: "east", Intended: flow, Offered: flow, Received: flow},
@@ -383,7 +383,7 @@ func aReport(ending report.Ending, attempt int, finished time.Time) *report.Repo
 	switch ending {
 	case report.Completed:
 	case report.PathNotProven, report.Failed:
-		r.Result = report.Result{Reason: report.NotMeasured, Message: "nothing was measured"}
+		r.Answer = report.Answer{Reason: report.NotMeasured, Message: "nothing was measured"}
 		r.Message = "the path west→east isn't proven: 0 of 8 frames came back"
 		r.Verdict.Outcome = report.Undecided
 	default:

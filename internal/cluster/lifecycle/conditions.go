@@ -250,12 +250,12 @@ func verdictOf(e *ending) *statement {
 	switch {
 	case len(e.report.Verdict.Criteria) == 0:
 		unknown.reason, unknown.message = v1alpha1.ReasonNoCriteria, noFigureNoCriteria
-		if e.figures && e.report.Result.Measured {
+		if e.figures && e.report.Answer.Measured {
 			unknown.message = "spec.criteria is empty: there is a result, and no verdict"
 		}
 		return unknown
 	case e.reason != v1alpha1.ReasonMeasured || e.report.Ending != report.Completed || !e.figures ||
-		!e.report.Result.Measured:
+		!e.report.Answer.Measured:
 		unknown.message = "only a measurement that came to its own end, with a figure, is judged"
 		return unknown
 	case e.report.Verdict.Outcome == report.Passed:

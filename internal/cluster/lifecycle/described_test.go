@@ -30,7 +30,7 @@ func TestLoadTestsAsPeopleSeeThem(t *testing.T) {
 		},
 		"measured": func(w *world) {
 			w.finish(w.toRun(), report.Completed)
-			w.Report.Result.SetBy = []string{"west→east", "east→west"}
+			w.Report.Answer.SetBy = []string{"west→east", "east→west"}
 			w.pass(time.Minute)
 		},
 		"failed": func(w *world) {

@@ -63,13 +63,13 @@ func isFailure(reason string) bool {
 
 // endingOf is the end that a Report tells.
 func endingOf(r *report.Report) *ending {
-	message := cmp.Or(r.Message, r.Result.Message)
+	message := cmp.Or(r.Message, r.Answer.Message)
 	switch r.Ending {
 	case report.Completed:
-		if r.Result.Measured {
-			return &ending{reason: v1alpha1.ReasonMeasured, message: cmp.Or(r.Result.Message, "a figure was measured")}
+		if r.Answer.Measured {
+			return &ending{reason: v1alpha1.ReasonMeasured, message: cmp.Or(r.Answer.Message, "a figure was measured")}
 		}
-		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(r.Result.Message,
+		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(r.Answer.Message,
 			"the run was carried out, and nothing can be said")}
 	case report.Interrupted:
 		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(message, "the run was interrupted")}

@@ -25,7 +25,7 @@ func goodLives() []life {
 		{"nothing measured", reference, func(w *world) {
 			r := w.toRun()
 			w.finish(r, report.Completed)
-			w.Report.Result = report.Result{Reason: report.NoCleanLoad, Message: "even the lowest step lost frames"}
+			w.Report.Answer = report.Answer{Reason: report.NoCleanLoad, Message: "even the lowest step lost frames"}
 			w.Report.Verdict.Outcome = report.Undecided
 			w.settle()
 		}},

@@ -27,7 +27,7 @@ func TestNoStatusSaysWhatAHostileRunnerWantsItTo(t *testing.T) {
 		for i := range w.Report.Verdict.Criteria {
 			sanitizetest.Fill(reflect.ValueOf(&w.Report.Verdict.Criteria[i]), from, "Outcome")
 		}
-		w.Report.Result.Message, w.Report.Message = sanitizetest.Words[from], sanitizetest.Words[from]
+		w.Report.Answer.Message, w.Report.Message = sanitizetest.Words[from], sanitizetest.Words[from]
 		w.settle()
 		checkTexts(t, w)
 	}

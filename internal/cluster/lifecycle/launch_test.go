@@ -55,7 +55,7 @@ func TestWhatATestIsComparedWithTravelsWithItsPlan(t *testing.T) {
 	w.baseline = lifecycle.Baseline{Sources: []lifecycle.BaselineSource{
 		{Name: "main-report", Digest: "sha256:1",
 			Report: &report.Report{Plan: &plan.Plan{Test: plan.Test{Name: "main"}}, Ending: report.Completed,
-				Result: report.Result{Measured: true}}},
+				Answer: report.Answer{Measured: true}}},
 		{Name: "other-report", Fault: "there is no such ConfigMap"},
 	}}
 	b := compared(t, w)

@@ -99,7 +99,7 @@ func (l *loss) graceAfterRun(grace time.Duration) time.Time {
 // to the end. Nil means that there is no doubt. A silent generator raises no doubt, since the runner talked to it to
 // the end, or reports that it couldn't.
 func (l *loss) doubt() *fault {
-	if r := l.report.believed(); r == nil || !r.Result.Measured || forwardedToTheEnd(r) {
+	if r := l.report.believed(); r == nil || !r.Answer.Measured || forwardedToTheEnd(r) {
 		return nil
 	}
 	for _, f := range l.faults.list() {

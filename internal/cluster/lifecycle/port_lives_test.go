@@ -202,7 +202,7 @@ func portLives() []life {
 		{"both links on one port and allowed", withLines(functions, "sharedPort: Allowed"), func(w *world) {
 			r := w.runOn(ports{[2]string{"0000:3b:00.0", "0000:3b:00.0"}, separatePorts.dut})
 			w.finish(r, report.Completed)
-			w.Report.Result.SharedPorts = []string{"port 0000:3b:00.0 of node rack-1 is behind link west of pod " +
+			w.Report.Answer.SharedPorts = []string{"port 0000:3b:00.0 of node rack-1 is behind link west of pod " +
 				"vpp-1-generator-0, link east of pod vpp-1-generator-0"}
 			w.settle()
 		}},

@@ -13,18 +13,18 @@ import (
 // refuse a larger status.
 func resultOf(r *report.Report) *v1alpha1.Result {
 	result := &v1alpha1.Result{
-		Reason:  wording.Limited(string(r.Result.Reason), 64),
-		Claim:   claimOf(&r.Result),
+		Reason:  wording.Limited(string(r.Answer.Reason), 64),
+		Claim:   claimOf(&r.Answer),
 		Latency: wording.Limited(figures.LatencySummary(r), 128),
 	}
-	if len(r.Result.SetBy) < len(r.Result.Directions) {
-		for _, name := range r.Result.SetBy {
+	if len(r.Answer.SetBy) < len(r.Answer.Directions) {
+		for _, name := range r.Answer.SetBy {
 			if d := directionOf(name); d != nil && len(result.LimitedBy) < maxDirections {
 				result.LimitedBy = append(result.LimitedBy, *d)
 			}
 		}
 	}
-	for _, f := range slices.Concat(answerOf(r), curveOf(r.Result.Figures), goalsOf(r)) {
+	for _, f := range slices.Concat(answerOf(r), curveOf(r.Answer.Figures), goalsOf(r)) {
 		if len(result.Figures) < maxFigures {
 			result.Figures = append(result.Figures, figureOf(f))
 		}
@@ -33,7 +33,7 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 }
 
 // claimOf is how far a result's figures go.
-func claimOf(r *report.Result) v1alpha1.Claim {
+func claimOf(r *report.Answer) v1alpha1.Claim {
 	claim := v1alpha1.Claim{Saturated: r.Saturated, Confirmed: r.Confirmed, LowerBound: r.Measured && r.LowerBound()}
 	if r.Resolution > 0 {
 		claim.Resolution = wording.Ratio(r.Resolution)
@@ -89,7 +89,7 @@ var (
 // answerOf are the answer's figures, those of all directions together first. A search for several goals has them by
 // goal. The schema allows few enough directions for all of them to fit.
 func answerOf(r *report.Report) []report.Figure {
-	if len(r.Result.Goals) > 0 {
+	if len(r.Answer.Goals) > 0 {
 		return nil
 	}
 	var totals, directions []report.Figure
@@ -126,7 +126,7 @@ var goalMetrics = []report.Metric{figures.PacketsPerSecond, figures.Layer1BitsPe
 // goalsOf is what all directions together carried by each goal of a search. The schema allows few enough goals
 // for all of them to fit.
 func goalsOf(r *report.Report) (goals []report.Figure) {
-	if len(r.Result.Goals) == 0 {
+	if len(r.Answer.Goals) == 0 {
 		return nil
 	}
 	for _, f := range figures.Of(r) {

@@ -9,7 +9,7 @@ import (
 
 // BenchmarkAStatusWrite is what a Report costs on its way into a status, for the result and its JSON.
 func BenchmarkAStatusWrite(b *testing.B) {
-	r := &report.Report{Result: report.Result{Measured: true, Saturated: true, Confirmed: true,
+	r := &report.Report{Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true,
 		Reason: report.LossAboveLimit, Message: "window 12 at 50 % of the target was clean", Resolution: 5_000_000,
 		Directions: []report.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}, Total: &report.Sum{},
 		MaxReceived: &report.Sum{}}}

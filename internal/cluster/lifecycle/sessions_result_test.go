@@ -35,7 +35,7 @@ func TestAStatusHasOfSessionsWhatIsAFigure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := reporttest.Sessions(46_500_000)
-			c.change(r.Result.Directions[0].Sessions)
+			c.change(r.Answer.Directions[0].Sessions)
 			of := map[v1alpha1.FlowDirection]map[string]string{}
 			for _, f := range resultOf(r).Figures {
 				direction := v1alpha1.FlowDirection{}

@@ -110,7 +110,7 @@ func (w *world) toSilence(node int) (runner string) {
 // comesBack lets frames come back in the Report's last window.
 func (w *world) comesBack(packetsPerSecond int64) {
 	window := report.Window{Number: 9}
-	for _, d := range w.Report.Result.Directions {
+	for _, d := range w.Report.Answer.Directions {
 		d.Received.PacketsPerSecond = packetsPerSecond
 		window.Directions = append(window.Directions, d)
 	}

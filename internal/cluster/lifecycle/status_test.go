@@ -17,11 +17,11 @@ func TestResultAsMeasured(t *testing.T) {
 	w := newWorld(t, reference)
 	r := w.toRun()
 	w.finish(r, report.Completed)
-	w.Report.Result.Resolution = 5000
-	w.Report.Result.SetBy = []string{"west→east"}
-	w.Report.Result.Directions[0].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true,
+	w.Report.Answer.Resolution = 5000
+	w.Report.Answer.SetBy = []string{"west→east"}
+	w.Report.Answer.Directions[0].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true,
 		Confirmed: true, Window: 7, Lossy: 9, Resolution: 5_000_000}
-	w.Report.Result.Directions[1].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true,
+	w.Report.Answer.Directions[1].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true,
 		Window: 7}
 	w.settle()
 	west, east := &v1alpha1.FlowDirection{From: "west", To: "east"}, &v1alpha1.FlowDirection{From: "east", To: "west"}

@@ -222,8 +222,8 @@ func (rs *cellResults) capacityIn(calibration int) *capacity {
 	}
 	rates := map[string][]*report.Figures{}
 	for _, k := range rs.evidence(calibration) {
-		if k.Report.Result.Measured {
-			for _, d := range k.Report.Result.Directions {
+		if k.Report.Answer.Measured {
+			for _, d := range k.Report.Answer.Directions {
 				rates[d.Name()] = append(rates[d.Name()],
 					&report.Figures{PacketsPerSecond: d.Received.PacketsPerSecond})
 			}
@@ -247,7 +247,7 @@ func (c *capacity) reached(packetsPerSecond, limit int64) bool {
 }
 
 // nearDirections are the directions of a result in which the generators may be the limit.
-func (c *capacity) nearDirections(r *report.Result) (names []string) {
+func (c *capacity) nearDirections(r *report.Answer) (names []string) {
 	if !r.Measured {
 		return nil
 	}
@@ -267,10 +267,10 @@ func (c *capacity) mark(document *report.Report) *report.Report {
 		return document
 	}
 	marked := *document
-	marked.Result.NearGenerators, marked.Result.Goals = c.nearDirections(&document.Result),
-		slices.Clone(document.Result.Goals)
-	for i := range marked.Result.Goals {
-		g := &marked.Result.Goals[i].Result
+	marked.Answer.NearGenerators, marked.Answer.Goals = c.nearDirections(&document.Answer),
+		slices.Clone(document.Answer.Goals)
+	for i := range marked.Answer.Goals {
+		g := &marked.Answer.Goals[i].Answer
 		g.NearGenerators = c.nearDirections(g)
 	}
 	return &marked
@@ -284,7 +284,7 @@ func (c *capacity) nearInAny(runs []analysis.KeptReport, goal string) (names []s
 		if !ok {
 			continue
 		}
-		for _, name := range r.Result.NearGenerators {
+		for _, name := range r.Answer.NearGenerators {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}

@@ -137,8 +137,8 @@ func TestNothingFailsNearTheGeneratorsOwn(t *testing.T) {
 func inDirections(name string, forward, backward int64) *report.Report {
 	r := figureOf(name, forward)
 	reverse := report.Flow{PacketsPerSecond: backward, Layer1BitsPerSecond: backward * 672}
-	r.Result.Directions = append(r.Result.Directions, report.Direction{From: "east", To: "west", Received: reverse})
-	r.Result.Total.Received = report.Flow{PacketsPerSecond: forward + backward, Layer1BitsPerSecond: (forward +
+	r.Answer.Directions = append(r.Answer.Directions, report.Direction{From: "east", To: "west", Received: reverse})
+	r.Answer.Total.Received = report.Flow{PacketsPerSecond: forward + backward, Layer1BitsPerSecond: (forward +
 		backward) * 672}
 	return r
 }
@@ -193,7 +193,7 @@ func TestACriterionIsOpenInTheDirectionThatTheGeneratorsLimit(t *testing.T) {
 				return inDirections(test, 1000, 1000)
 			}
 			r := inDirections(test, forward, backward)
-			r.Result.Directions[0].LossRatio, r.Result.Directions[0].LossRatioMin = lost, lost
+			r.Answer.Directions[0].LossRatio, r.Answer.Directions[0].LossRatioMin = lost, lost
 			return r
 		})
 	}
@@ -240,8 +240,8 @@ criteria:
 		r := inDirections(test, 1000, 1000)
 		if !strings.Contains(cell, "generator") {
 			r = inDirections(test, 500, 500)
-			r.Result.Goals = []report.GoalResult{{Name: "NDR", Result: r.Result},
-				{Name: "PDR", Result: inDirections(test, 950, 950).Result}}
+			r.Answer.Goals = []report.GoalAnswer{{Name: "NDR", Answer: r.Answer},
+				{Name: "PDR", Answer: inDirections(test, 950, 950).Answer}}
 		}
 		return r
 	})

@@ -221,7 +221,7 @@ func TestAMedianOfWhatIsNotConfirmedSaysSo(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(w.tests)) {
 		w.end(name)
 		r := reportOf(w.tests[name])
-		r.Plan.Procedure.Ramp.ConfirmDuration, r.Result.Confirmed = plan.Duration(time.Minute), i > 0
+		r.Plan.Procedure.Ramp.ConfirmDuration, r.Answer.Confirmed = plan.Duration(time.Minute), i > 0
 		w.runs[name] = RunOf(w.tests[name], int32(i+1), 1, r, "")
 	}
 	w.pass()

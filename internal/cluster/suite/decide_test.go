@@ -308,7 +308,7 @@ func TestASuiteThatIsBeingDeletedIsLetBe(t *testing.T) {
 func TestCellsAreJudged(t *testing.T) {
 	judge := func(_ []plan.Criterion, runs []*report.Report) report.Verdict {
 		outcome := report.Passed
-		if runs[0].Result.Total.Received.PacketsPerSecond%2 == 0 {
+		if runs[0].Answer.Total.Received.PacketsPerSecond%2 == 0 {
 			outcome = report.DidFail
 		}
 		return report.Verdict{Outcome: outcome, Criteria: []report.CriterionResult{{Name: "odd", Outcome: outcome,

@@ -100,7 +100,7 @@ func Disturbed(runs []*report.Report) (index int, reason string) {
 	var measured []measuredRun
 	for i, r := range runs {
 		if f := figures.TableFigures(r); f != nil && r.Ending == report.Completed {
-			limited := generatorWasTheLimit(f, string(r.Result.Reason), r)
+			limited := generatorWasTheLimit(f, string(r.Answer.Reason), r)
 			measured = append(measured, measuredRun{repetition: i, figures: f, limited: limited, weak: limited,
 				unsure: f.Unconfirmed > 0})
 		}

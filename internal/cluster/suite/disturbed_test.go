@@ -30,13 +30,13 @@ func runsOf(t *testing.T, figures string) (reports []*report.Report) {
 		r.Plan.Procedure.Ramp.ConfirmDuration = plan.Duration(time.Second)
 		switch strings.TrimSuffix(text, number) {
 		case "≥":
-			r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited
+			r.Answer.Saturated, r.Answer.Reason = false, report.GeneratorLimited
 		case "^":
-			r.Result.Saturated, r.Result.Reason = false, report.MachineLimited
+			r.Answer.Saturated, r.Answer.Reason = false, report.MachineLimited
 		case ">":
-			r.Result.Saturated, r.Result.Reason = false, report.TargetReached
+			r.Answer.Saturated, r.Answer.Reason = false, report.TargetReached
 		case "~":
-			r.Result.Confirmed = false
+			r.Answer.Confirmed = false
 		case "-":
 			r.Ending = report.Failed
 		}
@@ -343,7 +343,7 @@ func TestAReplacedRunIsNoPartOfAnything(t *testing.T) {
 			t.Errorf("there are %d runs", runs)
 		}
 		for i := range runs {
-			if !found(i).Result.Saturated {
+			if !found(i).Answer.Saturated {
 				t.Errorf("run %d is the one that was replaced", i)
 			}
 		}

@@ -10,12 +10,12 @@ import (
 // searched is the run of a search for NDR and PDR. A PDR of 0 means that no load met it.
 func searched(test string, ndr, pdr int64) Run {
 	r := reporttest.Measured(reporttest.Limited(ndr))
-	goals := []report.GoalResult{{Name: "NDR", Result: r.Result},
-		{Name: "PDR", Result: report.Result{Reason: report.Inconclusive}}}
+	goals := []report.GoalAnswer{{Name: "NDR", Answer: r.Answer},
+		{Name: "PDR", Answer: report.Answer{Reason: report.Inconclusive}}}
 	if pdr > 0 {
-		goals[1].Result = reporttest.Measured(reporttest.Limited(pdr)).Result
+		goals[1].Answer = reporttest.Measured(reporttest.Limited(pdr)).Answer
 	}
-	r.Result.Goals = goals
+	r.Answer.Goals = goals
 	return LocalRun(Wanted{Name: test, Repetition: 1, Try: 1}, r, "sha256:0f")
 }
 
@@ -39,7 +39,7 @@ func TestACellHasTheMediansOfEachGoal(t *testing.T) {
 
 func TestARunOfOneGoalHasNoMore(t *testing.T) {
 	r := reporttest.Measured()
-	r.Result.Goals = []report.GoalResult{{Name: "NDR", Result: r.Result}}
+	r.Answer.Goals = []report.GoalAnswer{{Name: "NDR", Answer: r.Answer}}
 	if run := LocalRun(Wanted{Name: "a", Repetition: 1, Try: 1}, r, "sha256:0f"); run.Goals != nil ||
 		run.Figures == nil {
 		t.Errorf("%+v", run.Goals)

@@ -89,13 +89,13 @@ func LocalRun(w Wanted, r *report.Report, digest string) Run {
 	run := Run{Ended: string(r.Ending), SuiteRun: report.SuiteRun{
 		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Report: digest, Started: r.Started.UTC(),
 		Finished: r.Finished.UTC(),
-		Reason:   string(r.Ending), Message: wording.Limited(cmp.Or(r.Message, r.Result.Message), maxMessage),
+		Reason:   string(r.Ending), Message: wording.Limited(cmp.Or(r.Message, r.Answer.Message), maxMessage),
 	}}
 	if r.Ending != report.Completed {
 		return run
 	}
 	run.Ended, run.Reason = v1alpha1.ReasonNotMeasured, v1alpha1.ReasonNotMeasured
-	if r.Result.Measured {
+	if r.Answer.Measured {
 		run.Ended, run.Reason = v1alpha1.ReasonMeasured, v1alpha1.ReasonMeasured
 	}
 	run.fillFrom(r)
@@ -114,8 +114,8 @@ func FailedLocalRun(w Wanted, reason string, now time.Time) Run {
 // fillFrom fills in the result from the Report of a test that came to its own end.
 func (r *Run) fillFrom(document *report.Report) {
 	r.Plan, r.Evidence, r.Images = document.Plan.Method(), evidence(document), report.ImagesOf(document)
-	if document.Result.Reason != "" {
-		r.Reason, r.Message = string(document.Result.Reason), wording.Limited(document.Result.Message, maxMessage)
+	if document.Answer.Reason != "" {
+		r.Reason, r.Message = string(document.Answer.Reason), wording.Limited(document.Answer.Message, maxMessage)
 	}
 	if r.Ended == v1alpha1.ReasonMeasured && document.Ending == report.Completed {
 		r.Figures, r.Goals = figures.TableFigures(document), figures.TableFiguresByGoal(document)
@@ -130,12 +130,12 @@ func evidence(r *report.Report) *report.Report {
 	reduced := &report.Report{
 		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending,
 		Message:   wording.Limited(r.Message, maxMessage),
-		LineRates: r.LineRates, Environment: r.Environment, Result: r.Result,
+		LineRates: r.LineRates, Environment: r.Environment, Answer: r.Answer,
 		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, DUT: device, Links: p.Links,
 			Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure, Sending: p.Sending},
 	}
-	reduced.Result.Message, reduced.Result.Generators = wording.Limited(reduced.Result.Message, maxMessage), nil
-	if r.Result.Measured {
+	reduced.Answer.Message, reduced.Answer.Generators = wording.Limited(reduced.Answer.Message, maxMessage), nil
+	if r.Answer.Measured {
 		return reduced
 	}
 	if lowest := r.LowestLossy(); lowest != nil {
@@ -157,5 +157,5 @@ func (r *Run) repeatable() bool {
 // any load. A later try doesn't change that.
 func (r *Run) lostAtAnyLoad() bool {
 	return r.Evidence != nil && r.Evidence.Ending == report.Completed &&
-		r.Evidence.Result.Reason == report.NoCleanLoad && len(r.Evidence.Windows) > 0
+		r.Evidence.Answer.Reason == report.NoCleanLoad && len(r.Evidence.Windows) > 0
 }

@@ -24,7 +24,7 @@ func wordy(random *rand.Rand, name string) Run {
 		return string(text)
 	}
 	evidence := lossyAtAnyLoad()
-	evidence.Version, evidence.Message, evidence.Result.Message = report.Version, words(), words()
+	evidence.Version, evidence.Message, evidence.Answer.Message = report.Version, words(), words()
 	return Run{Ended: v1alpha1.ReasonDUTFailed, SuiteRun: report.SuiteRun{Test: name, Repetition: 1,
 		Reason: v1alpha1.ReasonDUTFailed, Message: words(), Evidence: evidence}}
 }
@@ -131,9 +131,9 @@ func underWay(t *testing.T) *world {
 func tenfold(run Run) Run {
 	figures, evidence := *run.Figures, *run.Evidence
 	figures.PacketsPerSecond *= 10
-	total := *evidence.Result.Total
+	total := *evidence.Answer.Total
 	total.Received.PacketsPerSecond *= 10
-	evidence.Result.Total = &total
+	evidence.Answer.Total = &total
 	run.Figures, run.Evidence = &figures, &evidence
 	return run
 }

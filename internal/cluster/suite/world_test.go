@@ -287,18 +287,18 @@ func (w *world) reportOf(t *v1alpha1.LoadTest) *report.Report {
 	if r != nil && w.sessions {
 		return reporttest.Sessions(46_500_000)
 	}
-	if r != nil && r.Result.Measured && w.found != nil {
-		r.Result.Total.Received.PacketsPerSecond = w.found(t.Name)
-		for i := range r.Result.Directions {
-			r.Result.Directions[i].Received.PacketsPerSecond = w.found(t.Name)
+	if r != nil && r.Answer.Measured && w.found != nil {
+		r.Answer.Total.Received.PacketsPerSecond = w.found(t.Name)
+		for i := range r.Answer.Directions {
+			r.Answer.Directions[i].Received.PacketsPerSecond = w.found(t.Name)
 		}
 	}
-	if r != nil && r.Result.Measured && w.away != nil && w.away(t.Name) {
-		r.Result.NotHeld, r.Result.Reason, r.Result.Saturated = "link east went down 8s after traffic began and "+
+	if r != nil && r.Answer.Measured && w.away != nil && w.away(t.Name) {
+		r.Answer.NotHeld, r.Answer.Reason, r.Answer.Saturated = "link east went down 8s after traffic began and "+
 			"stayed down", report.NotHeld, false
-		r.Result.Message = "Not held: link east went down"
+		r.Answer.Message = "Not held: link east went down"
 	}
-	if r == nil || !r.Result.Measured || w.bound == nil || w.bound(t.Name) == 0 {
+	if r == nil || !r.Answer.Measured || w.bound == nil || w.bound(t.Name) == 0 {
 		return r
 	}
 	return bounded(r, w.bound(t.Name))
@@ -306,10 +306,10 @@ func (w *world) reportOf(t *v1alpha1.LoadTest) *report.Report {
 
 // bounded is a Report whose generator could send no more than that.
 func bounded(r *report.Report, packetsPerSecond int64) *report.Report {
-	r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited
-	r.Result.Total.Received.PacketsPerSecond = packetsPerSecond
-	for i := range r.Result.Directions {
-		r.Result.Directions[i].Received.PacketsPerSecond = packetsPerSecond
+	r.Answer.Saturated, r.Answer.Reason = false, report.GeneratorLimited
+	r.Answer.Total.Received.PacketsPerSecond = packetsPerSecond
+	for i := range r.Answer.Directions {
+		r.Answer.Directions[i].Received.PacketsPerSecond = packetsPerSecond
 	}
 	return r
 }
@@ -334,7 +334,7 @@ func reportOf(t *v1alpha1.LoadTest) *report.Report {
 	figures := report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672}
 	return &report.Report{
 		Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed,
-		Result: report.Result{Measured: true, Saturated: true, Reason: "LossAboveLimit",
+		Answer: report.Answer{Measured: true, Saturated: true, Reason: "LossAboveLimit",
 			Message: "frames were lost above it",
 			Directions: []report.Direction{{From: "west", To: "east", Received: figures,
 				LineRatePercent: units.Hundred / 2}},
@@ -346,7 +346,7 @@ func reportOf(t *v1alpha1.LoadTest) *report.Report {
 func lossyAtAnyLoad() *report.Report {
 	return &report.Report{
 		Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed,
-		Result: report.Result{Reason: report.NoCleanLoad, Message: "no window was clean"},
+		Answer: report.Answer{Reason: report.NoCleanLoad, Message: "no window was clean"},
 		Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100,
 			Directions: []report.Direction{
 				{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}},

@@ -15,7 +15,7 @@ import (
 
 func TestABaselineTravels(t *testing.T) {
 	want := report.Baseline{Kind: "LoadTest", Name: "main", Runs: []report.BaselineRun{{Test: "main", Report: "sha256:1", LineRates: []report.LineRate{{Link: "west", BitsPerSecond: 5, Source: "spec"}},
-		Result: report.Result{Measured: true, Saturated: true, Reason: report.LossAboveLimit, Directions: []report.Direction{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 9}}}}}}}
+		Answer: report.Answer{Measured: true, Saturated: true, Reason: report.LossAboveLimit, Directions: []report.Direction{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 9}}}}}}}
 	packed, err := delivery.EncodeBaseline(want)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 const KeyReport = "report.json.gz"
 
 // EncodeReport is the binary data and the annotations of the ConfigMap for a Report of this attempt. Where the
-// Report is too large for one, it thins samples first and windows after them, and a Note says so. Result, verdict
+// Report is too large for one, it thins samples first and windows after them, and a Note says so. Answer, verdict
 // and totals stay as they are. It doesn't change the Report itself. Final says that the run came to its own end.
 func EncodeReport(
 	r *report.Report, final bool, attempt int,

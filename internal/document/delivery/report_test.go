@@ -28,7 +28,7 @@ func aReport(samples, windows int) *report.Report {
 		r.Windows = append(r.Windows, report.Window{Number: i + 1, Reason: "w", Directions: []report.Direction{{Sent: count(), Returned: count(), Reason: fmt.Sprint("why ", noise.Int64())}}})
 	}
 	figure := report.Direction{From: "west", To: "east", Sent: count(), Reason: "the answer"}
-	r.Result = report.Result{Measured: true, Window: windows - 1, Directions: []report.Direction{figure}, Total: &report.Sum{}, MaxReceived: &report.Sum{Window: windows}}
+	r.Answer = report.Answer{Measured: true, Window: windows - 1, Directions: []report.Direction{figure}, Total: &report.Sum{}, MaxReceived: &report.Sum{Window: windows}}
 	return r
 }
 

@@ -117,7 +117,7 @@ func TestADocumentTakesNoMoreMemoryThanItsSizeSays(t *testing.T) {
 	for name, packed := range map[string][]byte{
 		"windows":    bomb(t, head+`"windows":[`, "{},", "]}", 250<<10),
 		"generators": bomb(t, head+`"generators":[`, "{},", "]}", 250<<10),
-		"directions": bomb(t, head+`"result":{"directions":[{}`, `,{"limit":{},"limiter":{},"sessions":{}}`, "]}}", 3<<20),
+		"directions": bomb(t, head+`"answer":{"directions":[{}`, `,{"limit":{},"limiter":{},"sessions":{}}`, "]}}", 3<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
 			size, err := SizeOf(packed)

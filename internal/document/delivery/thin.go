@@ -52,7 +52,7 @@ func thin(r *report.Report) bool {
 	case hasEvidence(r):
 		r.Windows = withoutEvidence(r)
 	case hasPlots(r):
-		r.Result.Sections = slices.DeleteFunc(slices.Clone(r.Result.Sections), isPlot)
+		r.Answer.Sections = slices.DeleteFunc(slices.Clone(r.Answer.Sections), isPlot)
 	case hasDirectionWords(r):
 		r.Windows = withoutDirectionWords(r)
 	case len(r.Windows) > fewWindows:
@@ -94,12 +94,12 @@ func everySecond[E any](list []E, stays func(E) bool) []E {
 
 // needsWindow says that the result refers to this window.
 func needsWindow(r *report.Report, w report.Window) bool {
-	outvoted := slices.ContainsFunc(r.Result.Outvoted,
+	outvoted := slices.ContainsFunc(r.Answer.Outvoted,
 		func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
-	decisive := slices.ContainsFunc(r.Result.Directions,
+	decisive := slices.ContainsFunc(r.Answer.Directions,
 		func(d report.Direction) bool { return d.Limit != nil && d.Limit.Window == w.Number })
-	return outvoted || decisive || w.Phase == report.AtLoad || w.Number == r.Result.Window ||
-		r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
+	return outvoted || decisive || w.Phase == report.AtLoad || w.Number == r.Answer.Window ||
+		r.Answer.MaxReceived != nil && w.Number == r.Answer.MaxReceived.Window
 }
 
 // hasEvidence says that windows which the result doesn't refer to still have the data to judge them by another goal.
@@ -118,7 +118,7 @@ func withoutEvidence(r *report.Report) []report.Window {
 }
 
 // hasPlots says that some section of the result is a plot, of what windows and tables show, too.
-func hasPlots(r *report.Report) bool { return slices.ContainsFunc(r.Result.Sections, isPlot) }
+func hasPlots(r *report.Report) bool { return slices.ContainsFunc(r.Answer.Sections, isPlot) }
 
 func isPlot(s report.Section) bool { return s.Plot != nil }
 

@@ -58,7 +58,7 @@ func wide(samples, windows, notes int) *report.Report {
 	for range notes {
 		r.Notes = append(r.Notes, report.Note{Message: fmt.Sprint("note ", noise.Int64())})
 	}
-	r.Result = report.Result{Measured: true, Window: windows - 1, Total: &report.Sum{}, MaxReceived: &report.Sum{Window: windows},
+	r.Answer = report.Answer{Measured: true, Window: windows - 1, Total: &report.Sum{}, MaxReceived: &report.Sum{Window: windows},
 		Directions: []report.Direction{{From: "west", To: "east", Sent: count(), Reason: "the answer"}}}
 	return r
 }
@@ -96,7 +96,7 @@ func TestFit(t *testing.T) {
 			if !strings.Contains(note, tt.want) || strings.Contains(note, tt.lost) && tt.lost != "" {
 				t.Errorf("the last note is %q", note)
 			}
-			if marshal(t, got.Result) != marshal(t, r.Result) {
+			if marshal(t, got.Answer) != marshal(t, r.Answer) {
 				t.Error("the result was touched")
 			}
 			if !citedKept(got) {
@@ -111,14 +111,14 @@ func TestFit(t *testing.T) {
 			x := report.Number(strconv.Itoa(i * i))
 			plot.Points = append(plot.Points, report.PlotPoint{Window: i, X: x, Text: "window at " + string(x)})
 		}
-		r.Result.Sections = []report.Section{{Title: "a table", Table: &report.SectionTable{}}, {Title: "a plot", Plot: plot}}
+		r.Answer.Sections = []report.Section{{Title: "a table", Table: &report.SectionTable{}}, {Title: "a plot", Plot: plot}}
 		document, _, err := fit(r, 8<<10)
 		got := new(report.Report)
 		if err = cmp.Or(err, json.Unmarshal(document, got)); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(got.Result.Sections); n != 1 || got.Result.Sections[0].Table == nil ||
-			len(r.Result.Sections) != 2 || !strings.Contains(got.Notes[len(got.Notes)-1].Message, "no plots of sections") {
+		if n := len(got.Answer.Sections); n != 1 || got.Answer.Sections[0].Table == nil ||
+			len(r.Answer.Sections) != 2 || !strings.Contains(got.Notes[len(got.Notes)-1].Message, "no plots of sections") {
 			t.Errorf("%d sections: %+v", n, got.Notes)
 		}
 	})
@@ -171,7 +171,7 @@ func TestFit(t *testing.T) {
 }
 
 func TestAWindowThatWasOutvotedStays(t *testing.T) {
-	r := &report.Report{Result: report.Result{Window: 9, Outvoted: []report.Outvoted{{Lossy: []int{7}, Of: 3}}}}
+	r := &report.Report{Answer: report.Answer{Window: 9, Outvoted: []report.Outvoted{{Lossy: []int{7}, Of: 3}}}}
 	if !needsWindow(r, report.Window{Number: 7}) || needsWindow(r, report.Window{Number: 8}) {
 		t.Error("of windows 7 and 8 the result cites 7, which was outvoted")
 	}

@@ -32,7 +32,7 @@ type BaselineRun struct {
 	LineRates []LineRate `json:"lineRates,omitempty"`
 	// Environment is what it was measured in, or nil where unknown.
 	Environment *Environment `json:"environment,omitempty"`
-	Result      Result       `json:"result,omitzero"`
+	Answer      Answer       `json:"answer,omitzero"`
 }
 
 // String names it in a sentence, as in "LoadTest vpp-main".
@@ -54,8 +54,8 @@ func (b Baseline) ForGoal(name string) Baseline {
 	}
 	runs := slices.Clone(b.Runs)
 	for i := range runs {
-		goalReport, ok := (&Report{Result: runs[i].Result}).ForGoal(name)
-		runs[i].Result = goalReport.Result
+		goalReport, ok := (&Report{Answer: runs[i].Answer}).ForGoal(name)
+		runs[i].Answer = goalReport.Answer
 		if !ok && runs[i].Message == "" {
 			runs[i].Message = "it has no goal " + name
 		}

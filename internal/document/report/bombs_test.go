@@ -68,7 +68,7 @@ func TestAFileThatWasMadeToFillMemoryIsRefusedBeforeItIsDecoded(t *testing.T) {
 		"six million windows":             {packed(t, head+`"windows":[`, "{},", "]}", 18<<20), "more than 256 MiB of memory"},
 		"windows under another case":      {packed(t, head+`"WINDOWS":[`, "{},", "]}", 18<<20), "more than 256 MiB of memory"},
 		"windows behind an escape":        {packed(t, head+`"w\u0069ndows":[`, "{},", "]}", 18<<20), "more than 256 MiB of memory"},
-		"goals":                           {packed(t, head+`"result":{"goals":[`, "{},", "]}}", 4<<20), "more than 256 MiB of memory"},
+		"goals":                           {packed(t, head+`"answer":{"goals":[`, "{},", "]}}", 4<<20), "more than 256 MiB of memory"},
 		"runs of a baseline":              {packed(t, head+`"baseline":{"runs":[`, "{},", "]}}", 4<<20), "more than 256 MiB of memory"},
 		"lists in lists":                  {packed(t, head+`"windows":[`, `{"directions":[{},{},{}]},`, "]}", 18<<20), "more than 256 MiB of memory"},
 		"a member given again and again":  {packed(t, head, `"windows":[{}],"windows":null,`, `,"notes":[]}`, 40<<20), "two members \"windows\""},
@@ -126,7 +126,7 @@ func TestTheHeaviestDocumentsThatAreReadTakeNoMoreThanTheirBound(t *testing.T) {
 	}{
 		"windows":           {head + `"windows":[`, "{},", "{}]}", 300_000},
 		"windows with more": {head + `"windows":[`, `{"evidence":{},"disturbance":{"waits":[{}]}},`, "{}]}", 190_000},
-		"goals":             {head + `"result":{"goals":[`, `{},`, "{}]}}", 130_000},
+		"goals":             {head + `"answer":{"goals":[`, `{},`, "{}]}}", 130_000},
 		"samples":           {head + `"samples":[`, `{"directions":[]},`, "{}]}", 1_100_000},
 		"words":             {head + `"notes":[`, `{"text":"x"},`, "{}]}", 2_500_000},
 		"names":             {fmt.Sprintf(`{"version":%q,"ending":"Completed","plan":{"version":%q,"names":{`, report.Version, plan.Version), `"%d":"x",`, `"":""}}}`, 1_000_000},

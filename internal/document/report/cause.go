@@ -96,7 +96,7 @@ const (
 	LimitsTogether Detail = "LimitsTogether"
 )
 
-// Cause is what the windows show about a Result's Reason, as values that its sentence contains. A value that is zero
+// Cause is what the windows show about an Answer's Reason, as values that its sentence contains. A value that is zero
 // is unknown, or the sentence doesn't need it.
 type Cause struct {
 	Detail Detail `json:"detail,omitempty"`
@@ -128,7 +128,7 @@ type Cause struct {
 	Frames int64 `json:"frames,omitempty"`
 }
 
-// EvidenceRow is one observation behind a Result.
+// EvidenceRow is one observation behind an Answer.
 type EvidenceRow struct {
 	// Subject is what the row is about: "answer", "lossy load", "held", "link", "device", "limit".
 	Subject string `json:"subject"`
@@ -139,7 +139,7 @@ type EvidenceRow struct {
 }
 
 // EvidenceText is all evidence in one line.
-func (r Result) EvidenceText() string {
+func (r Answer) EvidenceText() string {
 	var texts []string
 	for _, e := range r.Evidence {
 		texts = append(texts, e.String())

@@ -55,8 +55,8 @@ type Direction struct {
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Quality         Quality       `json:"quality"`
 	Reason          string        `json:"reason"`
-	// Limit is what a search found of the direction by itself, in Result.Directions alone. Where it is nil, what the
-	// Result says of all directions holds for each.
+	// Limit is what a search found of the direction by itself, in Answer.Directions alone. Where it is nil, what the
+	// Answer says of all directions holds for each.
 	Limit *DirectionLimit `json:"limit,omitempty"`
 	// Limiter is what the Reference's own limit counted in the window, give or take a moment at the edges. It is
 	// nil where there is none, or it can't be asked.
@@ -74,12 +74,12 @@ type Direction struct {
 	// Burst is the burst that the direction sent, in a window of phase Burst alone. Received says nothing
 	// then. It is nil where the window isn't of bursts.
 	Burst *SentBurst `json:"burst,omitempty"`
-	// Own are the figures that the procedure finds of the direction beside its rates, in Result.Directions alone.
+	// Own are the figures that the procedure finds of the direction beside its rates, in Answer.Directions alone.
 	Own []OwnFigure `json:"own,omitempty"`
 	// LostToSending is how many frames of a load that was given were lost while a generator sent in bursts, or nobody
-	// saw how, in Result.Directions alone. The device might have forwarded these frames of an even load.
+	// saw how, in Answer.Directions alone. The device might have forwarded these frames of an even load.
 	LostToSending int64 `json:"lostToSending,omitempty"`
-	// Estimate is the direction's estimated load, in Result.Directions alone. It is nil where the procedure estimates
+	// Estimate is the direction's estimated load, in Answer.Directions alone. It is nil where the procedure estimates
 	// none.
 	Estimate *Estimate `json:"estimate,omitempty"`
 	// Sessions is what connections did, where traffic is sessions. Nothing above but the direction, Quality and

@@ -26,7 +26,7 @@ type Estimate struct {
 
 // EstimateOf is what may be claimed about a direction's estimated load. Near the generators' own limit no load is
 // known to be too much for the device. It is nil where the procedure estimates none.
-func (r Result) EstimateOf(d Direction) *Estimate {
+func (r Answer) EstimateOf(d Direction) *Estimate {
 	if d.Estimate == nil || len(r.NearGenerators) == 0 {
 		return d.Estimate
 	}
@@ -36,12 +36,12 @@ func (r Result) EstimateOf(d Direction) *Estimate {
 }
 
 // Estimated says that the result is of a procedure that estimates a load of each direction.
-func (r Result) Estimated() bool {
+func (r Answer) Estimated() bool {
 	return slices.ContainsFunc(r.Directions, func(d Direction) bool { return d.Estimate != nil })
 }
 
 // boundedAbove says that some direction's estimated load is known to be below a load that was offered.
-func (r Result) boundedAbove() bool {
+func (r Answer) boundedAbove() bool {
 	return slices.ContainsFunc(r.Directions, func(d Direction) bool {
 		return d.Estimate != nil && d.Estimate.High != ""
 	})

@@ -42,10 +42,10 @@ func (r *Report) ownExitCode() (code int, undecided bool) {
 		return ExitNotMeasured, false
 	case r.Verdict.Outcome == DidFail:
 		return ExitFailed, false
-	case !r.Result.Measured:
+	case !r.Answer.Measured:
 		return ExitNotMeasured, false
 	}
-	return ExitOK, r.Result.NotHeld != "" || len(r.Verdict.Criteria) > 0 && r.Verdict.Outcome != Passed
+	return ExitOK, r.Answer.NotHeld != "" || len(r.Verdict.Criteria) > 0 && r.Verdict.Outcome != Passed
 }
 
 // ExitCode is what a comparison ends with. A demand that isn't met counts more than others that are open.

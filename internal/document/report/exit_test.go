@@ -8,7 +8,7 @@ import (
 )
 
 func TestTheExitCodeOfAReport(t *testing.T) {
-	measured, failed := report.Result{Measured: true}, report.Verdict{Outcome: report.DidFail}
+	measured, failed := report.Answer{Measured: true}, report.Verdict{Outcome: report.DidFail}
 	judged := func(o report.Outcome) report.Verdict {
 		return report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Outcome: o}}}
 	}
@@ -16,20 +16,20 @@ func TestTheExitCodeOfAReport(t *testing.T) {
 		report report.Report
 		want   int
 	}{
-		"measured":                            {report.Report{Ending: report.Completed, Result: measured}, report.ExitOK},
-		"a criterion failed":                  {report.Report{Ending: report.Completed, Result: measured, Verdict: failed}, report.ExitFailed},
+		"measured":                            {report.Report{Ending: report.Completed, Answer: measured}, report.ExitOK},
+		"a criterion failed":                  {report.Report{Ending: report.Completed, Answer: measured, Verdict: failed}, report.ExitFailed},
 		"no clean window, criterion failed":   {report.Report{Ending: report.Completed, Verdict: failed}, report.ExitFailed},
-		"no criteria, so no verdict":          {report.Report{Ending: report.Completed, Result: measured, Verdict: report.Verdict{Outcome: report.Undecided}}, report.ExitOK},
-		"each criterion is met":               {report.Report{Ending: report.Completed, Result: measured, Verdict: judged(report.Passed)}, report.ExitOK},
-		"a criterion is undecided":            {report.Report{Ending: report.Completed, Result: measured, Verdict: judged(report.Undecided)}, report.ExitNotMeasured},
-		"not held, and no criteria":           {report.Report{Ending: report.Completed, Result: report.Result{Measured: true, NotHeld: "link west went down"}}, report.ExitNotMeasured},
-		"not held, and a criterion failed":    {report.Report{Ending: report.Completed, Result: report.Result{Measured: true, NotHeld: "link west went down"}, Verdict: failed}, report.ExitFailed},
-		"an outcome of a later version":       {report.Report{Ending: report.Completed, Result: measured, Verdict: judged("Parked")}, report.ExitNotMeasured},
+		"no criteria, so no verdict":          {report.Report{Ending: report.Completed, Answer: measured, Verdict: report.Verdict{Outcome: report.Undecided}}, report.ExitOK},
+		"each criterion is met":               {report.Report{Ending: report.Completed, Answer: measured, Verdict: judged(report.Passed)}, report.ExitOK},
+		"a criterion is undecided":            {report.Report{Ending: report.Completed, Answer: measured, Verdict: judged(report.Undecided)}, report.ExitNotMeasured},
+		"not held, and no criteria":           {report.Report{Ending: report.Completed, Answer: report.Answer{Measured: true, NotHeld: "link west went down"}}, report.ExitNotMeasured},
+		"not held, and a criterion failed":    {report.Report{Ending: report.Completed, Answer: report.Answer{Measured: true, NotHeld: "link west went down"}, Verdict: failed}, report.ExitFailed},
+		"an outcome of a later version":       {report.Report{Ending: report.Completed, Answer: measured, Verdict: judged("Parked")}, report.ExitNotMeasured},
 		"no figure":                           {report.Report{Ending: report.Completed}, report.ExitNotMeasured},
 		"path not proven":                     {report.Report{Ending: report.PathNotProven}, report.ExitNotMeasured},
-		"a generator was lost, judged anyway": {report.Report{Ending: report.GeneratorLost, Result: measured, Verdict: failed}, report.ExitNotMeasured},
+		"a generator was lost, judged anyway": {report.Report{Ending: report.GeneratorLost, Answer: measured, Verdict: failed}, report.ExitNotMeasured},
 		"interrupted":                         {report.Report{Ending: report.Interrupted, Verdict: failed}, report.ExitInterrupted},
-		"an ending of a later version":        {report.Report{Ending: "Parked", Result: measured}, report.ExitNotMeasured},
+		"an ending of a later version":        {report.Report{Ending: "Parked", Answer: measured}, report.ExitNotMeasured},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.report.ExitCode(); got != c.want {
@@ -43,7 +43,7 @@ func TestTheExitCodeOfAReport(t *testing.T) {
 // wasn't measured at all counts more than both.
 func TestTheExitCodeOfSeveral(t *testing.T) {
 	judged := func(o report.Outcome) *report.Report {
-		return &report.Report{Ending: report.Completed, Result: report.Result{Measured: true}, Verdict: report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Outcome: o}}}}
+		return &report.Report{Ending: report.Completed, Answer: report.Answer{Measured: true}, Verdict: report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Outcome: o}}}}
 	}
 	cell := func(o report.Outcome) *report.Suite {
 		return &report.Suite{Finished: time.Unix(1, 0), Cells: []report.SuiteCell{{Figures: &report.Figures{}, Verdict: &report.Verdict{Outcome: o}}}}

@@ -40,7 +40,7 @@ type Figure struct {
 	// Confirmed says that it was held as long as the procedure wants it held.
 	Confirmed bool `json:"confirmed,omitempty"`
 	// ShownFor is for how long the device was seen to do as much, where a bucket may have helped it
-	// (Result.ShownFor). It is 0 where nothing limits the figure in time.
+	// (Answer.ShownFor). It is 0 where nothing limits the figure in time.
 	ShownFor plan.Duration `json:"shownFor,omitempty"`
 	// Reason is why the figure is what it is, above all why it has no High.
 	Reason Reason `json:"reason,omitempty"`

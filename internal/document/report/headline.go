@@ -40,12 +40,12 @@ func NamedHeadline(r *Report) Headline {
 
 // HasFigure says whether there is anything to show as a result.
 func HasFigure(r *Report) bool {
-	return r.Result.Measured && r.Result.Total != nil && len(r.Result.Directions) > 0
+	return r.Answer.Measured && r.Answer.Total != nil && len(r.Answer.Directions) > 0
 }
 
 // Unconfirmed says that a longer window was to confirm the figures, but didn't, so nothing is claimed from them.
 func (r *Report) Unconfirmed() bool {
-	return r.LacksConfirmation(r.Result.Confirmed)
+	return r.LacksConfirmation(r.Answer.Confirmed)
 }
 
 // LacksConfirmation says whether a figure that is confirmed or not lacks the confirmation that its procedure asks
@@ -53,7 +53,7 @@ func (r *Report) Unconfirmed() bool {
 // held whole lacks it in any procedure. Directions that were measured one after another have a confirmation each.
 func (r *Report) LacksConfirmation(confirmed bool) bool {
 	return !confirmed &&
-		(PlanOf(r).Procedure.Confirmation() > 0 || r.Result.Estimated() || r.Result.NotHeld != "")
+		(PlanOf(r).Procedure.Confirmation() > 0 || r.Answer.Estimated() || r.Answer.NotHeld != "")
 }
 
 // Signed is a figure of the result with its sign, or that nothing was measured.

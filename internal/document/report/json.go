@@ -139,9 +139,9 @@ func (r *Report) check() error {
 		return fmt.Errorf("plan.version is %q, and this linerate reads %q", r.Plan.Version, plan.Version)
 	case r.Ending == "":
 		return errors.New("it doesn't say how the run ended")
-	case r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0):
+	case r.Answer.Measured && (r.Answer.Total == nil || len(r.Answer.Directions) == 0):
 		return errors.New("result.measured is true, and result.total or result.directions is missing")
-	case r.Result.Saturated && !r.Result.Measured:
+	case r.Answer.Saturated && !r.Answer.Measured:
 		return errors.New("result.saturated is true, and result.measured is not")
 	}
 	return cmp.Or(r.checkWindows(), r.checkSamples())

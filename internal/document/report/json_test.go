@@ -41,14 +41,14 @@ func TestReadReadsWhatJSONWrote(t *testing.T) {
 			t.Errorf("report %d came back changed", i+1)
 		}
 	}
-	if !reflect.DeepEqual(got[0].Result, want[0].Result) {
+	if !reflect.DeepEqual(got[0].Answer, want[0].Answer) {
 		t.Error("the result came back changed")
 	}
 }
 
 func TestTheDocumentIsPlainJSON(t *testing.T) {
 	var doc struct {
-		Result struct {
+		Answer struct {
 			Saturated  bool
 			Directions []struct {
 				Received        struct{ PacketsPerSecond int64 }
@@ -61,8 +61,8 @@ func TestTheDocumentIsPlainJSON(t *testing.T) {
 	if err := json.Unmarshal(document(t, r), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if !doc.Result.Saturated || doc.Result.Directions[0].Received.PacketsPerSecond != r.Result.Directions[0].Received.PacketsPerSecond || doc.Result.Directions[0].LossRatio != "0" {
-		t.Errorf("read %+v", doc.Result)
+	if !doc.Answer.Saturated || doc.Answer.Directions[0].Received.PacketsPerSecond != r.Answer.Directions[0].Received.PacketsPerSecond || doc.Answer.Directions[0].LossRatio != "0" {
+		t.Errorf("read %+v", doc.Answer)
 	}
 }
 
@@ -176,8 +176,8 @@ func TestSessionsWriteNoMemberOfFrames(t *testing.T) {
 		value any
 		want  []string
 	}{
-		"a direction": {r.Result.Directions[0], []string{"from", "quality", "reason", "sessions", "to"}},
-		"all":         {*r.Result.Total, []string{"sessions", "window"}},
+		"a direction": {r.Answer.Directions[0], []string{"from", "quality", "reason", "sessions", "to"}},
+		"all":         {*r.Answer.Total, []string{"sessions", "window"}},
 		"figures": {report.Figures{Runs: 5, GoodputBitsPerSecond: new(int64(93_000_000)), LowerBound: true, Unconfirmed: 1, Spread: &spread},
 			[]string{"goodputBitsPerSecond", "lowerBound", "runs", "spread", "unconfirmed"}},
 		"no goodput": {report.Figures{Runs: 2, GoodputBitsPerSecond: new(int64), Spread: &report.Spread{LowGoodputBitsPerSecond: new(int64), HighGoodputBitsPerSecond: new(int64)}}, []string{"goodputBitsPerSecond", "runs", "spread"}},
@@ -212,7 +212,7 @@ func TestSessionsWriteNoMemberOfFrames(t *testing.T) {
 			t.Errorf("a Report of sessions has %s", member)
 		}
 	}
-	if again, err := report.Read(&out); err != nil || !reflect.DeepEqual(again[0].Windows, r.Windows) || !reflect.DeepEqual(again[0].Result, r.Result) {
+	if again, err := report.Read(&out); err != nil || !reflect.DeepEqual(again[0].Windows, r.Windows) || !reflect.DeepEqual(again[0].Answer, r.Answer) {
 		t.Errorf("it reads back otherwise (%v)", err)
 	}
 }

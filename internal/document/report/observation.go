@@ -93,12 +93,12 @@ type VPPNode struct{ Observer, Name string }
 
 // ClocksPerPacket is what a packet took of each of VPP's nodes in the result's windows. It is empty where nobody
 // observed any.
-func (r Result) ClocksPerPacket() map[VPPNode]float64 { return r.perNode(plan.ClocksPerPacket) }
+func (r Answer) ClocksPerPacket() map[VPPNode]float64 { return r.perNode(plan.ClocksPerPacket) }
 
 // VectorsPerCall is how many packets each of VPP's nodes had at a time in the result's windows.
-func (r Result) VectorsPerCall() map[VPPNode]float64 { return r.perNode(plan.VectorsPerCall) }
+func (r Answer) VectorsPerCall() map[VPPNode]float64 { return r.perNode(plan.VectorsPerCall) }
 
-func (r Result) perNode(series string) map[VPPNode]float64 {
+func (r Answer) perNode(series string) map[VPPNode]float64 {
 	clocks := map[VPPNode]float64{}
 	for _, o := range r.Observed {
 		if o.Series == series && o.Mean != nil {

@@ -58,8 +58,8 @@ type Report struct {
 	// Untimed is why frames were sent without the time stamps that traffic.stamps asks for. It is empty where no
 	// stamps were asked for, or all frames had theirs.
 	Untimed []Untimed `json:"untimed,omitempty"`
-	Result  Result    `json:"result"`
-	// Figures are what the run claims, for readers of the document. They follow from Result, LineRates and Windows,
+	Answer  Answer    `json:"answer"`
+	// Figures are what the run claims, for readers of the document. They follow from Answer, LineRates and Windows,
 	// and linerate never reads them back.
 	Figures []Figure `json:"figures,omitempty"`
 	// Baseline is what relative criteria were judged against. It is nil where nothing was given.

@@ -35,7 +35,7 @@ type SectionCell struct {
 }
 
 // CellText is the text of a section's cell, as far as the result may claim it.
-func (r Result) CellText(c SectionCell) string {
+func (r Answer) CellText(c SectionCell) string {
 	if len(r.NearGenerators) > 0 && c.NearGenerators != "" {
 		return c.NearGenerators
 	}

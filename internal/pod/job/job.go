@@ -176,7 +176,7 @@ func runAndReport(ctx context.Context, stdout io.Writer, o Options, log *slog.Lo
 		return exit.NotMeasured("the run was interrupted; what it had measured is kept in ConfigMap %s/%s", o.Namespace,
 			o.Report)
 	}
-	log.Info("report written", "configmap", o.Report, "ending", r.Ending, "result", r.Result.Reason)
+	log.Info("report written", "configmap", o.Report, "ending", r.Ending, "result", r.Answer.Reason)
 	return nil
 }
 

@@ -82,7 +82,7 @@ func (j runnerJob) addDevice(r *report.Report) { r.Device = j.sites.Device }
 
 // MarkShared adds a note to the Report for each physical port that several links' ends shared.
 func MarkShared(r *report.Report, ports []string) {
-	r.Result.SharedPorts = ports
+	r.Answer.SharedPorts = ports
 	for _, s := range ports {
 		r.Notes = append(r.Notes, report.Note{Message: s +
 			"; spec.sharedPort allows it: the ends shared its bandwidth while this was measured"})

@@ -145,9 +145,9 @@ func TestAReportIsMarkedWhereEndsSharedAPort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var r report.Report
 			MarkShared(&r, ports)
-			if !slices.Equal(r.Result.SharedPorts, ports) || len(r.Notes) != len(ports) || len(ports) > 0 &&
+			if !slices.Equal(r.Answer.SharedPorts, ports) || len(r.Notes) != len(ports) || len(ports) > 0 &&
 				!strings.Contains(r.Notes[0].Message, sentence) {
-				t.Errorf("marked as %v, notes %v", r.Result.SharedPorts, r.Notes)
+				t.Errorf("marked as %v, notes %v", r.Answer.SharedPorts, r.Notes)
 			}
 		})
 	}

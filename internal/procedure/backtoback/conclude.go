@@ -16,9 +16,9 @@ import (
 
 // Conclude combines the searches of each direction. Window is the trial, whose rates are what the device forwards of
 // the bursts' rate.
-func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
+func (b BackToBack) Conclude(history []report.Window) procedure.Answer {
 	replayed := b.replay(history)
-	c := replayed.Conclusion()
+	c := replayed.Answer()
 	if replayed.trial == procedure.NoWindow {
 		return c
 	}

@@ -44,7 +44,7 @@ func (a Procedure) rate(main []report.Window) units.Ratio {
 	c := a.result.Conclude(main)
 	for _, g := range c.Goals {
 		if g.Name == a.plan.Of {
-			c = g.Conclusion
+			c = g.Answer
 		}
 	}
 	if c.Window == procedure.NoWindow {
@@ -149,7 +149,7 @@ func (a Procedure) Remaining(history []report.Window) time.Duration {
 }
 
 // Conclude is the procedure's own conclusion, with the trials of latency added.
-func (a Procedure) Conclude(history []report.Window) procedure.Conclusion {
+func (a Procedure) Conclude(history []report.Window) procedure.Answer {
 	main, trials := splitHistory(history)
 	c := a.result.Conclude(main)
 	rate := a.rate(main)

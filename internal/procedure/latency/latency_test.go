@@ -29,13 +29,13 @@ func (f found) Next(history []report.Window) procedure.Step {
 	return procedure.Step{Kind: procedure.Hold, Phase: report.Hold, Load: f.load}
 }
 
-func (f found) Conclude(history []report.Window) procedure.Conclusion {
-	c := procedure.Conclusion{Window: procedure.NoWindow, Finished: len(history) > 0}
+func (f found) Conclude(history []report.Window) procedure.Answer {
+	c := procedure.Answer{Window: procedure.NoWindow, Finished: len(history) > 0}
 	if len(history) > 0 && f.load > 0 {
 		c.Window = 0
 	}
 	for name, load := range f.goals {
-		g := procedure.GoalConclusion{Name: name, Conclusion: procedure.Unanswered()}
+		g := procedure.GoalAnswer{Name: name, Answer: procedure.Unanswered()}
 		if load > 0 {
 			g.Window = slices.IndexFunc(history, func(w report.Window) bool { return w.Load == load })
 		}

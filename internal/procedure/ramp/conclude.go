@@ -20,7 +20,7 @@ const stumble = units.One / 20
 const tolerated = 4
 
 // Conclude draws the conclusion from the windows measured so far.
-func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
+func (r Ramp) Conclude(history []report.Window) procedure.Answer {
 	m := replay(r.plan, history)
 	s := m.search
 	c := conclusion{rules: r.plan, measured: m.measured, bracket: &s.bracket, bucket: &s.bucket,
@@ -42,7 +42,7 @@ type conclusion struct {
 
 // draw finds the answer. It is the confirmed load, else the lower end, else a clean load that could not be judged when
 // held.
-func (c *conclusion) draw() procedure.Conclusion {
+func (c *conclusion) draw() procedure.Answer {
 	whole := procedure.Unanswered()
 	upper := c.bracket.upper
 	if upper != nil {

@@ -17,22 +17,22 @@ import (
 )
 
 // Conclude returns what the trials show of each goal. The first goal's conclusion is the whole's.
-func (s Search) Conclude(history []report.Window) procedure.Conclusion {
+func (s Search) Conclude(history []report.Window) procedure.Answer {
 	c := s.replay(history)
-	unanswered := c.Conclusion()
+	unanswered := c.Answer()
 	if len(c.trials) == 0 {
 		return unanswered
 	}
 	var clauses []string
-	var conclusions []procedure.GoalConclusion
+	var conclusions []procedure.GoalAnswer
 	verdicts := s.verdicts(&c, history)
 	for _, v := range verdicts {
-		g := procedure.GoalConclusion{Name: v.goal.Name, Conclusion: v.trialsConclusion()}
-		g.Sentence = v.sentence(g.Conclusion) + v.steadySentence()
-		v.concludeSteady(&g.Conclusion)
+		g := procedure.GoalAnswer{Name: v.goal.Name, Answer: v.trialsConclusion()}
+		g.Sentence = v.sentence(g.Answer) + v.steadySentence()
+		v.concludeSteady(&g.Answer)
 		conclusions, clauses = append(conclusions, g), append(clauses, g.Sentence)
 	}
-	whole := conclusions[0].Conclusion
+	whole := conclusions[0].Answer
 	whole.Goals, whole.Sentence, whole.Sections = conclusions, strings.Join(clauses, "; "), s.sections(verdicts, history)
 	whole.Finished, whole.Ending = unanswered.Finished, unanswered.Ending
 	return whole
@@ -59,7 +59,7 @@ func (s Search) verdicts(c *course, history []report.Window) (verdicts []verdict
 // trialsConclusion is the goal's conclusion from the trials alone. An answer is a limit only where each direction's own
 // loss bounds it. Frames that generators did not send, or lost themselves, make a bound in the reference's arithmetic,
 // but no bound of the device.
-func (v verdict) trialsConclusion() procedure.Conclusion {
+func (v verdict) trialsConclusion() procedure.Answer {
 	c := procedure.Unanswered()
 	if v.found.Upper != nil {
 		c.Lossy = v.worst(v.found.Upper)
@@ -143,10 +143,10 @@ const nearWidths = 4
 
 // concludeDirections decides for each direction whether its own loss bounds the answer, and for the whole what holds
 // for all directions.
-func (v verdict) concludeDirections(c *procedure.Conclusion) {
+func (v verdict) concludeDirections(c *procedure.Answer) {
 	answer := v.history[c.Window]
 	for i := range answer.Directions {
-		d := procedure.DirectionConclusion{Reason: v.reasonOfLowerBound(), Confirmed: true, Window: c.Window,
+		d := procedure.DirectionAnswer{Reason: v.reasonOfLowerBound(), Confirmed: true, Window: c.Window,
 			Lossy: procedure.NoWindow}
 		if upper := v.bySureLossOf(i).Upper; upper != nil && loadOf(upper.Load) > answer.Load {
 			d.Lossy = v.worstOf(upper, i)
@@ -162,7 +162,7 @@ func (v verdict) concludeDirections(c *procedure.Conclusion) {
 		c.Reason = report.Inconclusive
 		return
 	}
-	limits := slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated })
+	limits := slices.ContainsFunc(c.Directions, func(d procedure.DirectionAnswer) bool { return d.Saturated })
 	c.Saturated, c.Reason = true, report.LossAboveLimit
 	for i := range c.Directions {
 		d := &c.Directions[i]
@@ -242,7 +242,7 @@ func offeredLoad(w report.Window, direction int) units.Ratio {
 func width(lo, hi units.Ratio) units.Ratio { return units.RatioOf(int64(hi-lo), int64(hi)) }
 
 // sentence has a goal's bounds with the trials behind them.
-func (v verdict) sentence(c procedure.Conclusion) string {
+func (v verdict) sentence(c procedure.Answer) string {
 	text := v.goal.Name + ": "
 	lower, upper := v.found.Lower, v.found.Upper
 	switch {

@@ -25,7 +25,7 @@ func TestTheTableHasTheCriticalLoadOfEachDirection(t *testing.T) {
 		{Estimate: report.Estimate{LossRatio: 10_000, Low: "20000"}, Trials: 40, Sent: 4_000_000},
 	}
 	table := New(plan.Procedure{}).sections(nil, []direction{there("west", "east"), there("east", "west")}, loads)[0].Table
-	texts := func(result report.Result) (rows [][]string) {
+	texts := func(result report.Answer) (rows [][]string) {
 		for _, row := range table.Rows {
 			var cells []string
 			for _, c := range row {
@@ -40,14 +40,14 @@ func TestTheTableHasTheCriticalLoadOfEachDirection(t *testing.T) {
 			"4,000,000", "120"},
 		{"east→west", "0.00001", "–", "–", "≥20.00 kpps", "–", "–", "–", "40", "4,000,000", "0"},
 	}
-	if got := texts(report.Result{}); !reflect.DeepEqual(got, want) {
+	if got := texts(report.Answer{}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	if c := table.Rows[0][4]; c.Number != "9650" || c.Unit != "packets/s" {
 		t.Errorf("%+v", c)
 	}
 	want[0][2], want[0][3], want[0][4], want[0][5], want[0][6], want[0][7] = "–", "–", "≥9.65 kpps", "–", "–", "–"
-	if got := texts(report.Result{NearGenerators: []string{"west→east"}}); !reflect.DeepEqual(got, want) {
+	if got := texts(report.Answer{NearGenerators: []string{"west→east"}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("near the generators' limit %q\nwant %q", got, want)
 	}
 }

@@ -182,9 +182,9 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 
 // heldOnly lets no criterion pass on a load that was not held. A criterion that surely fails stays failed.
 func heldOnly(r *report.Report, result report.CriterionResult) report.CriterionResult {
-	if r.Result.NotHeld != "" && result.Outcome == report.Passed {
+	if r.Answer.NotHeld != "" && result.Outcome == report.Passed {
 		result.Outcome = report.Undecided
-		result.Message += ". " + cmp.Or(r.Result.Message, r.Result.NotHeld)
+		result.Message += ". " + cmp.Or(r.Answer.Message, r.Answer.NotHeld)
 	}
 	return result
 }
@@ -202,16 +202,16 @@ func worstOf(messages map[report.Outcome][]string) (report.Outcome, string) {
 // judgeWithoutFigure judges a run that has no figure, which passes nothing. Where even the lowest load lost frames,
 // a demand for more than that load fails.
 func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, string) {
-	if r.Result.NotHeld != "" {
-		return report.Undecided, cmp.Or(r.Result.Message, wording.NotMeasured)
+	if r.Answer.NotHeld != "" {
+		return report.Undecided, cmp.Or(r.Answer.Message, wording.NotMeasured)
 	}
-	if r.Result.Reason != report.NoCleanLoad || c.Metric != string(figures.PacketsPerSecond) || c.Min == "" {
-		return report.Undecided, cmp.Or(r.Result.Message, wording.NotMeasured)
+	if r.Answer.Reason != report.NoCleanLoad || c.Metric != string(figures.PacketsPerSecond) || c.Min == "" {
+		return report.Undecided, cmp.Or(r.Answer.Message, wording.NotMeasured)
 	}
 	minimum, err := decimal(c.Min)
 	lowest := r.LowestLossy()
 	if err != nil || lowest == nil {
-		return report.Undecided, cmp.Or(r.Result.Message, wording.NotMeasured)
+		return report.Undecided, cmp.Or(r.Answer.Message, wording.NotMeasured)
 	}
 	for _, d := range lowest.Directions {
 		if c.Direction != "Total" && d.Quality == report.Lossy &&
@@ -220,12 +220,12 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 				d.To, wording.PacketRate(d.Offered.PacketsPerSecond), c.Min)
 		}
 	}
-	return report.Undecided, cmp.Or(r.Result.Message, wording.NotMeasured)
+	return report.Undecided, cmp.Or(r.Answer.Message, wording.NotMeasured)
 }
 
 // noSuchLatency says why a Report has no latency of a criterion's load and frame size.
 func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
-	if !slices.ContainsFunc(r.Result.Figures,
+	if !slices.ContainsFunc(r.Answer.Figures,
 		func(f report.Figure) bool { return f.At != nil && *f.At == l.At }) {
 		return "the run has no trial at " + figures.AtText(l.At) + " (procedure.latency.loads)"
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // coarse is a search that left the truth between the figure and so much above it.
-func coarse(resolution string) func(*report.Result) {
-	return func(r *report.Result) {
+func coarse(resolution string) func(*report.Answer) {
+	return func(r *report.Answer) {
 		_ = r.Resolution.UnmarshalText([]byte(resolution))
 		for i := range r.Directions {
 			r.Directions[i].Received.PacketsPerSecond = 9810
@@ -66,7 +66,7 @@ func TestOnlyARunThatCameToItsOwnEndIsJudged(t *testing.T) {
 
 // at is a run of a device that forwards so many packets/s in each direction, resolved to a half percent.
 func at(pps int64, changes ...func(*report.Report)) *report.Report {
-	r := measured(func(result *report.Result) {
+	r := measured(func(result *report.Answer) {
 		result.Resolution = units.One / 200
 		for i := range result.Directions {
 			result.Directions[i].Received = report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: 1000 * pps, Layer2BitsPerSecond: 900 * pps}
@@ -90,7 +90,7 @@ func runs(pps ...int64) (all []*report.Report) {
 
 func TestSeveralRunsAreJudgedByTheirMedian(t *testing.T) {
 	lost := func(r *report.Report) { r.Ending, r.Message = report.GeneratorLost, "the generator went away" }
-	bound := func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited }
+	bound := func(r *report.Report) { r.Answer.Saturated, r.Answer.Reason = false, report.GeneratorLimited }
 	atLeast := plan.Criterion{Name: "it", Metric: "PacketsPerSecond", Min: "9900"}
 	tests := map[string]struct {
 		runs []*report.Report

@@ -55,20 +55,20 @@ func baselineRun(candidate Candidate, k KeptReport) report.BaselineRun {
 		return report.BaselineRun{Test: k.Name, Message: k.Name + ": " + k.Fault}
 	}
 	run := report.BaselineRun{Test: k.Report.Plan.Test.Name, Report: k.Digest, Started: k.Report.Started,
-		LineRates: k.Report.LineRates, Result: k.Report.Result,
+		LineRates: k.Report.LineRates, Answer: k.Report.Answer,
 		Environment: k.Report.Environment}
-	run.Result.Generators, run.Result.MaxReceived = nil, nil // nothing is compared of them
+	run.Answer.Generators, run.Answer.MaxReceived = nil, nil // nothing is compared of them
 	switch differences := candidate.differences(k); {
 	case len(differences) > 0:
 		run.Message = fmt.Sprintf("%s was measured in another way (first this test, then that run): %s", run.Test,
 			strings.Join(differences, "; "))
-	case k.Report.Ending == report.Completed && !k.Report.Result.Measured &&
-		slices.ContainsFunc(k.Report.Result.Figures,
+	case k.Report.Ending == report.Completed && !k.Report.Answer.Measured &&
+		slices.ContainsFunc(k.Report.Answer.Figures,
 			func(f report.Figure) bool { return f.At != nil && f.Window != 0 }):
 		// a baseline of latency alone is compared, as each criterion sees whether that is its figure
 	case comparison.Unfit(k.Report) != "":
 		run.Message = fmt.Sprintf("%s: %s", run.Test, comparison.Unfit(k.Report))
-	case !k.Report.Result.Measured:
+	case !k.Report.Answer.Measured:
 		run.Message = notMeasured(run)
 	}
 	return run
@@ -89,14 +89,14 @@ func WhyNoRunAnswers(b *report.Baseline, c plan.Criterion) (why string) {
 
 // whyUnanswered is why a run has no figure of this kind. It is empty where the run has one.
 func whyUnanswered(run report.BaselineRun, figure comparison.Figure) string {
-	if run.Message == "" && !figure.Answered(&report.Report{Result: run.Result}) {
+	if run.Message == "" && !figure.Answered(&report.Report{Answer: run.Answer}) {
 		return notMeasured(run)
 	}
 	return run.Message
 }
 
 func notMeasured(run report.BaselineRun) string {
-	return fmt.Sprintf("%s: %s", run.Test, run.Result.Message)
+	return fmt.Sprintf("%s: %s", run.Test, run.Answer.Message)
 }
 
 // differences are where the candidate and a run of the baseline are measured differently. Where there are none, the

@@ -17,7 +17,7 @@ func broken() *report.Report {
 		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Direction{
 			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}},
 			{From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}}}}}
-		r.Result = report.Result{Reason: report.NoCleanLoad, Message: "no window was clean"}
+		r.Answer = report.Answer{Reason: report.NoCleanLoad, Message: "no window was clean"}
 	})
 }
 

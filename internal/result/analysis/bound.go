@@ -95,7 +95,7 @@ func (f judgedFigure) metForGood(limit *big.Rat) (report.Outcome, string) {
 func (f judgedFigure) carriedTooLittle(limit *big.Rat) string {
 	var whole, later int64 // what came back, in the answer and at the other time
 	var contradiction *report.Contradiction
-	for _, d := range f.run.Result.Directions {
+	for _, d := range f.run.Answer.Directions {
 		if f.Direction != report.AllDirections && f.Direction != d.Name() {
 			continue
 		}
@@ -122,7 +122,7 @@ func (f judgedFigure) carriedTooLittle(limit *big.Rat) string {
 // onlyAfterPauses says that trials alone found a limit, and that traffic without a pause neither bore it out nor
 // refuted it. A bucket may have carried the trials.
 func (f judgedFigure) onlyAfterPauses() bool {
-	return f.ShownFor > 0 && f.run.Result.Saturated && len(f.run.Contradictions) == 0 &&
+	return f.ShownFor > 0 && f.run.Answer.Saturated && len(f.run.Contradictions) == 0 &&
 		procedures.TraitsOf(report.PlanOf(f.run).Procedure).TriesAfterPauses
 }
 
@@ -163,7 +163,7 @@ func (f judgedFigure) mostResolved() *big.Rat {
 // foundApart says that the figure's directions were found one after another.
 func (f judgedFigure) foundApart() bool {
 	run, found := f.run.ForGoal(f.Goal)
-	return found && run.Result.FoundApart()
+	return found && run.Answer.FoundApart()
 }
 
 // resolved is how wide a figure's interval may be, as a share of its upper end, for the figure itself to count as
@@ -192,7 +192,7 @@ func (f judgedFigure) againstLatencyBound(limit *big.Rat, atLeast bool) (report.
 func (f judgedFigure) againstLossBound(limit *big.Rat, atLeast bool) (report.Outcome, string) {
 	met, missed := compareInterval(f.Low.Rat(), f.High.Rat(), limit, atLeast)
 	switch {
-	case missed && f.run.Result.Reason != report.NotHeld && lossIsCounted(f.run):
+	case missed && f.run.Answer.Reason != report.NotHeld && lossIsCounted(f.run):
 		// a device that was away for a while lost the frames of that time
 		return report.DidFail, ""
 	case f.run.LacksConfirmation(f.Confirmed):

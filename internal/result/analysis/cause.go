@@ -13,7 +13,7 @@ import (
 
 // causeOf is what the windows show about a result's reason. unchecked is what the procedure concluded before the whole
 // run was checked.
-func causeOf(r *report.Report, unchecked, c procedure.Conclusion, result report.Result) report.Cause {
+func causeOf(r *report.Report, unchecked, c procedure.Answer, result report.Answer) report.Cause {
 	switch c.Reason {
 	case report.NotHeld, report.DeviceLost:
 		return causeOfNotHeld(r, unchecked)
@@ -55,7 +55,7 @@ func causeOfNotMeasured(r *report.Report) report.Cause {
 }
 
 // causeOfBound is what kept an answer from being the device's limit.
-func causeOfBound(r *report.Report, c procedure.Conclusion) report.Cause {
+func causeOfBound(r *report.Report, c procedure.Answer) report.Cause {
 	w := r.Windows[c.Window]
 	switch c.Reason {
 	case report.GeneratorLimited:
@@ -80,7 +80,7 @@ func causeOfBound(r *report.Report, c procedure.Conclusion) report.Cause {
 }
 
 // causeOfInconclusive is why nothing is known about the loads above an answer.
-func causeOfInconclusive(r *report.Report, c procedure.Conclusion, w report.Window) report.Cause {
+func causeOfInconclusive(r *report.Report, c procedure.Answer, w report.Window) report.Cause {
 	lossy := func(o report.Window) bool { return o.Quality == report.Lossy }
 	o := windowAbove(r, w, report.Window.LostToDisturbance)
 	switch {
@@ -109,7 +109,7 @@ func causeOfUnproven(r *report.Report) report.Cause {
 }
 
 // causeOfNoCleanLoad is what was lost where the lowest load lost frames.
-func causeOfNoCleanLoad(r *report.Report, c procedure.Conclusion) report.Cause {
+func causeOfNoCleanLoad(r *report.Report, c procedure.Answer) report.Cause {
 	if cause := flatLossCause(r); cause.Detail != "" {
 		return cause
 	}
@@ -137,7 +137,7 @@ func flatLossCause(r *report.Report) report.Cause {
 }
 
 // causeOfContradiction is how the device carried less than an answer at another time.
-func causeOfContradiction(r *report.Report, result report.Result) report.Cause {
+func causeOfContradiction(r *report.Report, result report.Answer) report.Cause {
 	for _, c := range r.Contradictions {
 		limits := slices.ContainsFunc(result.Directions, c.Limits)
 		cause := report.Cause{Direction: c.Direction, PacketsPerSecond: c.Lost.ReceivedPacketsPerSecond}
@@ -161,7 +161,7 @@ func causeOfContradiction(r *report.Report, result report.Result) report.Cause {
 }
 
 // causeOfNotHeld is why the load was not measured whole, in the order of whyNotHeld.
-func causeOfNotHeld(r *report.Report, unchecked procedure.Conclusion) report.Cause {
+func causeOfNotHeld(r *report.Report, unchecked procedure.Answer) report.Cause {
 	for _, i := range r.Interruptions {
 		if i.Link == "" {
 			continue

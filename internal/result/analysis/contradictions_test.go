@@ -61,7 +61,7 @@ func TestWhatWindowsOfOneLoadSayOfEachOther(t *testing.T) {
 			if len(r.Contradictions) != 1 || r.Contradictions[0].Kind != c.kind || r.Contradictions[0].Burst.Packets != c.frames {
 				t.Fatalf("%+v", r.Contradictions)
 			}
-			if said := (report.Result{Evidence: contradictionEvidence(r)}).EvidenceText(); !strings.Contains(said, c.says) {
+			if said := (report.Answer{Evidence: contradictionEvidence(r)}).EvidenceText(); !strings.Contains(said, c.says) {
 				t.Error(said)
 			}
 		})

@@ -32,7 +32,7 @@ func searchedBoth(t *testing.T, device proceduretest.Paired) *report.Report {
 	}}
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: p, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}, Test: plan.Test{Name: "main"}}}
 	r.Windows, _ = proceduretest.CarryOutBoth(t, ramp.New(p), device)
-	r.Result = analysis.Result(r)
+	r.Answer = analysis.Answer(r)
 	return r
 }
 
@@ -49,7 +49,7 @@ func figureIn(t *testing.T, r *report.Report, direction string) report.Figure {
 
 func TestEachDirectionHasItsOwnLimit(t *testing.T) {
 	r := searched(t, 10_000, 4000)
-	result := r.Result
+	result := r.Answer
 	if result.Saturated || result.Reason != report.OtherDirection || !result.Measured || !result.Confirmed || fmt.Sprint(result.SetBy) != "[east→west]" {
 		t.Errorf("%+v", result)
 	}
@@ -79,7 +79,7 @@ func TestDirectionsThatLoseFramesInTurnsAreTold(t *testing.T) {
 		}
 		looks[asked[0]]++
 		return asked, received
-	}).Result
+	}).Answer
 	if result.Saturated || result.Reason != report.Inconclusive || strings.Contains(result.EvidenceText(), "could not be judged") ||
 		!strings.Contains(result.EvidenceText(), "directions: west→east is a lower bound: its own loss is shown at 11.00 kpps (window 12), east→west is a lower bound: no loss of its own is shown") {
 		t.Errorf("%+v", result)
@@ -89,8 +89,8 @@ func TestDirectionsThatLoseFramesInTurnsAreTold(t *testing.T) {
 func TestADeviceThatDoesTheSameBothWaysHasALimit(t *testing.T) {
 	r := searched(t, 10_000, 10_000)
 	total, west := figureIn(t, r, report.AllDirections), figureIn(t, r, "west→east")
-	if !r.Result.Saturated || r.Result.Reason != report.LossAboveLimit || len(r.Result.SetBy) != 2 || total.High.Float() < 20_000 || total.High.Float() > 20_100 || west.High.Float() < 10_000 || west.High.Float() > 10_050 {
-		t.Errorf("%s to %s, one way %s to %s: %+v", total.Low, total.High, west.Low, west.High, r.Result)
+	if !r.Answer.Saturated || r.Answer.Reason != report.LossAboveLimit || len(r.Answer.SetBy) != 2 || total.High.Float() < 20_000 || total.High.Float() > 20_100 || west.High.Float() < 10_000 || west.High.Float() > 10_050 {
+		t.Errorf("%s to %s, one way %s to %s: %+v", total.Low, total.High, west.Low, west.High, r.Answer)
 	}
 }
 

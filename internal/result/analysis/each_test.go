@@ -32,7 +32,7 @@ func oneByOne(t *testing.T, west, east float64, atOnce report.Quality) (all []*r
 				}
 			}
 		})
-		r.Result = analysis.Result(r)
+		r.Answer = analysis.Answer(r)
 		all = append(all, r)
 	}
 	return all
@@ -76,14 +76,14 @@ func TestADirectionsFigureIsComparedByItsOwnConfirmation(t *testing.T) {
 	}
 }
 
-func unconfirmedBack(r *report.Report) { r.Result.Directions[1].Limit.Confirmed = false }
+func unconfirmedBack(r *report.Report) { r.Answer.Directions[1].Limit.Confirmed = false }
 
 // What generators left out while all limits were held at once, the device may carry all the same: a demand that
 // lies between what came back and what the directions' own limits add up to is open.
 func TestWhatWasNotSentAtOnceFailsNoDemandForTheSum(t *testing.T) {
 	r := oneByOne(t, 10_000, 4000, report.Good)[0]
-	r.Result.Total.Received.PacketsPerSecond -= 70
-	total := r.Result.Total.Received.PacketsPerSecond
+	r.Answer.Total.Received.PacketsPerSecond -= 70
+	total := r.Answer.Total.Received.PacketsPerSecond
 	for least, want := range map[int64]report.Outcome{total: report.Passed, total + 60: report.Undecided, total + 200: report.DidFail} {
 		v := analysis.Judge([]plan.Criterion{{Metric: "PacketsPerSecond", Direction: "Total", Min: strconv.FormatInt(least, 10)}}, []*report.Report{r}, nil)
 		if v.Outcome != want {

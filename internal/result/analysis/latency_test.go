@@ -16,7 +16,7 @@ import (
 func took(nanoseconds int64, changes ...func(*report.Report)) *report.Report {
 	return at(10_000, append([]func(*report.Report){func(r *report.Report) {
 		w := report.Window{Number: 9, Phase: report.AtLoad, Load: units.One / 4}
-		for _, d := range r.Result.Directions {
+		for _, d := range r.Answer.Directions {
 			w.Directions = append(w.Directions, report.Direction{From: d.From, To: d.To,
 				Latency: []report.Latency{{FrameSize: 64, Frames: 500, Within: []report.Percentile{{Share: "p50", Nanoseconds: nanoseconds}, {Share: "p90", Nanoseconds: 17_179_869_184, Open: true}}}}})
 		}
@@ -29,12 +29,12 @@ func took(nanoseconds int64, changes ...func(*report.Report)) *report.Report {
 
 // withoutAnswer takes a search's answer to its first goal: latency is at the load of another.
 func withoutAnswer(r *report.Report) {
-	r.Result = report.Result{Figures: r.Result.Figures, Message: "no load was clean"}
+	r.Answer = report.Answer{Figures: r.Answer.Figures, Message: "no load was clean"}
 }
 
 func withoutTrial(r *report.Report) {
-	for i := range r.Result.Figures {
-		f := &r.Result.Figures[i]
+	for i := range r.Answer.Figures {
+		f := &r.Answer.Figures[i]
 		f.Window, f.Low, f.High, f.Missing = 0, "", "", "the run ended before the trial"
 	}
 }

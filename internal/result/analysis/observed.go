@@ -34,7 +34,7 @@ func judgeObserved(r *report.Report, c plan.Criterion) (report.Outcome, string) 
 func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []report.Observed, missing string) {
 	missing = fmt.Sprintf("the Report doesn't say what observer %s saw of %s in the result's windows", wanted.Observer,
 		wanted.Series)
-	for _, o := range r.Result.Observed {
+	for _, o := range r.Answer.Observed {
 		switch {
 		case o.Observer != wanted.Observer:
 		case o.Series == "":
@@ -57,7 +57,7 @@ func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []repor
 // meet a criterion and other machines show each. A criterion that some meet is not met by all.
 func machinesWithoutProcessors(r *report.Report, wanted plan.ObservedSeries,
 	found []report.Observed) (machines []report.Observed) {
-	for _, o := range r.Result.Observed {
+	for _, o := range r.Answer.Observed {
 		if o.Observer != wanted.Observer || o.Series != wanted.Series || !o.OfAll() || wanted.Of == plan.ObservedAll {
 			continue
 		}
@@ -122,14 +122,14 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 // reached.
 func whyMayBeMore(r *report.Report) string {
 	switch {
-	case r.Result.Reason == report.OtherDirection:
+	case r.Answer.Reason == report.OtherDirection:
 		return ", and one direction set the load of all, so it may be more where another one carries all it can"
-	case r.Result.Saturated && len(r.Result.NearGenerators) > 0:
+	case r.Answer.Saturated && len(r.Answer.NearGenerators) > 0:
 		return ", and the limit may be the generators', so it may be more at the device's own"
-	case !loadNotReached(r.Result.Reason):
+	case !loadNotReached(r.Answer.Reason):
 		return ""
 	case report.PlanOf(r).Sessions != nil:
-		return belowTheDevicesLimit(r.Result.Reason)
+		return belowTheDevicesLimit(r.Answer.Reason)
 	}
 	return ", and the load asked for was not reached, at which it may be more"
 }

@@ -70,7 +70,7 @@ func TestCriteriaOfWhatObserversSaw(t *testing.T) {
 		"a bound that is no number":                                  {two, cool("Each", "Mean", "", "much"), report.Undecided, `bound "much" is no decimal number`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := measured(func(result *report.Result) { result.Observed = c.seen })
+			r := measured(func(result *report.Answer) { result.Observed = c.seen })
 			r.Plan.Criteria = []plan.Criterion{c.criterion}
 			if v := analysis.Verdict(r); v.Outcome != c.want || !strings.Contains(v.Criteria[0].Message, c.says) {
 				t.Errorf("%+v\nwant %s: …%s…", v, c.want, c.says)
@@ -96,7 +96,7 @@ func TestCriteriaOfPower(t *testing.T) {
 		"not settled":   {unsettled, "value", "450", report.Undecided, "outlet: mean value of .1.3.6.1.4.1.318.7.4 is missing: it had not settled"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := measured(func(result *report.Result) { result.Observed = c.seen })
+			r := measured(func(result *report.Answer) { result.Observed = c.seen })
 			r.Plan.Criteria = []plan.Criterion{{Name: "power", Metric: "Observed", Direction: "Each", Max: c.most, Observed: &plan.ObservedSeries{Observer: "outlet", Series: c.series, Of: "Each", Statistic: "Mean"}}}
 			if v := analysis.Verdict(r); v.Outcome != c.want || !strings.Contains(v.Criteria[0].Message, c.says) {
 				t.Errorf("%+v\nwant %s: …%s…", v, c.want, c.says)
@@ -110,14 +110,14 @@ func TestWhatObserversSawBesideNoFigureIsNotJudged(t *testing.T) {
 		change func(*report.Report)
 		says   string
 	}{
-		"the figure isn't confirmed": {func(r *report.Report) { r.Result.Confirmed = false }, "at most 0.9 demanded, and the figure beside which it was seen is not confirmed"},
+		"the figure isn't confirmed": {func(r *report.Report) { r.Answer.Confirmed = false }, "at most 0.9 demanded, and the figure beside which it was seen is not confirmed"},
 		"the run was cut short":      {func(r *report.Report) { r.Ending, r.Message = report.Interrupted, "somebody pulled the plug" }, "somebody pulled the plug"},
 		"nothing was measured": {func(r *report.Report) {
-			r.Result = report.Result{Reason: report.NoCleanLoad, Message: "no window was clean"}
+			r.Answer = report.Answer{Reason: report.NoCleanLoad, Message: "no window was clean"}
 		}, "no window was clean"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := measured(func(result *report.Result) { result.Observed = []report.Observed{seen("processor 0", 0.5)} })
+			r := measured(func(result *report.Answer) { result.Observed = []report.Observed{seen("processor 0", 0.5)} })
 			r.Plan.Criteria = []plan.Criterion{cool("Each", "Mean", "", "0.9")}
 			c.change(r)
 			if v := analysis.Verdict(r); v.Outcome != report.Undecided || !strings.Contains(v.Criteria[0].Message, c.says) {
@@ -147,7 +147,7 @@ func TestWhatObserversSawAtLessLoadThanAskedFor(t *testing.T) {
 		"between both, by a weak generator":     {report.GeneratorLimited, "0.4", "0.9", report.Undecided, notReached},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := measured(func(result *report.Result) {
+			r := measured(func(result *report.Answer) {
 				result.Observed, result.Reason = []report.Observed{seen("processor 0", 0.5)}, c.reason
 				result.Saturated = c.reason == report.LossAboveLimit
 			})
@@ -180,7 +180,7 @@ func TestWhatObserversSawBesideSessionsOfWhichTheDeviceWasNotTheLimit(t *testing
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := transfers(transfer("west", "east", 0, 90))
-			r.Result.Observed, r.Result.Reason = []report.Observed{seen("processor 0", 0.5)}, c.reason
+			r.Answer.Observed, r.Answer.Reason = []report.Observed{seen("processor 0", 0.5)}, c.reason
 			r.Plan.Criteria = []plan.Criterion{cool("Each", "Mean", c.least, c.most)}
 			v := analysis.Verdict(r)
 			if v.Outcome != c.want || !strings.Contains(v.Criteria[0].Message, c.says) || strings.Contains(v.Criteria[0].Message, "asked for") {
@@ -193,7 +193,7 @@ func TestWhatObserversSawBesideSessionsOfWhichTheDeviceWasNotTheLimit(t *testing
 func TestWhatObserversSawOverSeveralRuns(t *testing.T) {
 	runs := func(busy ...float64) (all []*report.Report) {
 		for _, v := range busy {
-			all = append(all, measured(func(result *report.Result) {
+			all = append(all, measured(func(result *report.Answer) {
 				if v >= 0 {
 					result.Observed = []report.Observed{seen("processor 0", v)}
 				}
@@ -227,14 +227,14 @@ func TestTheResultHasWhatObserversSawInItsWindow(t *testing.T) {
 	r := measured(nil)
 	r.Plan.Procedure = plan.Procedure{Type: "ConstantLoad", ConstantLoad: &plan.ConstantLoad{}}
 	for i, busy := range []float64{0.5, 0.75} {
-		w := report.Window{Number: i + 1, Phase: report.Hold, Quality: report.Good, Directions: r.Result.Directions, Duration: 1e9, Observed: []report.Observed{seen("processor 0", busy)}}
+		w := report.Window{Number: i + 1, Phase: report.Hold, Quality: report.Good, Directions: r.Answer.Directions, Duration: 1e9, Observed: []report.Observed{seen("processor 0", busy)}}
 		w.Observed[0].Over = 1e9
 		for d := range w.Directions {
 			w.Directions[d].Quality = report.Good
 		}
 		r.Windows = append(r.Windows, w)
 	}
-	got := analysis.Result(r).Observed
+	got := analysis.Answer(r).Observed
 	if len(got) != 1 || got[0].Mean == nil || *got[0].Mean != 0.625 || *got[0].Max != 0.75 {
 		t.Errorf("%+v", got)
 	}

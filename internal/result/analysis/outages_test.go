@@ -151,15 +151,15 @@ func TestASilenceWhileTheEndsWaitForProcessorsPassesNothing(t *testing.T) {
 						Quality: report.Good, Sessions: s}}})
 			}
 			r.Interruptions = Outages(r)
-			r.Result = Result(r)
+			r.Answer = Answer(r)
 			verdict := Verdict(r)
-			if r.Result.Reason != c.want || r.Result.Confirmed != c.passes ||
+			if r.Answer.Reason != c.want || r.Answer.Confirmed != c.passes ||
 				(verdict.Outcome == report.Passed) != c.passes {
-				t.Errorf("%s, confirmed %v, %s: %s", r.Result.Reason, r.Result.Confirmed, verdict.Outcome,
-					r.Result.Message)
+				t.Errorf("%s, confirmed %v, %s: %s", r.Answer.Reason, r.Answer.Confirmed, verdict.Outcome,
+					r.Answer.Message)
 			}
-			if c.want == report.NotHeld && !strings.Contains(r.Result.NotHeld, "waited for processors") {
-				t.Error(r.Result.NotHeld)
+			if c.want == report.NotHeld && !strings.Contains(r.Answer.NotHeld, "waited for processors") {
+				t.Error(r.Answer.NotHeld)
 			}
 		})
 	}

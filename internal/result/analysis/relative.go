@@ -104,7 +104,7 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 		q.Candidate = append(q.Candidate, found[i])
 	}
 	for _, run := range references {
-		found := q.Figure.Runs(&report.Report{Plan: candidates[0].Plan, LineRates: run.LineRates, Result: run.Result})
+		found := q.Figure.Runs(&report.Report{Plan: candidates[0].Plan, LineRates: run.LineRates, Answer: run.Answer})
 		if i >= len(found) {
 			return answer, fmt.Sprintf("%s of the baseline has no such figure", run.Test)
 		}
@@ -179,12 +179,12 @@ func environmentDifferences(references []report.BaselineRun,
 
 // nodeChanged names the VPP node that changed most. It is empty where nothing observed VPP's nodes.
 func nodeChanged(references []report.BaselineRun, candidates []*report.Report) string {
-	var old, current []report.Result
+	var old, current []report.Answer
 	for _, run := range references {
-		old = append(old, run.Result)
+		old = append(old, run.Answer)
 	}
 	for _, r := range candidates {
-		current = append(current, r.Result)
+		current = append(current, r.Answer)
 	}
 	return comparison.NodeChanged(current, old)
 }

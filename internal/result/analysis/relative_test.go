@@ -37,9 +37,9 @@ func baselineOf(reports ...*report.Report) *report.Baseline {
 func TestARelativeCriterion(t *testing.T) {
 	steady := []int64{9974, 9966, 9973, 9965, 9977}
 	lost := func(r *report.Report) { r.Ending, r.Message = report.GeneratorLost, "the generator went away" }
-	bound := func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited }
-	reached := func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.TargetReached }
-	unconfirmed := func(r *report.Report) { r.Result.Confirmed = false }
+	bound := func(r *report.Report) { r.Answer.Saturated, r.Answer.Reason = false, report.GeneratorLimited }
+	reached := func(r *report.Report) { r.Answer.Saturated, r.Answer.Reason = false, report.TargetReached }
+	unconfirmed := func(r *report.Report) { r.Answer.Confirmed = false }
 	faster := func(r *report.Report) {
 		r.LineRates = []report.LineRate{{Link: "west", BitsPerSecond: 25 * units.Gbps}, {Link: "east", BitsPerSecond: 25 * units.Gbps}}
 	}
@@ -48,11 +48,11 @@ func TestARelativeCriterion(t *testing.T) {
 		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Direction{
 			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}},
 			{From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}}}}}
-		r.Result = report.Result{Reason: report.NoCleanLoad, Message: "no window was clean"}
+		r.Answer = report.Answer{Reason: report.NoCleanLoad, Message: "no window was clean"}
 	}
 	all := func(r *report.Report) { // of what the links carry
-		for i, d := range r.Result.Directions {
-			r.Result.Directions[i].Intended = d.Received
+		for i, d := range r.Answer.Directions {
+			r.Answer.Directions[i].Intended = d.Received
 		}
 	}
 	times := func(n int, pps int64, changes ...func(*report.Report)) (all []*report.Report) {
@@ -181,8 +181,8 @@ func TestAReportsVerdictUsesItsOwnBaseline(t *testing.T) {
 }
 
 func TestABaselineKeepsWhatServesAndWhyTheRestDoesnt(t *testing.T) {
-	b := analysis.BaselineOf("Report", "kept", analysis.Candidate{Plan: at(1).Plan}, kept([]*report.Report{at(9974), at(9000, func(r *report.Report) { r.Result = report.Result{Reason: report.NotMeasured, Message: "it ended"} })}))
-	if len(b.Runs) != 2 || b.Runs[0].Message != "main: it ended" || b.Runs[1].Message != "" || b.Runs[1].Report != "sha256:of-main" || b.Runs[1].Result.Directions[0].Received.PacketsPerSecond != 9974 {
+	b := analysis.BaselineOf("Report", "kept", analysis.Candidate{Plan: at(1).Plan}, kept([]*report.Report{at(9974), at(9000, func(r *report.Report) { r.Answer = report.Answer{Reason: report.NotMeasured, Message: "it ended"} })}))
+	if len(b.Runs) != 2 || b.Runs[0].Message != "main: it ended" || b.Runs[1].Message != "" || b.Runs[1].Report != "sha256:of-main" || b.Runs[1].Answer.Directions[0].Received.PacketsPerSecond != 9974 {
 		t.Errorf("%+v", b)
 	}
 	if got := b.String(); got != "Report kept" {
@@ -231,7 +231,7 @@ func TestADirectionThatFailsHardlyFailsNotAmongSeveral(t *testing.T) {
 		var candidates []*report.Report
 		for i, v := range []int64{-130, 80, 0, 120, -70} {
 			lower := (baseline[i] + v) * (10_000 - less) / 10_000
-			candidates = append(candidates, at(baseline[i]+1, func(r *report.Report) { r.Result.Directions[0].Received.PacketsPerSecond = lower }))
+			candidates = append(candidates, at(baseline[i]+1, func(r *report.Report) { r.Answer.Directions[0].Received.PacketsPerSecond = lower }))
 		}
 		v := analysis.Judge([]plan.Criterion{each}, candidates, baselineOf(runs(baseline...)...))
 		result := v.Criteria[0]
@@ -255,9 +255,9 @@ func TestARunOfASoakCountsInTheDirectionsThatItConfirmed(t *testing.T) {
 	soak := func(pps int64, extrapolated bool) *report.Report {
 		return at(pps, func(r *report.Report) {
 			r.Plan.Procedure = plan.Procedure{Type: plan.TypeSoak}
-			r.Result.Reason, r.Result.Saturated, r.Result.Confirmed = report.LoadEstimated, false, !extrapolated
-			for i := range r.Result.Directions {
-				d, open := &r.Result.Directions[i], extrapolated && i == 1
+			r.Answer.Reason, r.Answer.Saturated, r.Answer.Confirmed = report.LoadEstimated, false, !extrapolated
+			for i := range r.Answer.Directions {
+				d, open := &r.Answer.Directions[i], extrapolated && i == 1
 				d.Intended, d.Offered = d.Received, d.Received
 				d.Estimate = &report.Estimate{LossRatio: 1, Low: report.NumberOf(big.NewRat(pps-5, 1)), High: report.NumberOf(big.NewRat(pps+5, 1)), Extrapolated: open}
 				d.Limit = &report.DirectionLimit{Reason: report.LoadEstimated, Confirmed: !open}

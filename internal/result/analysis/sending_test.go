@@ -34,7 +34,7 @@ func TestWhatAGivenLoadLostToSending(t *testing.T) {
 			r.Windows, _ = proceduretest.CarryOutBoth(t, procedures.New(c.procedure), device, func(_ int, w *report.Window) {
 				w.Evidence = &report.Evidence{Directions: []report.DirectionEvidence{{LostCalm: 2400, LostInBursts: 1000, LostInGaps: 600}, {}}}
 			})
-			result := analysis.Result(r)
+			result := analysis.Answer(r)
 			if len(result.Directions) != 2 || result.Directions[0].LostToSending != c.windows*1600 || result.Directions[1].LostToSending != 0 {
 				t.Errorf("%s of windows %v: %+v, want %d", result.Reason, result.Windows, result.Directions, c.windows*1600)
 			}

@@ -20,7 +20,7 @@ func alike(n int, around int64) (all []int64) {
 
 func TestACriterionSpeaksOfTheMedianOfTheWorstRunOrOfTheSpread(t *testing.T) {
 	lost := func(r *report.Report) { r.Ending, r.Message = report.GeneratorLost, "the generator went away" }
-	bound := func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited }
+	bound := func(r *report.Report) { r.Answer.Saturated, r.Answer.Reason = false, report.GeneratorLimited }
 	least := func(statistic string) plan.Criterion {
 		return plan.Criterion{Name: "it", Metric: "PacketsPerSecond", Statistic: statistic, Min: "9900"}
 	}

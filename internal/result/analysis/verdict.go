@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
-// Verdict judges the Plan's criteria by the Report's Result, which must be filled in, and by its Baseline. A lower
+// Verdict judges the Plan's criteria by the Report's Answer, which must be filled in, and by its Baseline. A lower
 // bound can meet a minimum but not fail it, for the device may be better, and it can't meet a maximum.
 func Verdict(r *report.Report) report.Verdict {
 	baseline := r.Baseline
@@ -19,7 +19,7 @@ func Verdict(r *report.Report) report.Verdict {
 }
 
 // Judge judges criteria by the runs of one thing, which are repetitions of the same measurement, each with its Plan
-// and its Result. A nil baseline leaves relative criteria undecided. Without criteria the verdict is Undecided,
+// and its Answer. A nil baseline leaves relative criteria undecided. Without criteria the verdict is Undecided,
 // with none.
 func Judge(criteria []plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.Verdict {
 	v := report.Verdict{Outcome: report.Undecided}

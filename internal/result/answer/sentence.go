@@ -28,11 +28,11 @@ func Sentence(r *report.Report) string {
 func (found row) sentence(r *report.Report) string {
 	values := valuesOf(r)
 	text := capital(fill(found.says, values))
-	if found.hasHeading(r.Result.Reason) {
+	if found.hasHeading(r.Answer.Reason) {
 		text = capital(found.standing) + ": " + fill(found.says, values)
 	}
 	text = wording.JoinNonEmpty(" ", text, capital(fill(found.wayOut, values)))
-	if shown := values["shown"]; shown != "" && claimsRate(r.Result.Reason) &&
+	if shown := values["shown"]; shown != "" && claimsRate(r.Answer.Reason) &&
 		!strings.Contains(found.says, "{shown}") {
 		if longer := text + " Shown for " + shown + "."; utf8.RuneCountInString(longer) <= longest {
 			return longer
@@ -52,7 +52,7 @@ func (found row) hasHeading(reason report.Reason) bool {
 // a message that is too long loses its middle.
 func sentenceOfEnding(r *report.Report) string {
 	if r.Ending == "" || r.Ending == report.Completed || report.HasFigure(r) || r.Message == "" ||
-		r.Result.Cause.Detail != "" {
+		r.Answer.Cause.Detail != "" {
 		return ""
 	}
 	text := capital(r.Message)
@@ -111,7 +111,7 @@ func (found row) needsNoFigure() bool {
 
 // causeOf is why the Report's answer is what it is.
 func causeOf(r *report.Report) cause {
-	c := cause{r.Result.Reason, r.Result.Cause.Detail}
+	c := cause{r.Answer.Reason, r.Answer.Cause.Detail}
 	ended := detailOfEnding(r)
 	switch {
 	case ended != "" && c.reason == report.NotMeasured && c.detail == "":
@@ -120,7 +120,7 @@ func causeOf(r *report.Report) cause {
 		return cause{report.Inconclusive, ended}
 	case !report.HasFigure(r) && c.detail == "":
 		return c
-	case len(r.Result.NearGenerators) > 0 && (r.Result.Saturated || c.reason == report.LoadEstimated):
+	case len(r.Answer.NearGenerators) > 0 && (r.Answer.Saturated || c.reason == report.LoadEstimated):
 		return cause{reason: report.NearGenerators}
 	case c.detail != "":
 		return c
@@ -136,23 +136,23 @@ func detailOfEnding(r *report.Report) report.Detail {
 		report.DeadlineExceeded: outOfTime}[r.Ending]
 }
 
-// detailOfPlan is what the Plan and the Result's claims add to the reason.
+// detailOfPlan is what the Plan and the Answer's claims add to the reason.
 func detailOfPlan(r *report.Report) report.Detail {
 	p := report.PlanOf(r)
-	switch reason := r.Result.Reason; {
+	switch reason := r.Answer.Reason; {
 	case p.Sessions != nil:
 		return detailOfSessions(p, reason)
 	case reason == report.LossAboveLimit && r.Unconfirmed():
 		return notConfirmed
 	case p.DUT.Loopback():
 		return noDevice
-	case r.Result.FoundApart():
+	case r.Answer.FoundApart():
 		return severalLimits
 	case reason == report.LossAboveLimit:
 		return detailOfLimit(r)
 	case reason == report.TargetReached:
 		return detailOfTarget(r)
-	case reason == report.LoadEstimated && r.Result.LowerBound():
+	case reason == report.LoadEstimated && r.Answer.LowerBound():
 		return aboveNoLoad
 	case reason == report.BurstsMeasured && shortestBurst(r).High == "":
 		return longestBurst
@@ -177,7 +177,7 @@ func detailOfTarget(r *report.Report) report.Detail {
 	switch {
 	case report.PlanOf(r).Procedure.HoldsOneLoad():
 		return loadHeld
-	case r.Result.Total.LineRatePercent >= almostAll:
+	case r.Answer.Total.LineRatePercent >= almostAll:
 		return atLineRate
 	case report.PlanOf(r).Procedure.TargetField() == "":
 		return allOffered
@@ -211,7 +211,7 @@ func hidesDrops(r *report.Report) bool {
 
 // valuesOf are the values of a row's braces, by their names. A field's value is its name where the test was asked for.
 func valuesOf(r *report.Report) map[string]string {
-	p, c := report.PlanOf(r), r.Result.Cause
+	p, c := report.PlanOf(r), r.Answer.Cause
 	limit := p.Procedure.MaxLossRatio
 	values := map[string]string{
 		"loss":    "frames are lost",
@@ -226,7 +226,7 @@ func valuesOf(r *report.Report) map[string]string {
 	if values["process"] != "" {
 		values["strangers"], values["stop"] = "another program ("+values["process"]+")", "stop it"
 	}
-	values["limits"], values["unloaded"] = limitsAndOthers(r.Result)
+	values["limits"], values["unloaded"] = limitsAndOthers(r.Answer)
 	if p.LargestFrame() > smallestFrame {
 		values["smaller"] = " or smaller frames"
 	}
@@ -237,12 +237,12 @@ func valuesOf(r *report.Report) map[string]string {
 		values["settle"] = Duration((2 * c.Lasted.Std()).Round(100 * time.Millisecond))
 	}
 	for name, d := range map[string]plan.Duration{"after": c.After, "lasted": c.Lasted, "judged": c.Judged,
-		"held": c.Held, "shown": r.Result.ShownFor, "confirmation": plan.Duration(p.Procedure.Confirmation())} {
+		"held": c.Held, "shown": r.Answer.ShownFor, "confirmation": plan.Duration(p.Procedure.Confirmation())} {
 		if d > 0 || name == "after" {
 			values[name] = Duration(d.Std())
 		}
 	}
-	if lost := cmp.Or(c.Lost, lostOf(r.Result)); lost > 0 {
+	if lost := cmp.Or(c.Lost, lostOf(r.Answer)); lost > 0 {
 		values["lost"] = wording.LostShare(lost)
 	}
 	if hidden := hiddenLoss(r); hidden > 0 {
@@ -293,7 +293,7 @@ const (
 )
 
 // limitsAndOthers say which directions are at their limit, and which had no more load for that.
-func limitsAndOthers(result report.Result) (limits, others string) {
+func limitsAndOthers(result report.Answer) (limits, others string) {
 	limits, others = "some directions reached their limit", "the others were"
 	if n := len(result.SetBy); n == 1 {
 		limits = result.SetBy[0] + " reached its limit"
@@ -347,7 +347,7 @@ func targetField(p *plan.Plan) string {
 // shortestBurst is the longest burst without loss, of the direction in which that is the shortest. It is the zero
 // Figure where no bursts were sent.
 func shortestBurst(r *report.Report) (shortest report.Figure) {
-	if r.Result.Reason != report.BurstsMeasured {
+	if r.Answer.Reason != report.BurstsMeasured {
 		return shortest
 	}
 	seen := map[string]bool{} // the first figure of a direction in frames is its burst
@@ -364,7 +364,7 @@ func shortestBurst(r *report.Report) (shortest report.Figure) {
 }
 
 // lostOf is the share of frames that did not come back of the figure's load, or of datagrams.
-func lostOf(result report.Result) units.Ratio {
+func lostOf(result report.Answer) units.Ratio {
 	switch total := result.Total; {
 	case total == nil:
 		return 0
@@ -382,7 +382,7 @@ func hiddenLoss(r *report.Report) (highest units.Ratio) {
 	if report.PlanOf(r).DemandsNoLoss() {
 		limit = 0
 	}
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), limit) {
 			highest = max(highest, figures.MostLost(r, d))
 		}

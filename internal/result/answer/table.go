@@ -11,7 +11,7 @@ type cause struct {
 	detail report.Detail
 }
 
-// These are the details that follow from the Plan and the Result alone, in addition to those that the windows show.
+// These are the details that follow from the Plan and the Answer alone, in addition to those that the windows show.
 const (
 	notConfirmed    report.Detail = "NotConfirmed"    // no longer window held the figure
 	ownKernel       report.Detail = "OwnKernel"       // the device is this machine's kernel

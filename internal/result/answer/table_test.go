@@ -23,7 +23,7 @@ func longestReport(c cause) *report.Report {
 			Ramp: plan.Ramp{ConfirmDuration: plan.Duration(1234500 * time.Millisecond)},
 			Soak: &plan.Soak{LossRatio: 1234}}}
 	direction := report.Direction{From: "west-access", To: "east-access"}
-	return &report.Report{Plan: p, Ending: report.Completed, Result: report.Result{Measured: true, Reason: c.reason,
+	return &report.Report{Plan: p, Ending: report.Completed, Answer: report.Answer{Measured: true, Reason: c.reason,
 		ShownFor: plan.Duration(123400 * time.Millisecond), SetBy: []string{direction.Name(), direction.Name()},
 		Directions: []report.Direction{direction}, Total: &report.Sum{},
 		Cause: report.Cause{Detail: c.detail, Lost: units.One * 1234 / 10_000, Acceptable: units.One * 2 / 10,
@@ -144,7 +144,7 @@ func TestAResultWithoutAFigureSaysSoOnce(t *testing.T) {
 			"procedure.maxLossRatio: 20%."},
 	} {
 		r := longestReport(c)
-		r.Result.Measured = false
+		r.Answer.Measured = false
 		if first, second := Figure(r), Sentence(r); first != want[0] || second != want[1] {
 			t.Errorf("%s %s: %s.\n%s\nwant\n%s.\n%s", c.reason, c.detail, first, second, want[0], want[1])
 		}
@@ -170,11 +170,11 @@ func TestARunThatWasCutShortSaysByWhat(t *testing.T) {
 	} {
 		for _, c := range []cause{{report.TargetReached, ""}, {report.Inconclusive, report.CutShort}} {
 			r := longestReport(c)
-			r.Ending, r.Message, r.Result.ShownFor = ending, strings.Repeat("generator g1 does not answer ", 20), 0
+			r.Ending, r.Message, r.Answer.ShownFor = ending, strings.Repeat("generator g1 does not answer ", 20), 0
 			if got := Sentence(r); got != want {
 				t.Errorf("%s, %s: %s\nwant %s", ending, c.reason, got, want)
 			}
-			r.Result = report.Result{Reason: report.NotMeasured}
+			r.Answer = report.Answer{Reason: report.NotMeasured}
 			if got := Sentence(r); !strings.Contains(got, "before anything was judged. ") {
 				t.Errorf("%s without a figure: %s", ending, got)
 			}
@@ -186,7 +186,7 @@ func TestARunThatWasCutShortSaysByWhat(t *testing.T) {
 func TestNoBoundWithoutAFigure(t *testing.T) {
 	for c := range table() {
 		r := longestReport(c)
-		r.Result.Measured, r.Result.Total = false, nil
+		r.Answer.Measured, r.Answer.Total = false, nil
 		if got := Sentence(r); strings.HasPrefix(got, "Lower bound") || strings.HasPrefix(got, "Saturated") {
 			t.Errorf("%s %s: %s", c.reason, c.detail, got)
 		}
@@ -198,7 +198,7 @@ func TestACalibrationSpeaksOfNoDevice(t *testing.T) {
 	for _, reason := range []report.Reason{report.LossAboveLimit, report.TargetReached, report.GeneratorLimited,
 		report.LoadHeld, report.CurveMeasured, report.MaximumOffered} {
 		r := longestReport(cause{reason: reason})
-		r.Plan.DUT, r.Result.Confirmed = plan.DUT{Type: "Loopback"}, true
+		r.Plan.DUT, r.Answer.Confirmed = plan.DUT{Type: "Loopback"}, true
 		if got := Sentence(r); strings.Contains(got, "the device") {
 			t.Errorf("%s: %s", reason, got)
 		}

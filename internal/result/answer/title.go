@@ -13,10 +13,10 @@ func Title(r *report.Report) string {
 
 // Figure is the first line without the test's names. A load that was not held has no figure.
 func Figure(r *report.Report) string {
-	switch reason := r.Result.Reason; {
+	switch reason := r.Answer.Reason; {
 	case reason == report.NotHeld, reason == report.DeviceLost:
 		return "No result"
-	case reason == report.NoCleanLoad && len(r.Result.Goals) == 0 && r.Result.Cause.Detail != report.NothingJudged:
+	case reason == report.NoCleanLoad && len(r.Answer.Goals) == 0 && r.Answer.Cause.Detail != report.NothingJudged:
 		return "No clean load"
 	}
 	if text := figures.Summary(r); text != wording.NotMeasured {

@@ -254,7 +254,7 @@ func TestTheTargetReachedIsALowerBoundUnlessItIsLineRate(t *testing.T) {
 	reached := func(intended [2]int64, rates ...report.LineRate) *report.Report {
 		mix := units.Traffic{Packets: 1, Bytes: 1230} // 10 000 bits of layer 1
 		return &report.Report{Ending: report.Completed, LineRates: rates, Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east", Mix: mix}, {From: "east", To: "west", Mix: mix}}},
-			Result: report.Result{Measured: true, Confirmed: true, Reason: report.TargetReached, Directions: []report.Direction{
+			Answer: report.Answer{Measured: true, Confirmed: true, Reason: report.TargetReached, Directions: []report.Direction{
 				{From: "west", To: "east", Intended: report.Flow{PacketsPerSecond: intended[0]}, Received: report.Flow{PacketsPerSecond: 99}},
 				{From: "east", To: "west", Intended: report.Flow{PacketsPerSecond: intended[1]}, Received: report.Flow{PacketsPerSecond: 99}}},
 				Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
@@ -305,17 +305,17 @@ func TestWithoutAnAllowanceOnlyWhatTheRunsShowIsTold(t *testing.T) {
 // One way leads from a Report to what is compared, whoever asks.
 func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 	each, total := comparison.Figure{Metric: figures.PacketsPerSecond}, comparison.Figure{Metric: figures.PacketsPerSecond, Direction: "Total"}
-	measured := func(change func(*report.Result)) *report.Report {
-		r := &report.Report{Ending: report.Completed, Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
+	measured := func(change func(*report.Answer)) *report.Report {
+		r := &report.Report{Ending: report.Completed, Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
 			Directions: []report.Direction{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 99}}, {From: "east", To: "west", Received: report.Flow{PacketsPerSecond: 99}}},
 			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
-		change(&r.Result)
+		change(&r.Answer)
 		return r
 	}
 	resolved := func(share units.Ratio) *report.Report {
-		return measured(func(r *report.Result) { r.Resolution = share })
+		return measured(func(r *report.Answer) { r.Resolution = share })
 	}
-	lossy := &report.Report{Ending: report.Completed, Result: report.Result{Reason: report.NoCleanLoad}, Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: []report.Direction{
+	lossy := &report.Report{Ending: report.Completed, Answer: report.Answer{Reason: report.NoCleanLoad}, Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: []report.Direction{
 		{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 50}}, {From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 50}}}}}}
 	for name, c := range map[string]struct {
 		report *report.Report
@@ -325,14 +325,14 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 		"a limit that was found":               {resolved(0), total, exact(198)},
 		"one that a search of 1 % found":       {resolved(units.One / 100), each, []comparison.Run{{Low: 99, High: 100}, {Low: 99, High: 100}}},
 		"one that nothing resolved":            {resolved(units.One), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.LossAboveLimit}}},
-		"all that the generator could send":    {measured(func(r *report.Result) { r.Saturated, r.Reason = false, report.GeneratorLimited }), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.GeneratorLimited}}},
-		"all that was asked for":               {measured(func(r *report.Result) { r.Saturated, r.Reason = false, report.TargetReached }), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.TargetReached}}},
+		"all that the generator could send":    {measured(func(r *report.Answer) { r.Saturated, r.Reason = false, report.GeneratorLimited }), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.GeneratorLimited}}},
+		"all that was asked for":               {measured(func(r *report.Answer) { r.Saturated, r.Reason = false, report.TargetReached }), total, []comparison.Run{{Low: 198, High: math.Inf(1), Bound: report.TargetReached}}},
 		"loss at any load":                     {lossy, total, []comparison.Run{comparison.LessThan(100)}},
 		"loss at any load in one direction":    {lossy, each, []comparison.Run{comparison.LessThan(50), {High: math.Inf(1), Bound: report.NoCleanLoad}}},
 		"nothing":                              {&report.Report{Ending: report.Failed}, total, nil},
-		"a figure that nobody knows":           {measured(func(*report.Result) {}), comparison.Figure{Metric: figures.LineRatePercent, Direction: "Total"}, nil},
-		"a metric that nobody knows":           {measured(func(*report.Result) {}), comparison.Figure{Metric: "Beauty"}, nil},
-		"a total that the Report doesn't have": {measured(func(r *report.Result) { r.Total = nil }), total, nil},
+		"a figure that nobody knows":           {measured(func(*report.Answer) {}), comparison.Figure{Metric: figures.LineRatePercent, Direction: "Total"}, nil},
+		"a metric that nobody knows":           {measured(func(*report.Answer) {}), comparison.Figure{Metric: "Beauty"}, nil},
+		"a total that the Report doesn't have": {measured(func(r *report.Answer) { r.Total = nil }), total, nil},
 	} {
 		if got := c.figure.Runs(c.report); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
@@ -345,13 +345,13 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 
 // A device that was away for a while in one run would be compared by the figures of its good moments.
 func TestARunThatWasNotHeldCountsInNoComparison(t *testing.T) {
-	r := &report.Report{Ending: report.Completed, Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
+	r := &report.Report{Ending: report.Completed, Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
 	figure := comparison.Figure{Metric: figures.PacketsPerSecond, Direction: "Total"}
 	if why := figure.Unfit(r); why != "" {
 		t.Fatal(why)
 	}
-	r.Result.NotHeld, r.Result.Reason = "link east went down 8s after traffic began and stayed down", report.NotHeld
-	if why := figure.Unfit(r); why != "not held: "+r.Result.NotHeld {
+	r.Answer.NotHeld, r.Answer.Reason = "link east went down 8s after traffic began and stayed down", report.NotHeld
+	if why := figure.Unfit(r); why != "not held: "+r.Answer.NotHeld {
 		t.Errorf("it counts: %q", why)
 	}
 }

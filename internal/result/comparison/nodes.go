@@ -20,7 +20,7 @@ const leastVectors = 0.9
 // candidate's, by the medians of their runs. It is where to look for why a figure changed, and no claim. It leaves
 // out nodes that one side lacks, as they may have taken too little to be reported, and nodes whose polls mostly
 // found nothing, as their clocks are no packet's. It is empty where no node is left.
-func NodeChanged(candidate, baseline []report.Result) string {
+func NodeChanged(candidate, baseline []report.Answer) string {
 	candidateClocks, baselineClocks := clocksOfNodes(candidate), clocksOfNodes(baseline)
 	maps.DeleteFunc(candidateClocks, func(n report.VPPNode, _ float64) bool { _, ok := baselineClocks[n]; return !ok })
 	if len(candidateClocks) == 0 {
@@ -46,14 +46,14 @@ func NodeChanged(candidate, baseline []report.Result) string {
 
 // clocksOfNodes are the medians of each node's clocks per packet over the runs that report them, without nodes that
 // poll.
-func clocksOfNodes(results []report.Result) map[report.VPPNode]float64 {
-	clocks, vectors := medians(results, report.Result.ClocksPerPacket), medians(results, report.Result.VectorsPerCall)
+func clocksOfNodes(results []report.Answer) map[report.VPPNode]float64 {
+	clocks, vectors := medians(results, report.Answer.ClocksPerPacket), medians(results, report.Answer.VectorsPerCall)
 	maps.DeleteFunc(clocks, func(n report.VPPNode, _ float64) bool { return vectors[n] < leastVectors })
 	return clocks
 }
 
 func medians(
-	results []report.Result, clocks func(report.Result) map[report.VPPNode]float64,
+	results []report.Answer, clocks func(report.Answer) map[report.VPPNode]float64,
 ) map[report.VPPNode]float64 {
 	byNode := map[report.VPPNode][]float64{}
 	for _, r := range results {

@@ -55,7 +55,7 @@ func (f Figure) Runs(r *report.Report) []Run {
 
 // RunOf is what a Report found of one of its figures, which has a number.
 func (f Figure) RunOf(r *report.Report, figure report.Figure) Run {
-	run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured &&
+	run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Answer.Measured &&
 		r.LacksConfirmation(figure.Confirmed)}
 	switch {
 	case figure.High != "":
@@ -85,7 +85,7 @@ const asGoodAsAll = units.One * 999 / 1000
 // that came back nothing is left to find. Any other target that was reached is a lower bound.
 func askedForAllThereIs(r *report.Report, figure report.Figure) bool {
 	asked, rates := false, r.RateOfEachLink()
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if figure.Direction != report.AllDirections && figure.Direction != d.Name() {
 			continue
 		}
@@ -114,15 +114,15 @@ func lineRateOf(r *report.Report, source, target string, line units.BitRate) uni
 func Unfit(r *report.Report) string {
 	switch {
 	case r.Ending != report.Completed:
-		return fmt.Sprintf("the run did not come to its own end (%s): %s", r.Ending, cmp.Or(r.Message, r.Result.Message,
+		return fmt.Sprintf("the run did not come to its own end (%s): %s", r.Ending, cmp.Or(r.Message, r.Answer.Message,
 			"nothing says why"))
-	case r.Result.NotHeld != "":
-		return cmp.Or(r.Result.Message, "not held: "+r.Result.NotHeld)
-	case !r.Result.Measured && r.Result.Reason == report.NoCleanLoad && r.LowestLossy() != nil:
+	case r.Answer.NotHeld != "":
+		return cmp.Or(r.Answer.Message, "not held: "+r.Answer.NotHeld)
+	case !r.Answer.Measured && r.Answer.Reason == report.NoCleanLoad && r.LowestLossy() != nil:
 		return ""
-	case !r.Result.Measured:
-		return cmp.Or(r.Result.Message, "not measured")
-	case r.Unconfirmed() && !slices.ContainsFunc(r.Result.Directions,
+	case !r.Answer.Measured:
+		return cmp.Or(r.Answer.Message, "not measured")
+	case r.Unconfirmed() && !slices.ContainsFunc(r.Answer.Directions,
 		func(d report.Direction) bool { return d.Limit != nil && d.Limit.Confirmed }):
 		return notConfirmed
 	}
@@ -135,11 +135,11 @@ const notConfirmed = "its figure is not confirmed"
 // confirmed direction is enough for the run to count, and the directions that are not confirmed are left out by
 // themselves (Run.Unconfirmed).
 func (f Figure) Unfit(r *report.Report) string {
-	if r.Ending == report.Completed && !r.Result.Measured && r.Result.NotHeld == "" && f.Answered(r) {
+	if r.Ending == report.Completed && !r.Answer.Measured && r.Answer.NotHeld == "" && f.Answered(r) {
 		return ""
 	}
 	// nothing was to be confirmed
-	if fault := Unfit(r); fault != "" || !r.Result.Measured || !r.LacksConfirmation(false) {
+	if fault := Unfit(r); fault != "" || !r.Answer.Measured || !r.LacksConfirmation(false) {
 		return fault
 	}
 	list := f.FiguresOf(r)
@@ -153,7 +153,7 @@ func (f Figure) Unfit(r *report.Report) string {
 // Answered says that a run has an answer for the figure. Latency may be of the load of another goal than the first,
 // which may have no answer.
 func (f Figure) Answered(r *report.Report) bool {
-	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Figures,
+	return r.Answer.Measured || f.At != nil && slices.ContainsFunc(r.Answer.Figures,
 		func(l report.Figure) bool { return l.At != nil && *l.At == *f.At && l.Window != 0 })
 }
 

@@ -12,7 +12,7 @@ import (
 // A figure is bounded from above by frames that were lost in its own direction, at a load that is known.
 
 // resultOf is a result as it holds for one of its directions.
-func resultOf(result report.Result, d report.Direction) report.Result {
+func resultOf(result report.Answer, d report.Direction) report.Answer {
 	if d.Limit != nil {
 		result.Reason, result.Saturated, result.Confirmed, result.Resolution = d.Limit.Reason, d.Limit.Saturated,
 			d.Limit.Confirmed, d.Limit.Resolution
@@ -36,25 +36,25 @@ func withOwnLimits(directions ...report.Direction) []report.Direction {
 // than noise at each limit), and no direction was found while another was held above what it carries
 // (Inconclusive).
 func withOwnLimitsAtOnce(r *report.Report) []report.Direction {
-	if r.Result.FoundApart() && (!carriedAtOnce(r) || r.Result.Reason == report.Inconclusive) {
+	if r.Answer.FoundApart() && (!carriedAtOnce(r) || r.Answer.Reason == report.Inconclusive) {
 		return nil
 	}
-	return withOwnLimits(r.Result.Directions...)
+	return withOwnLimits(r.Answer.Directions...)
 }
 
 // carriedAtOnce says that all limits were held at once, and no more frames were lost than the limits are resolved
 // to. Loads so close to what a device carries lose some now and then, each by itself, too.
 func carriedAtOnce(r *report.Report) bool {
-	if !r.Result.HeldAtOnce() {
+	if !r.Answer.HeldAtOnce() {
 		return false
 	}
 	resolved := units.Ratio(0)
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if d.Limit != nil {
 			resolved = max(resolved, d.Limit.Resolution)
 		}
 	}
-	parts := r.Result.Total.Directions
+	parts := r.Answer.Total.Directions
 	return !slices.ContainsFunc(parts, func(d report.Direction) bool { return d.Quality == report.Lossy }) ||
 		measure.Sum(parts, nil).LossRatio <= resolved
 }
@@ -62,10 +62,10 @@ func carriedAtOnce(r *report.Report) bool {
 // directionsOfTotal are the directions of the window that the total is of. For directions that were found one after
 // another, the result's directions are of other windows.
 func directionsOfTotal(r *report.Report) []report.Direction {
-	if r.Result.FoundApart() {
-		return r.Result.Total.Directions
+	if r.Answer.FoundApart() {
+		return r.Answer.Total.Directions
 	}
-	return r.Result.Directions
+	return r.Answer.Directions
 }
 
 // sumOfUpperEnds is the upper end of a metric of these directions together, as a multiple of its figure. Each
@@ -106,7 +106,7 @@ func flowInUnit(metric report.Metric, f report.Flow) int64 {
 }
 
 // upperEnd is the upper end of a figure of frames that came back. It is empty where nothing bounds it.
-func upperEnd(f report.Figure, result report.Result, m measured) report.Number {
+func upperEnd(f report.Figure, result report.Answer, m measured) report.Number {
 	times := func(v *big.Rat) report.Number { return report.NumberOf(v.Mul(f.Low.Rat(), v)) }
 	switch {
 	case len(result.NearGenerators) > 0:

@@ -17,7 +17,7 @@ import (
 // could not offer, because the loss of a lower load is not the loss at that one.
 func CurveOf(r *report.Report) (points []report.CurvePoint) {
 	full := fullRate(r)
-	for _, levels := range PointsByLoad(r.Result.Figures) {
+	for _, levels := range PointsByLoad(r.Answer.Figures) {
 		i := slices.IndexFunc(levels, func(f report.Figure) bool { return f.Metric == LossRatio })
 		if i < 0 || levels[i].Low == "" || !offeredAt(r, levels[i].Load) {
 			continue
@@ -48,7 +48,7 @@ func offeredAt(r *report.Report, load units.Ratio) bool {
 func behindAt(r *report.Report, load units.Ratio) bool {
 	start := fullRate(r)
 	asked := math.Round(load.Float() * float64(start.Micros) / 1e6)
-	return start.Kind == units.Packets && slices.ContainsFunc(r.Result.Figures, func(f report.Figure) bool {
+	return start.Kind == units.Packets && slices.ContainsFunc(r.Answer.Figures, func(f report.Figure) bool {
 		return f.Load == load && f.Metric == OfferedPacketsPerSecond && f.Direction != report.AllDirections &&
 			f.Low != "" && f.Low.Float() < 0.99*asked
 	})
@@ -118,8 +118,8 @@ var curveMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool 
 // OfWindow are the figures of one window, which say what was sent, what came back and what was lost at its load, in
 // each direction and in all together. They are confirmed, were not held, or are shown for the window's time alone,
 // as the whole curve is.
-func OfWindow(r *report.Report, w report.Window, curve report.Result) []report.Figure {
-	result := report.Result{Measured: true, Confirmed: curve.Confirmed, Reason: report.CurveMeasured, Window: w.Number,
+func OfWindow(r *report.Report, w report.Window, curve report.Answer) []report.Figure {
+	result := report.Answer{Measured: true, Confirmed: curve.Confirmed, Reason: report.CurveMeasured, Window: w.Number,
 		Directions: w.Directions}
 	if curve.NotHeld != "" {
 		result.Reason = curve.Reason
@@ -130,7 +130,7 @@ func OfWindow(r *report.Report, w report.Window, curve report.Result) []report.F
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	result.Total = &total
 	list := measuredFigures(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Windows: []report.Window{w},
-		Result: result}, curveMetrics)
+		Answer: result}, curveMetrics)
 	for i := range list {
 		list[i].Load, list[i].Window = w.Load, w.Number
 	}

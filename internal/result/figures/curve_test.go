@@ -16,7 +16,7 @@ import (
 func TestACurvesLoadsAreThoseThatWereAskedFor(t *testing.T) {
 	r := &report.Report{Plan: &plan.Plan{Procedure: plan.Procedure{Type: plan.TypeFrameLoss, FrameLoss: &plan.FrameLoss{From: unitstest.Rate("30kpps")}}}}
 	add := func(direction string, metric report.Metric, load units.Ratio, low, high report.Number) {
-		r.Result.Figures = append(r.Result.Figures, report.Figure{Metric: metric, Direction: direction, Load: load, Low: low, High: high})
+		r.Answer.Figures = append(r.Answer.Figures, report.Figure{Metric: metric, Direction: direction, Load: load, Low: low, High: high})
 	}
 	add(report.AllDirections, PacketsPerSecond, units.One, "20000", "")
 	add(report.AllDirections, LossRatio, units.One, "0.33", "0.34")

@@ -14,7 +14,7 @@ import (
 
 // ofEstimate is a figure of a direction's estimated load, or of all together, which is the load offered there, or what
 // comes back of it.
-func ofEstimate(metric Metric, result report.Result, m measured) report.Figure {
+func ofEstimate(metric Metric, result report.Answer, m measured) report.Figure {
 	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed,
 		Reason: result.Reason}
 	e := m.estimate
@@ -56,21 +56,21 @@ func ofEstimate(metric Metric, result report.Result, m measured) report.Figure {
 // directions' loads is that of all. Nothing is in it where nothing is known of some direction. It is nil where the
 // procedure estimates none.
 func estimateTogether(r *report.Report) *report.Estimate {
-	if !r.Result.Estimated() {
+	if !r.Answer.Estimated() {
 		return nil
 	}
 	load := &report.Estimate{}
-	if slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool {
+	if slices.ContainsFunc(r.Answer.Directions, func(d report.Direction) bool {
 		return d.Estimate == nil || d.Estimate.Low == "" || d.Intended.PacketsPerSecond <= 0
 	}) {
 		return load
 	}
 	var asked int64
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		asked += d.Intended.PacketsPerSecond
 	}
-	for _, d := range r.Result.Directions {
-		l, share := r.Result.EstimateOf(d), big.NewRat(asked, d.Intended.PacketsPerSecond)
+	for _, d := range r.Answer.Directions {
+		l, share := r.Answer.EstimateOf(d), big.NewRat(asked, d.Intended.PacketsPerSecond)
 		load.LossRatio, load.Extrapolated = l.LossRatio, load.Extrapolated || l.Extrapolated
 		load.Low, load.High = lower(load.Low, l.Low, share), lower(load.High, l.High, share)
 	}
@@ -93,8 +93,8 @@ func lower(a, b report.Number, times *big.Rat) report.Number {
 // 0.0000001".
 func summaryOfEstimates(r *report.Report) string {
 	var parts []string
-	for _, d := range r.Result.Directions {
-		l := r.Result.EstimateOf(d)
+	for _, d := range r.Answer.Directions {
+		l := r.Answer.EstimateOf(d)
 		text := func(n report.Number) string { return wording.PacketRate(int64(math.Round(n.Float()))) }
 		switch {
 		case l == nil || l.Low == "" || l.Low == "0" && l.High == "":

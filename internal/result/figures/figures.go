@@ -49,15 +49,15 @@ func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10
 // those of all together. Where nothing was measured because even the lowest load lost frames, they say that the
 // device can do less than that load. There are none where nothing can be claimed.
 func Of(r *report.Report) []report.Figure {
-	if len(r.Result.Goals) > 0 {
-		return append(ofGoals(r), r.Result.Figures...)
+	if len(r.Answer.Goals) > 0 {
+		return append(ofGoals(r), r.Answer.Figures...)
 	}
-	return append(answerFigures(r, Metrics), r.Result.Figures...)
+	return append(answerFigures(r, Metrics), r.Answer.Figures...)
 }
 
 // ofGoals are the figures of each goal of a search, the first one's first.
 func ofGoals(r *report.Report) (list []report.Figure) {
-	for _, g := range r.Result.Goals {
+	for _, g := range r.Answer.Goals {
 		goalReport, _ := r.ForGoal(g.Name)
 		claimed := answerFigures(goalReport, Metrics)
 		for i := range claimed {
@@ -79,14 +79,14 @@ func OfAnswer(r *report.Report, metric report.Metric) []report.Figure {
 
 // answerFigures are the answer's figures of these metrics.
 func answerFigures(r *report.Report, metrics []Metric) []report.Figure {
-	if r.Result.Measured {
+	if r.Answer.Measured {
 		return measuredFigures(r, metrics)
 	}
 	lowest := r.LowestLossy()
-	if len(r.Result.Goals) > 0 {
+	if len(r.Answer.Goals) > 0 {
 		lowest = lossyTrialAtLowestLoad(r)
 	}
-	if lowest != nil && r.Result.NotHeld == "" { // else the device may have been away
+	if lowest != nil && r.Answer.NotHeld == "" { // else the device may have been away
 		return figuresBelowLowestLoad(r, lowest, metrics)
 	}
 	return nil
@@ -96,27 +96,27 @@ func answerFigures(r *report.Report, metrics []Metric) []report.Figure {
 func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	var list []report.Figure
 	rates := r.RateOfEachLink()
-	for _, d := range r.Result.Directions {
-		list = append(list, figuresOf(metrics, resultOf(r.Result, d), measured{own: d.Own,
-			estimate: r.Result.EstimateOf(d), direction: d.Name(), offered: d.Offered,
+	for _, d := range r.Answer.Directions {
+		list = append(list, figuresOf(metrics, resultOf(r.Answer, d), measured{own: d.Own,
+			estimate: r.Answer.EstimateOf(d), direction: d.Name(), offered: d.Offered,
 			received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d),
 			shownFor: shownFor(r, d), disturbed: disturbed(d), lostToSending: lostToSending(d),
 			sessions: d.Sessions, limit: limitOf(d)})...)
 	}
-	if t := r.Result.Total; t != nil {
+	if t := r.Answer.Total; t != nil {
 		var own []report.OwnFigure
-		if len(r.Result.Directions) > 0 {
-			own = r.Result.Directions[0].Own
+		if len(r.Answer.Directions) > 0 {
+			own = r.Answer.Directions[0].Own
 		}
-		list = append(list, figuresOf(metrics, r.Result, measured{estimate: estimateTogether(r),
-			own: own, several: len(r.Result.Directions) > 1,
+		list = append(list, figuresOf(metrics, r.Answer, measured{estimate: estimateTogether(r),
+			own: own, several: len(r.Answer.Directions) > 1,
 			direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin,
 			mostLoss: MostLostTogether(r),
 			percent:  t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates),
-			searched: withOwnLimitsAtOnce(r), shownFor: r.Result.ShownFor,
-			disturbed: disturbed(directionsOfTotal(r)...), lostToSending: lostToSending(r.Result.Directions...),
-			sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
+			searched: withOwnLimitsAtOnce(r), shownFor: r.Answer.ShownFor,
+			disturbed: disturbed(directionsOfTotal(r)...), lostToSending: lostToSending(r.Answer.Directions...),
+			sessions: t.Sessions, limit: limitOf(r.Answer.Directions...)})...)
 	}
 	return list
 }
@@ -125,10 +125,10 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 // time for another direction's sake, and this one's own limit holds for as long as one likes.
 func shownFor(r *report.Report, d report.Direction) plan.Duration {
 	contradicted := slices.ContainsFunc(r.Contradictions, func(c report.Contradiction) bool { return c.Limits(d) })
-	if d.Limit != nil && d.Limit.Saturated && d.Limit.Confirmed && !r.Result.Saturated && !contradicted {
+	if d.Limit != nil && d.Limit.Saturated && d.Limit.Confirmed && !r.Answer.Saturated && !contradicted {
 		return 0
 	}
-	return r.Result.ShownFor
+	return r.Answer.ShownFor
 }
 
 // everyLineRateKnown says that all directions have a line rate to take a percentage of.
@@ -142,7 +142,7 @@ func everyLineRateKnown(r *report.Report, rates map[string]units.BitRate) bool {
 }
 
 // figuresOf are the figures of one direction, or of all together, of a measured result.
-func figuresOf(metrics []Metric, result report.Result, m measured) []report.Figure {
+func figuresOf(metrics []Metric, result report.Answer, m measured) []report.Figure {
 	list := make([]report.Figure, 0, len(metrics))
 	for _, metric := range metrics {
 		if metric.Sessions != (m.sessions != nil) {

@@ -16,14 +16,14 @@ import (
 // measured is a run both ways, of which a thousand frames a second came back of 1 250 that were sent.
 func measured(change func(*report.Report)) *report.Report {
 	lanes := [][2]string{{"west", "east"}, {"east", "west"}}
-	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Confirmed: true}}
+	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{}, Answer: report.Answer{Measured: true, Confirmed: true}}
 	total := report.Sum{Offered: report.Flow{PacketsPerSecond: 2500}, Received: report.Flow{PacketsPerSecond: 2000}, LossRatio: units.One / 5, LossRatioMin: units.One / 10}
 	for _, l := range lanes {
 		r.Plan.Directions = append(r.Plan.Directions, plan.Direction{From: l[0], To: l[1]})
-		r.Result.Directions = append(r.Result.Directions, report.Direction{From: l[0], To: l[1], Offered: report.Flow{PacketsPerSecond: 1250}, Received: report.Flow{PacketsPerSecond: 1000},
+		r.Answer.Directions = append(r.Answer.Directions, report.Direction{From: l[0], To: l[1], Offered: report.Flow{PacketsPerSecond: 1250}, Received: report.Flow{PacketsPerSecond: 1000},
 			Sent: units.Traffic{Packets: 1250}, Returned: units.Traffic{Packets: 1000}, LossRatio: units.One / 5, LossRatioMin: units.One / 10})
 	}
-	r.Result.Total = &total
+	r.Answer.Total = &total
 	change(r)
 	return r
 }
@@ -42,21 +42,21 @@ func one(t *testing.T, r *report.Report, metric report.Metric, direction string)
 // What bounds a figure from above was seen: frames were lost. Without that it is open.
 func TestAFigureIsAsWideAsWhatWasSeen(t *testing.T) {
 	for name, c := range map[string]struct {
-		result    report.Result
+		result    report.Answer
 		low, high report.Number
 	}{
-		"a limit":                                    {report.Result{Saturated: true, Reason: report.LossAboveLimit}, "1000", "1000"},
-		"a limit that was resolved to a fifth":       {report.Result{Saturated: true, Reason: report.LossAboveLimit, Resolution: units.One / 5}, "1000", "1250"},
-		"a limit that was not resolved":              {report.Result{Saturated: true, Reason: report.LossAboveLimit, Resolution: units.One}, "1000", ""},
-		"all that was asked for":                     {report.Result{Reason: report.TargetReached}, "1000", ""},
-		"all that the generator could send":          {report.Result{Reason: report.GeneratorLimited}, "1000", ""},
-		"what could not be judged above":             {report.Result{Reason: report.Inconclusive}, "1000", ""},
-		"what came back of a load that was too much": {report.Result{Reason: report.LoadHeld}, "1000", "1000"},
-		"what came back of all that can be sent":     {report.Result{Reason: report.MaximumOffered}, "1000", "1000"},
+		"a limit":                                    {report.Answer{Saturated: true, Reason: report.LossAboveLimit}, "1000", "1000"},
+		"a limit that was resolved to a fifth":       {report.Answer{Saturated: true, Reason: report.LossAboveLimit, Resolution: units.One / 5}, "1000", "1250"},
+		"a limit that was not resolved":              {report.Answer{Saturated: true, Reason: report.LossAboveLimit, Resolution: units.One}, "1000", ""},
+		"all that was asked for":                     {report.Answer{Reason: report.TargetReached}, "1000", ""},
+		"all that the generator could send":          {report.Answer{Reason: report.GeneratorLimited}, "1000", ""},
+		"what could not be judged above":             {report.Answer{Reason: report.Inconclusive}, "1000", ""},
+		"what came back of a load that was too much": {report.Answer{Reason: report.LoadHeld}, "1000", "1000"},
+		"what came back of all that can be sent":     {report.Answer{Reason: report.MaximumOffered}, "1000", "1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {
-				r.Result.Saturated, r.Result.Reason, r.Result.Resolution = c.result.Saturated, c.result.Reason, c.result.Resolution
+				r.Answer.Saturated, r.Answer.Reason, r.Answer.Resolution = c.result.Saturated, c.result.Reason, c.result.Resolution
 			})
 			if f := one(t, r, figures.PacketsPerSecond, "west→east"); f.Low != c.low || f.High != c.high {
 				t.Errorf("%s to %q, want %s to %q", f.Low, f.High, c.low, c.high)
@@ -84,8 +84,8 @@ func TestADirectionsFigureIsBoundedByItsOwnLoss(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {
-				r.Result.Saturated, r.Result.Reason = true, report.LossAboveLimit
-				r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = c.west, c.east
+				r.Answer.Saturated, r.Answer.Reason = true, report.LossAboveLimit
+				r.Answer.Directions[0].Limit, r.Answer.Directions[1].Limit = c.west, c.east
 			})
 			west, east, total := one(t, r, figures.PacketsPerSecond, "west→east"), one(t, r, figures.PacketsPerSecond, "east→west"), one(t, r, figures.PacketsPerSecond, report.AllDirections)
 			if west.High != c.first || east.High != c.last || total.High != c.total {
@@ -102,12 +102,12 @@ func TestADirectionsFigureIsBoundedByItsOwnLoss(t *testing.T) {
 // sizes one way than the other.
 func TestAnUpperEndIsInTheUnitOfItsFigure(t *testing.T) {
 	r := measured(func(r *report.Report) {
-		r.Result.Saturated, r.Result.Reason = true, report.LossAboveLimit
+		r.Answer.Saturated, r.Answer.Reason = true, report.LossAboveLimit
 		for i, flow := range []report.Flow{{PacketsPerSecond: 10, Layer1BitsPerSecond: 1200, Layer2BitsPerSecond: 1000}, {PacketsPerSecond: 10, Layer1BitsPerSecond: 400, Layer2BitsPerSecond: 200}} {
-			d := &r.Result.Directions[i]
+			d := &r.Answer.Directions[i]
 			d.Received, d.Limit = flow, &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Lossy: 9, Resolution: units.One / units.Ratio(5-3*i)}
 		}
-		r.Result.Total.Received = report.Flow{PacketsPerSecond: 20, Layer1BitsPerSecond: 1600, Layer2BitsPerSecond: 1200}
+		r.Answer.Total.Received = report.Flow{PacketsPerSecond: 20, Layer1BitsPerSecond: 1600, Layer2BitsPerSecond: 1200}
 	})
 	// the first limit is resolved to a fifth, the second to a half
 	for metric, want := range map[report.Metric]report.Number{
@@ -138,17 +138,17 @@ func TestAllThatWasFoundOneAfterAnotherIsBoundedByTheDirectionsOwnLoss(t *testin
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {
-				r.Result.Saturated, r.Result.Reason, r.Result.Resolution = c.quality == report.Good, report.LossAboveLimit, limit.Resolution
+				r.Answer.Saturated, r.Answer.Reason, r.Answer.Resolution = c.quality == report.Good, report.LossAboveLimit, limit.Resolution
 				if c.quality == report.Lossy {
-					r.Result.Reason, r.Result.Resolution = report.LoadHeld, 0
+					r.Answer.Reason, r.Answer.Resolution = report.LoadHeld, 0
 				}
-				r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = &limit, &limit
-				r.Result.Total.Received.PacketsPerSecond = c.came
-				atOnce := slices.Clone(r.Result.Directions)
+				r.Answer.Directions[0].Limit, r.Answer.Directions[1].Limit = &limit, &limit
+				r.Answer.Total.Received.PacketsPerSecond = c.came
+				atOnce := slices.Clone(r.Answer.Directions)
 				for i := range atOnce {
 					atOnce[i].Quality, atOnce[i].Sent.Packets, atOnce[i].Returned.Packets = c.quality, 100, 100-c.lost
 				}
-				r.Result.Total.Directions = atOnce
+				r.Answer.Total.Directions = atOnce
 			})
 			if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.High != c.high {
 				t.Errorf("%s to %q, want up to %q", f.Low, f.High, c.high)
@@ -161,9 +161,9 @@ func TestAllThatWasFoundOneAfterAnotherIsBoundedByTheDirectionsOwnLoss(t *testin
 func TestLimitsThatOthersCrowdedOutBoundNoSum(t *testing.T) {
 	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: 7, Lossy: 9, Resolution: units.One / 5}
 	r := measured(func(r *report.Report) {
-		r.Result.Reason = report.Inconclusive
-		r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = &limit, &limit
-		r.Result.Total.Directions = r.Result.Directions
+		r.Answer.Reason = report.Inconclusive
+		r.Answer.Directions[0].Limit, r.Answer.Directions[1].Limit = &limit, &limit
+		r.Answer.Total.Directions = r.Answer.Directions
 	})
 	if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.High != "" {
 		t.Errorf("%s to %q, want no upper end", f.Low, f.High)
@@ -174,8 +174,8 @@ func TestLimitsThatOthersCrowdedOutBoundNoSum(t *testing.T) {
 // meanwhile; what was lost may be theirs.
 func TestADisturbanceMakesAFigureWider(t *testing.T) {
 	r := measured(func(r *report.Report) {
-		r.Result.Reason = report.LoadHeld
-		d := &r.Result.Directions[0]
+		r.Answer.Reason = report.LoadHeld
+		d := &r.Answer.Directions[0]
 		d.Returned.Packets, d.DisturbedFrames = 4000, 1000
 	})
 	if f := one(t, r, figures.PacketsPerSecond, "west→east"); f.Low != "1000" || f.High != "1250" {
@@ -184,7 +184,7 @@ func TestADisturbanceMakesAFigureWider(t *testing.T) {
 	if f := one(t, r, figures.PacketsPerSecond, "east→west"); f.Low != f.High {
 		t.Errorf("%s to %q came back the other way, where nothing was disturbed", f.Low, f.High)
 	}
-	r.Result.Directions[1].Returned.Packets = 4000
+	r.Answer.Directions[1].Returned.Packets = 4000
 	if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.Low != "2000" || f.High != "2250" {
 		t.Errorf("%s to %q came back both ways, want 2000 to 2250: an eighth more", f.Low, f.High)
 	}
@@ -192,12 +192,12 @@ func TestADisturbanceMakesAFigureWider(t *testing.T) {
 
 // Of loss the generator's own part is known to be no more than so much; what was sent is what was sent.
 func TestLossIsAnIntervalAndWhatWasSentIsExact(t *testing.T) {
-	r := measured(func(r *report.Report) { r.Result.Reason = report.TargetReached })
+	r := measured(func(r *report.Report) { r.Answer.Reason = report.TargetReached })
 	if f := one(t, r, figures.LossRatio, report.AllDirections); f.Low != "0.1" || f.High != "0.2" {
 		t.Errorf("loss from %s to %s", f.Low, f.High)
 	}
 	hides := measured(func(r *report.Report) {
-		r.Result.Total.LossRatio, r.Result.Total.LossRatioMin, r.Result.Total.LossRatioMax = 0, 0, units.One/1000
+		r.Answer.Total.LossRatio, r.Answer.Total.LossRatioMin, r.Answer.Total.LossRatioMax = 0, 0, units.One/1000
 	})
 	if f := one(t, hides, figures.LossRatio, report.AllDirections); f.Low != "0" || f.High != "0.001" || figures.Text(f) != "loss ratio 0 to 0.001" {
 		t.Errorf("loss from %s to %s: %s", f.Low, f.High, figures.Text(f))
@@ -205,7 +205,7 @@ func TestLossIsAnIntervalAndWhatWasSentIsExact(t *testing.T) {
 	if f := one(t, r, figures.OfferedPacketsPerSecond, "east→west"); f.Low != "1250" || f.High != "1250" {
 		t.Errorf("offered from %s to %s", f.Low, f.High)
 	}
-	r.Result.NearGenerators = []string{"west→east"}
+	r.Answer.NearGenerators = []string{"west→east"}
 	for direction, low := range map[string]report.Number{"west→east": "0", report.AllDirections: "0", "east→west": "0.1"} {
 		if f := one(t, r, figures.LossRatio, direction); f.Low != low || f.High != "0.2" {
 			t.Errorf("near the generators' limit from west to east, loss of %s is from %s to %s", direction, f.Low, f.High)
@@ -219,7 +219,7 @@ func TestAFigureThatIsNotKnownSaysWhy(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	r.LineRates = []report.LineRate{{Link: "east", BitsPerSecond: units.Gbps}}
-	r.Result.Directions[0].LineRatePercent = units.PercentOf(1, 3)
+	r.Answer.Directions[0].LineRatePercent = units.PercentOf(1, 3)
 	if f := one(t, r, figures.LineRatePercent, "west→east"); figures.Text(f) != "33.33 % of line rate" {
 		t.Errorf("%+v reads %s", f, figures.Text(f))
 	}
@@ -232,9 +232,9 @@ func TestAFigureThatIsNotKnownSaysWhy(t *testing.T) {
 // nothing is known.
 func TestWhereEveryLoadLostFramesTheFigureIsLessThanTheLowest(t *testing.T) {
 	r := measured(func(r *report.Report) {
-		directions := r.Result.Directions
+		directions := r.Answer.Directions
 		directions[0].Quality, directions[1].Quality = report.Lossy, report.Good
-		r.Result = report.Result{Reason: report.NoCleanLoad}
+		r.Answer = report.Answer{Reason: report.NoCleanLoad}
 		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: directions}}
 	})
 	if f := one(t, r, figures.PacketsPerSecond, "west→east"); f.Low != "0" || f.High != "1250" {
@@ -257,7 +257,7 @@ func TestWhereEveryLoadLostFramesTheFigureIsLessThanTheLowest(t *testing.T) {
 
 func TestACurveHasTheFiguresOfEachLoad(t *testing.T) {
 	r := measured(func(*report.Report) {})
-	r.Result.Figures = figures.OfWindow(r, report.Window{Load: units.One / 2, Directions: r.Result.Directions}, report.Result{Confirmed: true})
+	r.Answer.Figures = figures.OfWindow(r, report.Window{Load: units.One / 2, Directions: r.Answer.Directions}, report.Answer{Confirmed: true})
 	n := 0
 	for _, f := range figures.Of(r) {
 		if f.Load == units.One/2 {
@@ -299,7 +299,7 @@ func TestPointsAreToldApartByTheirLoads(t *testing.T) {
 	r := measured(func(*report.Report) {})
 	var curve []report.Figure
 	for _, load := range []units.Ratio{units.One, units.One - 25_000, units.One / 2} {
-		curve = append(curve, figures.OfWindow(r, report.Window{Load: load, Directions: r.Result.Directions}, report.Result{Confirmed: true})...)
+		curve = append(curve, figures.OfWindow(r, report.Window{Load: load, Directions: r.Answer.Directions}, report.Answer{Confirmed: true})...)
 	}
 	points := figures.PointsByLoad(curve)
 	if len(points) != 3 {
@@ -328,13 +328,13 @@ func TestBurstsNearTheGeneratorsLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {
-				r.Plan.Procedure.Type, r.Result.Reason = plan.TypeBackToBack, report.BurstsMeasured
+				r.Plan.Procedure.Type, r.Answer.Reason = plan.TypeBackToBack, report.BurstsMeasured
 				own := report.OwnFigure{Metric: c.metric, Low: "700", High: "710", OfLoss: c.metric != procedure.BackToBackFrames}
 				if c.untold {
 					own = report.OwnFigure{Metric: c.metric, Missing: "how many frames the device held is unknown"}
 				}
-				if r.Result.Directions[0].Own = []report.OwnFigure{own}; c.near {
-					r.Result.NearGenerators = []string{"west→east"}
+				if r.Answer.Directions[0].Own = []report.OwnFigure{own}; c.near {
+					r.Answer.NearGenerators = []string{"west→east"}
 				}
 			})
 			if f := one(t, r, c.metric, "west→east"); f.Low != c.want.Low || f.High != c.want.High || f.Missing != c.want.Missing || f.Reason != c.want.Reason {
@@ -348,15 +348,15 @@ func TestBurstsNearTheGeneratorsLimit(t *testing.T) {
 // directions the least sets the load.
 func TestFiguresOfASoak(t *testing.T) {
 	r := measured(func(r *report.Report) {
-		r.Plan.Procedure.Type, r.Result.Reason, r.Result.Confirmed = plan.TypeSoak, report.LoadEstimated, true
-		for i := range r.Result.Directions {
-			d := &r.Result.Directions[i]
+		r.Plan.Procedure.Type, r.Answer.Reason, r.Answer.Confirmed = plan.TypeSoak, report.LoadEstimated, true
+		for i := range r.Answer.Directions {
+			d := &r.Answer.Directions[i]
 			d.Intended.PacketsPerSecond, d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond, d.Received.Layer1BitsPerSecond = 10_000, 10_000, 5000, 50_000
 			d.Estimate = &report.Estimate{LossRatio: units.One / 10, Low: report.Number([]string{"8000", "6000"}[i]), High: report.Number([]string{"9000", ""}[i])}
 		}
-		r.Result.Directions[1].Estimate.Extrapolated = true
+		r.Answer.Directions[1].Estimate.Extrapolated = true
 	})
-	there, back := r.Result.Directions[0].Name(), r.Result.Directions[1].Name()
+	there, back := r.Answer.Directions[0].Name(), r.Answer.Directions[1].Name()
 	for _, want := range []report.Figure{
 		{Metric: figures.OfferedPacketsPerSecond, Direction: there, Low: "8000", High: "9000", Confirmed: true},
 		{Metric: figures.PacketsPerSecond, Direction: there, Low: "7200", High: "8100", Confirmed: true},
@@ -371,25 +371,25 @@ func TestFiguresOfASoak(t *testing.T) {
 			t.Errorf("%+v, want %+v", f, want)
 		}
 	}
-	r.Result.Directions[0].Estimate.Extrapolated, r.Result.Directions[1].Estimate.Extrapolated = true, false
+	r.Answer.Directions[0].Estimate.Extrapolated, r.Answer.Directions[1].Estimate.Extrapolated = true, false
 	if f := one(t, r, figures.OfferedPacketsPerSecond, report.AllDirections); f.Confirmed {
 		t.Errorf("the first direction is extrapolated, and all together %+v", f)
 	}
-	r.Result.Directions[0].Estimate.Extrapolated, r.Result.Directions[1].Estimate.Extrapolated = false, true
+	r.Answer.Directions[0].Estimate.Extrapolated, r.Answer.Directions[1].Estimate.Extrapolated = false, true
 	if h := figures.HeadlineOf(r); h.Bound || h.Unconfirmed {
 		t.Errorf("%+v", h)
 	}
-	if r.Result.Confirmed = false; !figures.HeadlineOf(r).Unconfirmed || one(t, r, figures.PacketsPerSecond, there).Confirmed != true {
+	if r.Answer.Confirmed = false; !figures.HeadlineOf(r).Unconfirmed || one(t, r, figures.PacketsPerSecond, there).Confirmed != true {
 		t.Errorf("extrapolated %+v", figures.HeadlineOf(r))
 	}
-	r.Result.NearGenerators = []string{there}
+	r.Answer.NearGenerators = []string{there}
 	if f := one(t, r, figures.PacketsPerSecond, there); f.High != "" || f.Reason != report.NearGenerators {
 		t.Errorf("near the generators' limit %+v", f)
 	}
 	if said := figures.Summary(r); !strings.HasPrefix(said, there+": ≥8.00 kpps at a loss ratio of 0.1; ") {
 		t.Errorf("near the generators' limit %s", said)
 	}
-	r.Result.NearGenerators, r.Result.Directions[0].Estimate.High = nil, ""
+	r.Answer.NearGenerators, r.Answer.Directions[0].Estimate.High = nil, ""
 	if h := figures.HeadlineOf(r); h.Sign() != "≥" {
 		t.Errorf("open above %+v", h)
 	}
@@ -399,16 +399,16 @@ func TestFiguresOfASoak(t *testing.T) {
 // bound, for its own reason, and one that is extrapolated is not confirmed.
 func TestADirectionOfASoakIsABoundByItself(t *testing.T) {
 	r := measured(func(r *report.Report) {
-		r.Plan.Procedure.Type, r.Result.Reason = plan.TypeSoak, report.LoadEstimated
-		for i := range r.Result.Directions {
-			d := &r.Result.Directions[i]
+		r.Plan.Procedure.Type, r.Answer.Reason = plan.TypeSoak, report.LoadEstimated
+		for i := range r.Answer.Directions {
+			d := &r.Answer.Directions[i]
 			d.Intended.PacketsPerSecond, d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond = 10_000, 10_000, 10_000
 			d.Estimate = &report.Estimate{LossRatio: 1, Low: "8000", High: report.Number([]string{"9000", ""}[i])}
 			d.Limit = &report.DirectionLimit{Reason: []report.Reason{report.LoadEstimated, report.GeneratorLimited}[i], Confirmed: true}
 		}
 	})
 	h := figures.HeadlineOf(r)
-	there, back := &r.Result.Directions[0], &r.Result.Directions[1]
+	there, back := &r.Answer.Directions[0], &r.Answer.Directions[1]
 	if own, other := figures.HeadlineIn(h, r, *there), figures.HeadlineIn(h, r, *back); own.Sign() != "" || other.Sign() != "≥" {
 		t.Errorf("%q and %q", own.Sign(), other.Sign())
 	}
@@ -428,8 +428,8 @@ func TestBurstsMakeAFigureOfAGivenLoadWider(t *testing.T) {
 		1600: {{Low: "1000", High: "1400"}, {Low: "0.3", High: "0.5"}},
 	} {
 		r := measured(func(r *report.Report) {
-			r.Result.Reason = report.LoadHeld
-			d := &r.Result.Directions[0]
+			r.Answer.Reason = report.LoadHeld
+			d := &r.Answer.Directions[0]
 			d.Sent.Packets, d.Returned.Packets, d.LossRatio, d.LossRatioMin, d.LostToSending = 8000, 4000, units.One/2, units.One/2, lost
 		})
 		if f := one(t, r, figures.PacketsPerSecond, "west→east"); f.Low != want[0].Low || f.High != want[0].High {

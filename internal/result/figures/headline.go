@@ -30,7 +30,7 @@ func HeadlineOf(r *report.Report) report.Headline {
 			h.Bound, h.Unconfirmed = f.High == "", false
 		case f.Metric == PacketsPerSecond:
 			h.PacketsPerSecond = int64(math.Round(f.Low.Float()))
-			h.Bound = r.Result.LowerBound() // also where it is bounded from above, but far from there
+			h.Bound = r.Answer.LowerBound() // also where it is bounded from above, but far from there
 			h.Unconfirmed = !h.Bound && r.Unconfirmed()
 		case f.Metric == Layer1BitsPerSecond:
 			h.Layer1BitsPerSecond = int64(math.Round(f.Low.Float()))
@@ -38,7 +38,7 @@ func HeadlineOf(r *report.Report) report.Headline {
 			h.Percent = percentOf(f)
 		}
 	}
-	if r.Result.FoundApart() { // the directions' own figures are of different moments
+	if r.Answer.FoundApart() { // the directions' own figures are of different moments
 		h.PercentSum = 0
 		for _, d := range directionsOfTotal(r) {
 			h.PercentSum += d.LineRatePercent
@@ -51,12 +51,12 @@ func HeadlineOf(r *report.Report) report.Headline {
 // confirmed. A search may have found the direction's own limit while another direction set the load, and one direction
 // may be estimated where another is bounded.
 func HeadlineIn(h report.Headline, r *report.Report, d report.Direction) report.Headline {
-	switch l := r.Result.EstimateOf(d); {
+	switch l := r.Answer.EstimateOf(d); {
 	case l != nil:
 		h.Bound = l.Low != "" && l.High == ""
 		h.Unconfirmed = !h.Bound && (l.Low == "" || l.Extrapolated)
 	case d.Limit != nil:
-		h.Bound = resultOf(r.Result, d).LowerBound()
+		h.Bound = resultOf(r.Answer, d).LowerBound()
 		h.Unconfirmed = !h.Bound && r.LacksConfirmation(d.Limit.Confirmed)
 	}
 	return h
@@ -96,10 +96,10 @@ func TableFigures(r *report.Report) *report.Figures {
 
 // TableFiguresByGoal are the figures of each goal of a Report whose search has several, or nil where it has not.
 func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
-	if len(r.Result.Goals) < 2 {
+	if len(r.Answer.Goals) < 2 {
 		return nil
 	}
-	for _, g := range r.Result.Goals {
+	for _, g := range r.Answer.Goals {
 		goalReport, _ := r.ForGoal(g.Name)
 		rows = append(rows, report.GoalFigures{Goal: g.Name, Figures: TableFigures(goalReport)})
 	}
@@ -123,20 +123,20 @@ func summary(r *report.Report, share func(*report.Report, report.Headline) strin
 	h := HeadlineOf(r)
 	text := ""
 	switch {
-	case len(r.Result.Goals) > 0:
+	case len(r.Answer.Goals) > 0:
 		text = summaryOfGoals(r)
 	case !h.Measured:
 		return wording.NotMeasured
 	case h.OfSessions:
 		text = summaryOfSessions(r)
-	case r.Result.Estimated():
+	case r.Answer.Estimated():
 		text = summaryOfEstimates(r)
 	case overloaded(r, h):
 		text = summaryOfOverload(r)
 	default:
 		text = ratesText(r, h) + frameSizeText(r) + share(r, h)
 	}
-	if len(r.Result.SharedPorts) > 0 {
+	if len(r.Answer.SharedPorts) > 0 {
 		text += ", on a shared port"
 	}
 	return text
@@ -145,14 +145,14 @@ func summary(r *report.Report, share func(*report.Report, report.Headline) strin
 // overloaded says that the figure is what came back of a load that was given, and that lost more than allowed.
 func overloaded(r *report.Report, h report.Headline) bool {
 	given := slices.Contains([]report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered},
-		r.Result.Reason)
-	return given && !unlike(r, h) && r.Result.Total.MostLost() > report.PlanOf(r).Procedure.MaxLossRatio
+		r.Answer.Reason)
+	return given && !unlike(r, h) && r.Answer.Total.MostLost() > report.PlanOf(r).Procedure.MaxLossRatio
 }
 
 // summaryOfOverload is what was offered and what came back, as in "offered 345 kpps both ways together, 300 kpps came
 // back (12.9 % lost)", which no reader takes for a limit.
 func summaryOfOverload(r *report.Report) string {
-	total := r.Result.Total
+	total := r.Answer.Total
 	frames := ""
 	if size := frameSizeText(r); size != "" {
 		frames = " of " + strings.TrimPrefix(size, ", ")
@@ -160,7 +160,7 @@ func summaryOfOverload(r *report.Report) string {
 	text := fmt.Sprintf("offered %s%s %s, %s came back (%s lost)", wording.ShortPacketRate(
 		total.Offered.PacketsPerSecond), frames, WhichDirections(r),
 		wording.ShortPacketRate(total.Received.PacketsPerSecond), wording.LostShare(total.LossRatio))
-	if r.Result.Reason == report.CurveMeasured {
+	if r.Answer.Reason == report.CurveMeasured {
 		return "highest load: " + text
 	}
 	return text
@@ -170,7 +170,7 @@ func summaryOfOverload(r *report.Report) string {
 func ratesText(r *report.Report, h report.Headline) string {
 	if unlike(r, h) {
 		var rates []string
-		for _, d := range r.Result.Directions {
+		for _, d := range r.Answer.Directions {
 			rates = append(rates, d.Name()+" "+rateText(HeadlineIn(h, r, d), d.Received.PacketsPerSecond))
 		}
 		return strings.Join(rates, ", ")
@@ -181,17 +181,17 @@ func ratesText(r *report.Report, h report.Headline) string {
 // unlike says that two directions have figures which don't say the same, as one is a limit and the other a bound, or
 // each was measured by itself.
 func unlike(r *report.Report, h report.Headline) bool {
-	if len(r.Result.Directions) != mostDirectionsShown {
+	if len(r.Answer.Directions) != mostDirectionsShown {
 		return false
 	}
-	sign := HeadlineIn(h, r, r.Result.Directions[0]).Sign()
-	return HeadlineIn(h, r, r.Result.Directions[1]).Sign() != sign ||
-		r.Result.FoundApart() && !r.Result.HeldAtOnce()
+	sign := HeadlineIn(h, r, r.Answer.Directions[0]).Sign()
+	return HeadlineIn(h, r, r.Answer.Directions[1]).Sign() != sign ||
+		r.Answer.FoundApart() && !r.Answer.HeldAtOnce()
 }
 
 // WhichDirections names the only direction of a result, or says of how many the figure is the sum.
 func WhichDirections(r *report.Report) string {
-	directions := r.Result.Directions
+	directions := r.Answer.Directions
 	switch {
 	case len(directions) == 1:
 		return directions[0].Name()
@@ -246,7 +246,7 @@ func lineShareText(r *report.Report, h report.Headline) string {
 	}
 	rates := r.RateOfEachLink()
 	line := units.BitRate(0)
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		rate := min(rates[d.From], rates[d.To])
 		if rate <= 0 || line > 0 && rate != line {
 			return share + " of line rate)"
@@ -254,7 +254,7 @@ func lineShareText(r *report.Report, h report.Headline) string {
 		line = rate
 	}
 	text := strings.Replace(line.FormatShort(), ".00", "", 1)
-	if n := len(r.Result.Directions); n > 1 {
+	if n := len(r.Answer.Directions); n > 1 {
 		text = fmt.Sprintf("%d × %s", n, text)
 	}
 	return share + " of " + text + ")"
@@ -264,19 +264,19 @@ func lineShareText(r *report.Report, h report.Headline) string {
 func summaryOfGoals(r *report.Report) string {
 	var sentences []string
 	measured := false
-	for _, g := range r.Result.Goals {
+	for _, g := range r.Answer.Goals {
 		goalReport, _ := r.ForGoal(g.Name)
 		switch h := HeadlineOf(goalReport); {
 		case h.Measured:
 			sentences, measured = append(sentences, g.Name+" "+rateText(h, h.PacketsPerSecond)), true
-		case g.Result.Reason == report.NoCleanLoad:
+		case g.Answer.Reason == report.NoCleanLoad:
 			sentences = append(sentences, g.Name+" not met at any load")
 		default:
 			sentences = append(sentences, g.Name+" "+wording.NotMeasured)
 		}
 	}
 	text := strings.Join(sentences, ", ")
-	if measured && len(r.Result.Directions) > 0 {
+	if measured && len(r.Answer.Directions) > 0 {
 		text += " " + WhichDirections(r) + frameSizeText(r)
 	}
 	return text
@@ -287,7 +287,7 @@ const mostDirectionsShown = 2
 
 func summaryOfSessions(r *report.Report) string {
 	var sentences []string
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if d.Sessions == nil {
 			continue
 		}
@@ -298,13 +298,13 @@ func summaryOfSessions(r *report.Report) string {
 		sentences = append(sentences, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions,
 			limit))
 	}
-	if len(sentences) > mostDirectionsShown && r.Result.Total.Sessions != nil {
+	if len(sentences) > mostDirectionsShown && r.Answer.Total.Sessions != nil {
 		sign := HeadlineOf(r).Sign()
 		if sign != "" {
 			sign += " "
 		}
-		sentences = []string{sign + measure.SessionsSentence(*r.Result.Total.Sessions,
-			limitOf(r.Result.Directions...)) + " in " + wording.Counted(len(sentences), "direction")}
+		sentences = []string{sign + measure.SessionsSentence(*r.Answer.Total.Sessions,
+			limitOf(r.Answer.Directions...)) + " in " + wording.Counted(len(sentences), "direction")}
 	}
 	return strings.Join(sentences, "; ")
 }

@@ -12,9 +12,9 @@ import (
 
 func TestSummary(t *testing.T) {
 	published := reporttest.Measured()
-	published.Result.Saturated = true
-	published.Result.Total.Received = report.Flow{PacketsPerSecond: 654_400, Layer1BitsPerSecond: 1_999_000_000}
-	published.Result.Total.LineRatePercent = units.Hundred * 9995 / 10000
+	published.Answer.Saturated = true
+	published.Answer.Total.Received = report.Flow{PacketsPerSecond: 654_400, Layer1BitsPerSecond: 1_999_000_000}
+	published.Answer.Total.LineRatePercent = units.Hundred * 9995 / 10000
 	for want, r := range map[string]*report.Report{
 		"654 kpps both ways together (99.9 % of 2 × 1 Gb/s)":   published,
 		"≥ 180 kpps both ways together (27.4 % of 2 × 1 Gb/s)": reporttest.Measured(reporttest.Weak(90_000)),
@@ -26,7 +26,7 @@ func TestSummary(t *testing.T) {
 		}
 	}
 	t.Run("a figure is shown as it is, also where a line can't carry that", func(t *testing.T) {
-		published.Result.Total.LineRatePercent = units.Hundred * 1042 / 1000
+		published.Answer.Total.LineRatePercent = units.Hundred * 1042 / 1000
 		if got := figures.Summary(published); !strings.HasSuffix(got, "(104.2 % of 2 × 1 Gb/s)") {
 			t.Error(got)
 		}
@@ -42,9 +42,9 @@ func TestALoadThatLostFramesReadsAsWhatWasOfferedAndCameBack(t *testing.T) {
 		report.LossAboveLimit: "300 kpps both ways together (100.0 % of 2 × 1 Gb/s)",
 	} {
 		r := reporttest.Measured()
-		r.Result.Reason, r.Result.Saturated = reason, reason == report.LossAboveLimit
-		r.Result.Total.Offered.PacketsPerSecond, r.Result.Total.Received.PacketsPerSecond = 345_000, 300_000
-		r.Result.Total.LossRatio = units.One * 13 / 100
+		r.Answer.Reason, r.Answer.Saturated = reason, reason == report.LossAboveLimit
+		r.Answer.Total.Offered.PacketsPerSecond, r.Answer.Total.Received.PacketsPerSecond = 345_000, 300_000
+		r.Answer.Total.LossRatio = units.One * 13 / 100
 		if got := figures.Summary(r); got != want {
 			t.Errorf("%s: %q, want %q", reason, got, want)
 		}
@@ -54,7 +54,7 @@ func TestALoadThatLostFramesReadsAsWhatWasOfferedAndCameBack(t *testing.T) {
 // A direction's line says what was found of that direction, whatever the whole is.
 func TestALineOfOneDirection(t *testing.T) {
 	r := reporttest.LimitsApart()
-	found := r.Result.Directions[0].Limit
+	found := r.Answer.Directions[0].Limit
 	for sign, limit := range map[string]report.DirectionLimit{
 		"":  {Reason: report.LossAboveLimit, Saturated: true, Confirmed: true},
 		"~": {Reason: report.LossAboveLimit, Saturated: true},
@@ -62,8 +62,8 @@ func TestALineOfOneDirection(t *testing.T) {
 	} {
 		*found = limit
 		for _, whole := range []report.Reason{report.LoadHeld, report.GeneratorLimited} {
-			r.Result.Reason, r.Result.Saturated, r.Result.Confirmed = whole, false, sign == "~"
-			if got := figures.HeadlineIn(figures.HeadlineOf(r), r, r.Result.Directions[0]).Sign(); got != sign {
+			r.Answer.Reason, r.Answer.Saturated, r.Answer.Confirmed = whole, false, sign == "~"
+			if got := figures.HeadlineIn(figures.HeadlineOf(r), r, r.Answer.Directions[0]).Sign(); got != sign {
 				t.Errorf("%+v beside %s is signed %q, want %q", limit, whole, got, sign)
 			}
 		}
@@ -74,10 +74,10 @@ func TestALineOfOneDirection(t *testing.T) {
 func TestSharesAreAddedUpOfOneMoment(t *testing.T) {
 	r := reporttest.LimitsApart()
 	want := units.Percent(0)
-	for _, d := range r.Result.Total.Directions {
+	for _, d := range r.Answer.Total.Directions {
 		want += d.LineRatePercent
 	}
-	if h := figures.HeadlineOf(r); h.PercentSum != want || want <= r.Result.Total.Directions[0].LineRatePercent {
+	if h := figures.HeadlineOf(r); h.PercentSum != want || want <= r.Answer.Total.Directions[0].LineRatePercent {
 		t.Errorf("%s of %s", h.PercentSum, want)
 	}
 }

@@ -85,13 +85,13 @@ var LatencyMetrics = []Metric{
 
 // Latencies are the figures of latency, with each of these metrics at each load, in each direction and frame size.
 func Latencies(r *report.Report, metrics ...Metric) (list []report.Figure) {
-	return slices.DeleteFunc(slices.Clone(r.Result.Figures), func(f report.Figure) bool {
+	return slices.DeleteFunc(slices.Clone(r.Answer.Figures), func(f report.Figure) bool {
 		return f.At == nil || !slices.ContainsFunc(metrics, func(m Metric) bool { return m.Name == f.Metric })
 	})
 }
 
 // OfLoads are the figures of the trials that a procedure made at loads beside its answer's.
-func OfLoads(r *report.Report, trials []procedure.LoadTrial, answer report.Result) (list []report.Figure) {
+func OfLoads(r *report.Report, trials []procedure.LoadTrial, answer report.Answer) (list []report.Figure) {
 	for _, t := range trials {
 		switch {
 		case t.At != nil:

@@ -26,12 +26,12 @@ func TestFiguresOfLatency(t *testing.T) {
 			got[string(f.Metric)+" "+figures.DirectionText(f)] = figures.Text(f)
 		}
 	}
-	name := r.Result.Directions[0].Name()
+	name := r.Answer.Directions[0].Name()
 	for key, want := range map[string]string{
 		"LatencyP50 " + name + ", 64 bytes at 0 % (single frames)":           "p50 10 µs",
 		"LatencyP99.9 " + name + ", 64 bytes at 50 %":                        "p99.9 60.2 µs",
 		"LatencyMax " + name + ", 64 bytes at 50 %":                          "longest 60.2 µs",
-		"LatencyMax " + r.Result.Directions[1].Name() + ", 64 bytes at 50 %": "longest over 17.2 s",
+		"LatencyMax " + r.Answer.Directions[1].Name() + ", 64 bytes at 50 %": "longest over 17.2 s",
 		"LatencyJitter " + name + ", 64 bytes at 50 %":                       "jitter 2 µs",
 		"LatencyP99.999 " + name + ", 64 bytes at 50 %":                      "fewer than ten of 28,000 frames lie above it: make trials longer",
 		"LatencyP50 " + name + ", 64 bytes at 100 %":                         "the run ended before the trial",
@@ -66,7 +66,7 @@ func TestTheSlowestSizeIsTold(t *testing.T) {
 				slices.Reverse(of.Latency)
 			}
 			reporttest.ReadLatency(r)
-			r.Result.Figures = slices.DeleteFunc(r.Result.Figures, func(f report.Figure) bool { return *f.At == 0 })
+			r.Answer.Figures = slices.DeleteFunc(r.Answer.Figures, func(f report.Figure) bool { return *f.At == 0 })
 			if got := figures.SlowestSizes(r, figures.LatencyP99); len(got) != 2 || got[0].FrameSize != 1518 || got[1].FrameSize != 64 {
 				t.Errorf("%s: %+v", name, got)
 			}

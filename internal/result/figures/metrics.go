@@ -112,7 +112,7 @@ func MetricOf(name report.Metric) (Metric, bool) {
 // ThroughputOf is the metric that a Report's run is summarized and compared by. It is the frames that came back, or
 // the goodput of sessions, where the Report has sessions or its Plan asked for them.
 func ThroughputOf(r *report.Report) report.Metric {
-	if t := r.Result.Total; t != nil && t.Sessions != nil || t == nil && r.Plan != nil && r.Plan.Sessions != nil {
+	if t := r.Answer.Total; t != nil && t.Sessions != nil || t == nil && r.Plan != nil && r.Plan.Sessions != nil {
 		return GoodputBitsPerSecond
 	}
 	return PacketsPerSecond

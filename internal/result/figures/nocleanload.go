@@ -13,9 +13,9 @@ import (
 // that is believed.
 func lossyTrialAtLowestLoad(r *report.Report) *report.Window {
 	i := slices.IndexFunc(r.Windows, func(w report.Window) bool {
-		return w.Number == r.Result.Lossy && w.Varied == ""
+		return w.Number == r.Answer.Lossy && w.Varied == ""
 	})
-	if r.Result.Reason != report.NoCleanLoad || i < 0 {
+	if r.Answer.Reason != report.NoCleanLoad || i < 0 {
 		return nil
 	}
 	w := r.Windows[i]

@@ -4,7 +4,7 @@ import "github.com/linerate-dev/linerate/internal/document/report"
 
 // ofOwn is a figure that the procedure itself finds, of each direction. Near the generators' own limit it has no upper
 // end, since the generators may have lost the frames that bound it.
-func ofOwn(metric Metric, result report.Result, m measured, found report.OwnFigure) report.Figure {
+func ofOwn(metric Metric, result report.Answer, m measured, found report.OwnFigure) report.Figure {
 	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed,
 		Reason: result.Reason}
 	near := len(result.NearGenerators) > 0 && (found.Low != "" || found.OfLoss)

@@ -17,7 +17,7 @@ func TestATableOfReportsHasTheirFigures(t *testing.T) {
 			}
 			continue
 		}
-		if f.PacketsPerSecond != s.Report.Result.Total.Received.PacketsPerSecond || f.LowerBound != s.Report.Result.LowerBound() || f.LineRatePercent > units.Hundred+units.Hundred/1000 {
+		if f.PacketsPerSecond != s.Report.Answer.Total.Received.PacketsPerSecond || f.LowerBound != s.Report.Answer.LowerBound() || f.LineRatePercent > units.Hundred+units.Hundred/1000 {
 			t.Errorf("%s: %+v", s.Name, f)
 		}
 	}

@@ -20,7 +20,7 @@ func tcp(from, to string, held time.Duration) report.Direction {
 
 func ofSessions(directions ...report.Direction) *report.Report {
 	total := measure.Sum(directions, nil)
-	return &report.Report{Plan: &plan.Plan{Sessions: &plan.Sessions{}}, Ending: report.Completed, Result: report.Result{Measured: true, Confirmed: true, Reason: report.PathLimited, Directions: directions, Total: &total}}
+	return &report.Report{Plan: &plan.Plan{Sessions: &plan.Sessions{}}, Ending: report.Completed, Answer: report.Answer{Measured: true, Confirmed: true, Reason: report.PathLimited, Directions: directions, Total: &total}}
 }
 
 // What a direction did is bounded above only by what was seen in that direction, and of frames nothing is claimed.
@@ -114,7 +114,7 @@ func TestWhatIsNotThePathsIsMissing(t *testing.T) {
 		d := tcp("west", "east", 0)
 		change(d.Sessions)
 		r := ofSessions(d, tcp("east", "west", 0))
-		of := map[string][]report.Direction{"west→east": r.Result.Directions[:1], "east→west": r.Result.Directions[1:], report.AllDirections: r.Result.Directions}
+		of := map[string][]report.Direction{"west→east": r.Answer.Directions[:1], "east→west": r.Answer.Directions[1:], report.AllDirections: r.Answer.Directions}
 		for _, f := range figures.Of(r) {
 			if f.Metric != figures.GoodputBitsPerSecond && (figures.PathDoubt(of[f.Direction]...) != "") != (f.Missing != "") {
 				t.Errorf("%s: %s of %s is missing for %q, and not the path's for %q", name, f.Metric, f.Direction, f.Missing, figures.PathDoubt(of[f.Direction]...))

@@ -49,7 +49,7 @@ func MostLost(r *report.Report, d report.Direction) units.Ratio {
 
 // MostLostTogether is the same for all directions of the result together.
 func MostLostTogether(r *report.Report) units.Ratio {
-	maxLoss := r.Result.Total.MostLost()
+	maxLoss := r.Answer.Total.MostLost()
 	var lost, sent int64
 	for _, d := range directionsOfTotal(r) {
 		ownLoss, ok := LostInRun(r, d.Name())

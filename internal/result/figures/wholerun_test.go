@@ -21,7 +21,7 @@ func equalTotals() *report.Report {
 		Silence: []report.Silence{{Link: "west", Received: units.Traffic{Packets: 9}}, {Link: "east"}},
 		Path:    []report.PathCheck{{Repeats: &report.Repeats{Sent: 600, Received: 600}}},
 		Windows: []report.Window{w},
-		Result:  report.Result{Measured: true, Directions: w.Directions, Total: &report.Sum{LossRatioMax: units.RatioOf(8, 60_000)}},
+		Answer:  report.Answer{Measured: true, Directions: w.Directions, Total: &report.Sum{LossRatioMax: units.RatioOf(8, 60_000)}},
 	}
 	return r
 }
@@ -67,7 +67,7 @@ func TestTotalsOfTheWholeRunBoundTheLossOfEachDirection(t *testing.T) {
 			if lost != c.want {
 				t.Errorf("at most %d were lost, want %d", lost, c.want)
 			}
-			d := r.Result.Directions[0]
+			d := r.Answer.Directions[0]
 			want := d.MostLost()
 			if c.want >= 0 {
 				want = min(want, units.RatioOf(c.want, d.Sent.Packets))

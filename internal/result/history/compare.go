@@ -195,9 +195,9 @@ func imageDifferences(a, b Record) []string {
 	return plan.ImageDifferences(a.Report.Device, b.Report.Device, mostDifferences)
 }
 
-func resultsOf(records []Record) (results []report.Result) {
+func resultsOf(records []Record) (results []report.Answer) {
 	for _, r := range records {
-		results = append(results, r.Report.Result)
+		results = append(results, r.Report.Answer)
 	}
 	return results
 }
@@ -232,7 +232,7 @@ func withoutEmpty(sentences ...string) []string {
 func sharedPortsText(records []Record) string {
 	n := 0
 	for _, r := range records {
-		if len(r.Report.Result.SharedPorts) > 0 {
+		if len(r.Report.Answer.SharedPorts) > 0 {
 			n++
 		}
 	}

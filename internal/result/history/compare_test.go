@@ -11,7 +11,7 @@ import (
 )
 
 func sharing(r *report.Report) {
-	r.Result.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind links west and east"}
+	r.Answer.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind links west and east"}
 }
 
 // What a stranger would take for something else: no figure for a failed run, a hidden difference for none, one

@@ -32,9 +32,9 @@ func (r Record) figures() *report.Figures {
 // missing is why the Report has no figure.
 func (r Record) missing() report.Missing {
 	m := report.Missing{Test: r.test(), Reason: string(r.Report.Ending), Message: cmp.Or(r.Report.Message,
-		r.Report.Result.Message)}
+		r.Report.Answer.Message)}
 	if r.Report.Ending == report.Completed {
-		m.Reason = string(cmp.Or(r.Report.Result.Reason, report.NotMeasured))
+		m.Reason = string(cmp.Or(r.Report.Answer.Reason, report.NotMeasured))
 	}
 	return m
 }
@@ -106,7 +106,7 @@ func sampleOf(records []Record) sample {
 		f := r.figures()
 		if f == nil {
 			s.missing = append(s.missing, r.missing())
-			if comparison.Throughput(r.Report).Unfit(r.Report) == "" && !r.Report.Result.Measured {
+			if comparison.Throughput(r.Report).Unfit(r.Report) == "" && !r.Report.Answer.Measured {
 				s.lossy, s.answers = append(s.lossy, comparison.Throughput(r.Report).Runs(r.Report)...),
 					append(s.answers, r)
 			}

@@ -20,15 +20,15 @@ var begin = time.Date(2026, 3, 1, 2, 0, 0, 0, time.UTC)
 
 type option func(*report.Report)
 
-func weak(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited }
+func weak(r *report.Report) { r.Answer.Saturated, r.Answer.Reason = false, report.GeneratorLimited }
 func lost(r *report.Report) {
-	r.Ending, r.Message, r.Result = report.GeneratorLost, "generator-0 didn't answer for 10s", report.Result{Reason: report.NotMeasured}
+	r.Ending, r.Message, r.Answer = report.GeneratorLost, "generator-0 didn't answer for 10s", report.Answer{Reason: report.NotMeasured}
 }
 func called(product, loadtest string) option {
 	return func(r *report.Report) { r.Plan.Test.Product, r.Plan.Test.Loadtest = product, loadtest }
 }
 func within(resolution units.Ratio) option {
-	return func(r *report.Report) { r.Result.Resolution = resolution }
+	return func(r *report.Report) { r.Answer.Resolution = resolution }
 }
 func to(percent int64) option {
 	return func(r *report.Report) {
@@ -45,10 +45,10 @@ func limited(packetsPerSecond int64) option {
 func broken(r *report.Report) {
 	d := report.Direction{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
 	r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 1000, Directions: []report.Direction{d, d}}}
-	r.Result = report.Result{Reason: report.NoCleanLoad, Message: "no window was clean"}
+	r.Answer = report.Answer{Reason: report.NoCleanLoad, Message: "no window was clean"}
 }
 func unconfirmed(r *report.Report) {
-	r.Plan.Procedure.Ramp.ConfirmDuration, r.Result.Confirmed = plan.Duration(time.Minute), false
+	r.Plan.Procedure.Ramp.ConfirmDuration, r.Answer.Confirmed = plan.Duration(time.Minute), false
 }
 func ports(rate units.BitRate) option {
 	return func(r *report.Report) { r.LineRates[0].BitsPerSecond = rate }
@@ -71,7 +71,7 @@ func record(day int, packetsPerSecond int64, options ...option) history.Record {
 		LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}},
 		Plan: &plan.Plan{Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3},
 			Test: plan.Test{Name: name, UID: name, Attempt: 1, Product: "Linux", Loadtest: "64b"}, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}},
-		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Directions: []report.Direction{m, m},
+		Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Directions: []report.Direction{m, m},
 			Total: &report.Sum{Received: flow(1), LineRatePercent: m.LineRatePercent}}}
 	for _, o := range options {
 		o(r)

@@ -23,8 +23,8 @@ func TestNoNumberBreaksADocument(t *testing.T) {
 	for i, a := range extreme {
 		for k, b := range extreme {
 			r := record(len(extreme)*i+k, a, within(units.Ratio(b)), func(r *report.Report) {
-				r.Result.Total.LineRatePercent, r.Result.Total.Received.Layer1BitsPerSecond = units.Percent(b), b
-				r.Result.Directions[0].LineRatePercent = units.Percent(b)
+				r.Answer.Total.LineRatePercent, r.Answer.Total.Received.Layer1BitsPerSecond = units.Percent(b), b
+				r.Answer.Directions[0].LineRatePercent = units.Percent(b)
 			})
 			records = append(records, r)
 		}

@@ -17,7 +17,7 @@ func slow(nanoseconds ...int64) (all []history.Record) {
 	for i, took := range nanoseconds {
 		like := reporttest.WithLatency(took)
 		r := record(i, 1_000_000)
-		r.Report.Plan.Procedure.Latency, r.Report.Windows, r.Report.Result.Figures = like.Plan.Procedure.Latency, like.Windows, like.Result.Figures
+		r.Report.Plan.Procedure.Latency, r.Report.Windows, r.Report.Answer.Figures = like.Plan.Procedure.Latency, like.Windows, like.Answer.Figures
 		all = append(all, r)
 	}
 	return all

@@ -45,7 +45,7 @@ func rfc2544Of(
 	r *report.Report,
 ) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint, missing []report.Missing) {
 	p := report.PlanOf(r)
-	lacks := func(goal string, result report.Result, reason string) {
+	lacks := func(goal string, result report.Answer, reason string) {
 		name := report.NamedHeadline(r).Name
 		if goal != "" {
 			name += ", " + goal
@@ -54,21 +54,21 @@ func rfc2544Of(
 	}
 	switch traits := procedures.TraitsOf(p.Procedure); {
 	case p.Sessions != nil:
-		lacks("", r.Result, "its traffic is sessions, but RFC 2544 is about frames")
+		lacks("", r.Answer, "its traffic is sessions, but RFC 2544 is about frames")
 		return nil, nil, missing
 	case traits.FindsLossOverLoad:
 		if loss = frameLossOf(r); len(loss) == 0 {
-			lacks("", r.Result, "no load of its curve was measured")
+			lacks("", r.Answer, "no load of its curve was measured")
 		}
 		return nil, loss, missing
 	case !traits.FindsThroughput:
-		lacks("", r.Result, "its procedure, "+p.Procedure.Type+", finds neither throughput nor frame loss over load")
+		lacks("", r.Answer, "its procedure, "+p.Procedure.Type+", finds neither throughput nor frame loss over load")
 		return nil, nil, missing
 	}
 	names := []string{""}
-	if len(r.Result.Goals) > 0 {
+	if len(r.Answer.Goals) > 0 {
 		names = nil
-		for _, g := range r.Result.Goals {
+		for _, g := range r.Answer.Goals {
 			names = append(names, g.Name)
 		}
 	}
@@ -76,7 +76,7 @@ func rfc2544Of(
 		goalReport, _ := r.ForGoal(name)
 		points := throughputOf(goalReport, name)
 		if len(points) == 0 {
-			lacks(name, goalReport.Result, cmp.Or(r.Message, goalReport.Result.Message,
+			lacks(name, goalReport.Answer, cmp.Or(r.Message, goalReport.Answer.Message,
 				"it found no load that came back"))
 		}
 		throughput = append(throughput, points...)
@@ -90,14 +90,14 @@ func throughputOf(r *report.Report, goal string) (points []report.ThroughputPoin
 		return nil
 	}
 	h := figures.HeadlineOf(r)
-	for i, d := range r.Result.Directions {
+	for i, d := range r.Answer.Directions {
 		headline := figures.HeadlineIn(h, r, d)
 		s := streamOf(r, i)
 		points = append(points, report.ThroughputPoint{Stream: s, Goal: goal,
 			LossAllowed: report.PlanOf(r).Procedure.MaxLossRatio, Offered: d.Offered, Received: d.Received,
 			LossRatio:          d.LossRatio,
 			TheoreticalPercent: percentOfTheory(d.Received.PacketsPerSecond, s), LowerBound: headline.Bound,
-			Unconfirmed: headline.Unconfirmed, Reason: r.Result.Reason})
+			Unconfirmed: headline.Unconfirmed, Reason: r.Answer.Reason})
 	}
 	return points
 }
@@ -106,7 +106,7 @@ func throughputOf(r *report.Report, goal string) (points []report.ThroughputPoin
 func frameLossOf(r *report.Report) (points []report.FrameLossPoint) {
 	for i, d := range report.PlanOf(r).Directions {
 		s, index := streamOf(r, i), map[units.Ratio]int{}
-		for _, f := range r.Result.Figures {
+		for _, f := range r.Answer.Figures {
 			if f.Direction != d.Name() || f.At != nil {
 				continue
 			}
@@ -199,9 +199,9 @@ func trialDuration(r *report.Report, direction int) time.Duration {
 // rampedFor is how long the window of a ramp was that a direction's figures are of. It is the confirmation if that
 // was confirmed.
 func rampedFor(r *report.Report, direction int) time.Duration {
-	p, number, confirmed := report.PlanOf(r).Procedure, r.Result.Window, r.Result.Confirmed
-	if direction < len(r.Result.Directions) && r.Result.Directions[direction].Limit != nil {
-		limit := r.Result.Directions[direction].Limit
+	p, number, confirmed := report.PlanOf(r).Procedure, r.Answer.Window, r.Answer.Confirmed
+	if direction < len(r.Answer.Directions) && r.Answer.Directions[direction].Limit != nil {
+		limit := r.Answer.Directions[direction].Limit
 		number, confirmed = limit.Window, limit.Confirmed
 	}
 	if d := p.Confirmation(); confirmed && d > 0 {

@@ -63,8 +63,8 @@ func by(congestionControl string) option {
 func parallel(n int) option { return func(r *report.Report) { r.Plan.Sessions.Parallel = n } }
 
 func atEnds(r *report.Report) {
-	bound := reporttest.SessionsBound(r.Result.Directions[0].Sessions.GoodputBitsPerSecond)
-	r.Windows, r.Result = bound.Windows, bound.Result
+	bound := reporttest.SessionsBound(r.Answer.Directions[0].Sessions.GoodputBitsPerSecond)
+	r.Windows, r.Answer = bound.Windows, bound.Answer
 }
 
 func TestSessionsAreComparedByTheirGoodput(t *testing.T) {

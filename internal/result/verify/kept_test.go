@@ -49,7 +49,7 @@ func concluded(t *testing.T, r *report.Report) *report.Report {
 	t.Helper()
 	r.Environment = nil
 	r.Environment = report.EnvironmentOf(r)
-	r.Result = analysis.Result(r)
+	r.Answer = analysis.Answer(r)
 	r.Figures = figures.Of(r)
 	r.Verdict = analysis.Verdict(r)
 	return stored(t, r)
@@ -58,8 +58,8 @@ func concluded(t *testing.T, r *report.Report) *report.Report {
 // A changed figure of sessions is found as one of frames is. Raw counters of a window are in the sums of the result.
 func TestEachChangedFigureOfSessionsIsFound(t *testing.T) {
 	r := sessions(t)
-	if v := verify.Report(r, by); v.Outcome != verify.Verified || !r.Result.Measured || v.Criteria != 1 {
-		t.Fatalf("%s: %v; %s", v, v.Findings(), r.Result.Message)
+	if v := verify.Report(r, by); v.Outcome != verify.Verified || !r.Answer.Measured || v.Criteria != 1 {
+		t.Fatalf("%s: %v; %s", v, v.Findings(), r.Answer.Message)
 	}
 	tried, missed := changeEach(t, marshal(t, r), everySo(1, 1), false)
 	if tried < 100 || len(missed) > 0 {
@@ -74,7 +74,7 @@ func TestAThinnedReport(t *testing.T) {
 	r := stored(t, whole)
 	r.Thinned = &report.Thinned{Windows: len(r.Windows), Samples: len(r.Samples), Notes: len(r.Notes)}
 	cited := func(w report.Window) bool {
-		return w.Number == r.Result.Window || w.Number == r.Result.MaxReceived.Window
+		return w.Number == r.Answer.Window || w.Number == r.Answer.MaxReceived.Window
 	}
 	for i := range r.Windows {
 		if w := &r.Windows[i]; !cited(*w) {
@@ -85,7 +85,7 @@ func TestAThinnedReport(t *testing.T) {
 	r.Windows = slices.DeleteFunc(r.Windows, func(w report.Window) bool { return w.Number%2 == 0 && !cited(w) })
 	r.Samples = nil
 	verifiedBut(t, r, "windows were left out")
-	r.Result.Total.Received.PacketsPerSecond++
+	r.Answer.Total.Received.PacketsPerSecond++
 	if found := verify.Report(r, by).Findings(); len(found) != 1 || found[0].Field != "total.received.packetsPerSecond" {
 		t.Errorf("%v", found)
 	}
@@ -96,16 +96,16 @@ func TestAThinnedReportOfSeveralWindows(t *testing.T) {
 	for _, name := range []string{"maximum offered load", "flood of a starved machine", "constant load"} {
 		t.Run(name, func(t *testing.T) {
 			r := stored(t, scenes()[name].run(t))
-			if len(r.Result.Windows) < 2 {
-				t.Fatalf("the answer is of windows %v", r.Result.Windows)
+			if len(r.Answer.Windows) < 2 {
+				t.Fatalf("the answer is of windows %v", r.Answer.Windows)
 			}
 			r.Thinned = &report.Thinned{Windows: len(r.Windows), Samples: len(r.Samples), Notes: len(r.Notes)}
 			r.Windows = slices.DeleteFunc(r.Windows, func(w report.Window) bool {
-				return w.Number != r.Result.Window && w.Number != r.Result.MaxReceived.Window
+				return w.Number != r.Answer.Window && w.Number != r.Answer.MaxReceived.Window
 			})
 			r.Samples = nil
 			verifiedBut(t, r, "windows were left out")
-			r.Result.Total.Received.PacketsPerSecond++
+			r.Answer.Total.Received.PacketsPerSecond++
 			if found := verify.Report(r, by).Findings(); len(found) == 0 {
 				t.Error("a changed total was not found")
 			}
@@ -144,8 +144,8 @@ func TestAReportWithoutTheWaitsOfSenders(t *testing.T) {
 // is found.
 func TestAChangedWaitOfSendersIsFound(t *testing.T) {
 	whole := scenes()["flood of a starved machine"].run(t)
-	if v := verify.Report(whole, by); v.Outcome != verify.Verified || !strings.Contains(whole.Result.EvidenceText(), "neither is a limit") {
-		t.Fatalf("%s: %v: %s", v, v.Findings(), whole.Result.Message)
+	if v := verify.Report(whole, by); v.Outcome != verify.Verified || !strings.Contains(whole.Answer.EvidenceText(), "neither is a limit") {
+		t.Fatalf("%s: %v: %s", v, v.Findings(), whole.Answer.Message)
 	}
 	for name, change := range map[string]func(*plan.Duration){
 		"longer":   func(d *plan.Duration) { *d += *d / 10 },

@@ -16,16 +16,16 @@ func (s *subject) result() Check {
 	s.interruptions(d)
 	switch {
 	case !s.whole():
-		s.recomputed.Result = s.partialResult()
+		s.recomputed.Answer = s.partialResult()
 		d.notVerified("windows were left out to make the report fit where it is kept: of the result, only figures of windows that were kept were verified, but not which window is the answer")
 	case s.next == nil:
-		s.recomputed.Result = s.partialResult()
+		s.recomputed.Answer = s.partialResult()
 		d.notVerified("the procedure could not be replayed: the result's figures were verified, but not which window is the answer")
 	default:
-		s.recomputed.Result = analysis.Result(&s.recomputed)
-		s.recomputed.Result.SharedPorts = s.Result.SharedPorts // no counter shows them, only the pods' places
+		s.recomputed.Answer = analysis.Answer(&s.recomputed)
+		s.recomputed.Answer.SharedPorts = s.Answer.SharedPorts // no counter shows them, only the pods' places
 	}
-	d.compare("result", s.Result, s.recomputed.Result)
+	d.compare("result", s.Answer, s.recomputed.Answer)
 	return d.done()
 }
 
@@ -48,8 +48,8 @@ func (s *subject) interruptions(d *differ) {
 }
 
 // partialResult is the document's result, with each part recomputed whose window was kept.
-func (s *subject) partialResult() report.Result {
-	result, line := s.Result, s.RateOfEachLink()
+func (s *subject) partialResult() report.Answer {
+	result, line := s.Answer, s.RateOfEachLink()
 	byNumber := map[int]report.Window{}
 	for _, w := range s.recomputed.Windows {
 		byNumber[w.Number] = w

@@ -23,14 +23,14 @@ func TestARunThatEndedBelowATopThatCouldNotBeJudged(t *testing.T) {
 	}
 	look := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Phase == report.Refine })
 	if look < 0 {
-		t.Fatalf("nothing was looked for below the top: %s", r.Result.Message)
+		t.Fatalf("nothing was looked for below the top: %s", r.Answer.Message)
 	}
 	r.Windows = r.Windows[:look]
-	r.Result = analysis.Result(r)
+	r.Answer = analysis.Answer(r)
 	r.Figures = figures.Of(r)
 	r.Verdict = analysis.Verdict(r)
-	if !strings.HasPrefix(r.Result.Message, "Lower bound: ") || r.Result.Window != r.Windows[look-1].Number {
-		t.Fatal(r.Result.Message)
+	if !strings.HasPrefix(r.Answer.Message, "Lower bound: ") || r.Answer.Window != r.Windows[look-1].Number {
+		t.Fatal(r.Answer.Message)
 	}
 	if found := verify.Report(stored(t, r), by).Findings(); len(found) != 1 || found[0].Field != "ending" {
 		t.Errorf("%v", found)

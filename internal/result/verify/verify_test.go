@@ -19,10 +19,10 @@ func TestWhatWasMeasuredVerifies(t *testing.T) {
 			for _, f := range v.Findings() {
 				t.Error(f.Message)
 			}
-			if v.Outcome != verify.Verified || v.Remark != "" || v.Windows == 0 || v.Figures == 0 || v.Criteria != 3 || !r.Result.Measured {
-				t.Errorf("%+v; result: %s", v, r.Result.Message)
+			if v.Outcome != verify.Verified || v.Remark != "" || v.Windows == 0 || v.Figures == 0 || v.Criteria != 3 || !r.Answer.Measured {
+				t.Errorf("%+v; result: %s", v, r.Answer.Message)
 			}
-			t.Log(v, v.NotVerified(), r.Result.Reason, r.Verdict)
+			t.Log(v, v.NotVerified(), r.Answer.Reason, r.Verdict)
 		})
 	}
 }
@@ -41,7 +41,7 @@ func TestEachCheckFindsItsOwn(t *testing.T) {
 		verify.CheckWindows:     {func(r *report.Report) { r.Windows[1].Directions[0].Received.PacketsPerSecond++ }, "received.packetsPerSecond"},
 		verify.CheckProcedure:   {func(r *report.Report) { r.Windows[1].Load++ }, "load"},
 		verify.CheckTotals:      {func(r *report.Report) { r.Totals[0].Returned.Packets /= 2 }, "returned.packets"},
-		verify.CheckResult:      {func(r *report.Report) { r.Result.Resolution++ }, "resolution"},
+		verify.CheckResult:      {func(r *report.Report) { r.Answer.Resolution++ }, "resolution"},
 		verify.CheckFigures:     {func(r *report.Report) { r.Figures[0].Confirmed = !r.Figures[0].Confirmed }, "confirmed"},
 		verify.CheckVerdict:     {func(r *report.Report) { r.Verdict.Outcome = report.DidFail }, "outcome"},
 	} {

@@ -73,11 +73,11 @@ func TestWhoAnswersInstead(t *testing.T) {
 			tagged(c.vlans...)(s)
 			s.engine = func(_ int, e engine.Engine) engine.Engine { return wired{e, c.answers} }
 			rep := s.run(t)
-			if !strings.Contains(rep.Message, c.message) || !strings.Contains(rep.Result.EvidenceText(), c.message) {
-				t.Errorf("%s\n%s\nwant …%s…", rep.Message, rep.Result.EvidenceText(), c.message)
+			if !strings.Contains(rep.Message, c.message) || !strings.Contains(rep.Answer.EvidenceText(), c.message) {
+				t.Errorf("%s\n%s\nwant …%s…", rep.Message, rep.Answer.EvidenceText(), c.message)
 			}
-			if rep.Result.Message != c.sentence {
-				t.Errorf("%s\nwant %s", rep.Result.Message, c.sentence)
+			if rep.Answer.Message != c.sentence {
+				t.Errorf("%s\nwant %s", rep.Answer.Message, c.sentence)
 			}
 		})
 	}
@@ -121,7 +121,7 @@ func TestAFaultBeforeTrafficHasASentenceOfItsOwn(t *testing.T) {
 	rep := scene(onGenerator(func(g *sim.Generator) { g.Unresolved = true })).run(t)
 	const want = "Nobody answers for 198.18.0.1, the device's address on link west. Is it a bridge? Set dut.forwarding: L2. " +
 		"Another address? links[].dut.address."
-	if rep.Result.Message != want {
-		t.Errorf("%q, want %q", rep.Result.Message, want)
+	if rep.Answer.Message != want {
+		t.Errorf("%q, want %q", rep.Answer.Message, want)
 	}
 }

@@ -49,8 +49,8 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
-			if r.Ending != report.Completed || r.Result.Reason != report.BurstsMeasured || !r.Result.Confirmed {
-				t.Fatalf("%s: %s, %+v", r.Ending, r.Message, r.Result)
+			if r.Ending != report.Completed || r.Answer.Reason != report.BurstsMeasured || !r.Answer.Confirmed {
+				t.Fatalf("%s: %s, %+v", r.Ending, r.Message, r.Answer)
 			}
 			want := map[report.Metric]float64{procedure.BackToBackFrames: c.longest, procedure.BufferFrames: c.capacity,
 				procedure.BufferMicroseconds: c.capacity / c.offered * 1e6}
@@ -66,9 +66,9 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 				delete(want, f.Metric)
 			}
 			if len(want) > 0 {
-				t.Errorf("no figure of %v: %+v", want, r.Result)
+				t.Errorf("no figure of %v: %+v", want, r.Answer)
 			}
-			if d := r.Result.Directions[0]; !isNear(float64(d.Offered.PacketsPerSecond), c.offered, 2) ||
+			if d := r.Answer.Directions[0]; !isNear(float64(d.Offered.PacketsPerSecond), c.offered, 2) ||
 				math.Abs(float64(d.Received.PacketsPerSecond)-10_140) > 100 {
 				t.Errorf("of %d offered %d came back", d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond)
 			}
@@ -79,8 +79,8 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 // A generator that is slower than the device fills no buffer, and nothing is claimed of it.
 func TestBurstsOfASlowGeneratorAreInvalid(t *testing.T) {
 	r := scene(backToBack(), onGenerator(func(g *sim.Generator) { g.MaxRate = 8 * kpps })).run(t)
-	if r.Result.Reason != report.GeneratorLimited || !strings.Contains(r.Result.EvidenceText(), "no answer") {
-		t.Errorf("%+v", r.Result)
+	if r.Answer.Reason != report.GeneratorLimited || !strings.Contains(r.Answer.EvidenceText(), "no answer") {
+		t.Errorf("%+v", r.Answer)
 	}
 	for _, f := range figures.Of(r) {
 		if metric, _ := figures.MetricOf(f.Metric); metric.Own && (f.Low != "" || f.Missing == "") {
@@ -97,7 +97,7 @@ func TestABurstThatIsCutShortIsInvalid(t *testing.T) {
 		!strings.Contains(window.Reason, "of a burst of") {
 		t.Errorf("%s: %s", window.Quality, window.Reason)
 	}
-	if !strings.Contains(r.Result.EvidenceText(), "1 search could not be finished") {
-		t.Errorf("%s", r.Result.EvidenceText())
+	if !strings.Contains(r.Answer.EvidenceText(), "1 search could not be finished") {
+		t.Errorf("%s", r.Answer.EvidenceText())
 	}
 }

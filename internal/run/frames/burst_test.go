@@ -64,11 +64,11 @@ func bursty(rnd *rand.Rand, buffers time.Duration, r restless) *scenario {
 func neverBelowTheTruth(t *testing.T, seed uint64, s *scenario, rep *report.Report) {
 	t.Helper()
 	limit := s.world.Directions[0].Device.Limit.PerSecond()
-	for _, m := range rep.Result.Directions {
-		minimum := limit*(1-rep.Result.Resolution.Float()-0.002) - 1
-		if got := float64(m.Received.PacketsPerSecond); rep.Result.Saturated && got < minimum {
+	for _, m := range rep.Answer.Directions {
+		minimum := limit*(1-rep.Answer.Resolution.Float()-0.002) - 1
+		if got := float64(m.Received.PacketsPerSecond); rep.Answer.Saturated && got < minimum {
 			t.Fatalf("seed %d: %.0f pps is called the limit, within %s %%; it is %.0f\n%s", seed, got,
-				rep.Result.Resolution.Percent(), limit, trace(rep))
+				rep.Answer.Resolution.Percent(), limit, trace(rep))
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestPropertyABurstyGeneratorIsNeverAWeakDevice(t *testing.T) {
 		})
 		rep := s.run(t)
 		neverBelowTheTruth(t, seed, s, rep)
-		reasons[rep.Result.Reason]++
+		reasons[rep.Answer.Reason]++
 	}
 	if reasons[report.LossAboveLimit] == 0 || reasons[report.GeneratorLimited] == 0 {
 		t.Errorf("%v: want limits found in spite of bursts, and others given up for them", reasons)
@@ -118,8 +118,8 @@ func TestPropertyAQuietGeneratorIsNeverCalledBursty(t *testing.T) {
 		s := bursty(rand.New(rand.NewPCG(seed, 12)), 10*ms, restless{})
 		rep := s.run(t)
 		neverBelowTheTruth(t, seed, s, rep)
-		if !rep.Result.Saturated || !rep.Result.Confirmed {
-			t.Fatalf("seed %d: %+v\n%s", seed, rep.Result, trace(rep))
+		if !rep.Answer.Saturated || !rep.Answer.Confirmed {
+			t.Fatalf("seed %d: %+v\n%s", seed, rep.Answer, trace(rep))
 		}
 		for _, w := range rep.Windows {
 			if len(w.Bursts) > 0 || w.Unwatched > 0 {

@@ -76,13 +76,13 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := scene(c.procedure, c.device).run(t)
 			if len(r.Contradictions) != 2 || r.Contradictions[0].Kind != c.kind {
-				t.Fatalf("%+v\n%s\n%s", r.Contradictions, r.Result.EvidenceText(), trace(r))
+				t.Fatalf("%+v\n%s\n%s", r.Contradictions, r.Answer.EvidenceText(), trace(r))
 			}
-			if !strings.Contains(r.Result.EvidenceText(), c.message) {
-				t.Errorf("the result says %s", r.Result.EvidenceText())
+			if !strings.Contains(r.Answer.EvidenceText(), c.message) {
+				t.Errorf("the result says %s", r.Answer.EvidenceText())
 			}
-			if limited := r.Result.ShownFor > 0; limited != c.limited {
-				t.Errorf("shown for %s: %s\n%+v", r.Result.ShownFor.Std(), r.Result.EvidenceText(), r.Contradictions)
+			if limited := r.Answer.ShownFor > 0; limited != c.limited {
+				t.Errorf("shown for %s: %s\n%+v", r.Answer.ShownFor.Std(), r.Answer.EvidenceText(), r.Contradictions)
 			}
 		})
 	}
@@ -95,12 +95,12 @@ func TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses(t *testing.T) {
 	atLeast := criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: "5000"})
 	search := searching(plan.ClassifySequential, 1, 5)
 	if r := scene(search, atLeast).run(t); r.Verdict.Outcome != report.Passed {
-		t.Fatalf("%s: %+v", r.Result.EvidenceText(), r.Verdict)
+		t.Fatalf("%s: %+v", r.Answer.EvidenceText(), r.Verdict)
 	}
 	ends := lastTrialEnds(scene(search, atLeast).run(t))
 	r := scene(search, atLeast, later(sim.LaterLimit{Begin: ends, Limit: 100 * kpps})).run(t)
-	if r.Verdict.Outcome != report.Undecided || r.Result.ShownFor == 0 {
-		t.Errorf("%s, shown for %s: %+v\n%s", r.Result.EvidenceText(), r.Result.ShownFor.Std(), r.Verdict, trace(r))
+	if r.Verdict.Outcome != report.Undecided || r.Answer.ShownFor == 0 {
+		t.Errorf("%s, shown for %s: %+v\n%s", r.Answer.EvidenceText(), r.Answer.ShownFor.Std(), r.Verdict, trace(r))
 	}
 }
 
@@ -124,7 +124,7 @@ func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
 			}),
 		} {
 			if r := scene(procedure, atLeast, device).run(t); r.Verdict.Outcome == report.Passed {
-				t.Errorf("%s, %s: %+v\n%s", name, kind, r.Verdict.Criteria, r.Result.EvidenceText())
+				t.Errorf("%s, %s: %+v\n%s", name, kind, r.Verdict.Criteria, r.Answer.EvidenceText())
 			}
 		}
 	}
@@ -145,13 +145,13 @@ func TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts(t *testing.T) {
 		r := scene(search, onDevice(func(d *sim.Device) {
 			d.Trouble = sim.Trouble{Begin: w.Start.Std(), End: w.Start.Std() + 4*time.Second, Loss: units.One * 6 / 10}
 		})).run(t)
-		for _, g := range r.Result.Goals {
+		for _, g := range r.Answer.Goals {
 			answer, _ := r.ForGoal(g.Name)
 			for _, f := range figures.OfAnswer(answer, figures.PacketsPerSecond) {
 				if limit := map[bool]float64{true: 20_000,
 					false: 10_000}[f.Direction == report.AllDirections]; f.High != "" && f.High.Float() < 0.99*limit {
 					t.Errorf("slow as load %d of %d is held: %s claims %s to %s of %s: %s", n+1, len(confirmations),
-						g.Name, f.Low, f.High, f.Direction, g.Result.EvidenceText())
+						g.Name, f.Low, f.High, f.Direction, g.Answer.EvidenceText())
 				}
 			}
 		}
@@ -220,7 +220,7 @@ func TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := scene(constantLoad("8kpps"), c.device, c.demand).run(t); r.Verdict.Outcome != c.want {
-				t.Errorf("%s: %+v\n%s", r.Verdict.Outcome, r.Verdict.Criteria, r.Result.EvidenceText())
+				t.Errorf("%s: %+v\n%s", r.Verdict.Outcome, r.Verdict.Criteria, r.Answer.EvidenceText())
 			}
 		})
 	}

@@ -56,8 +56,8 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 		s := scene(disturbedBy(neighbour{12 * time.Second, 20 * time.Second, 0.3}))
 		rep := s.run(t)
 		neverBelowTheTruth(t, 0, s, rep)
-		if !rep.Result.Saturated || !rep.Result.Confirmed {
-			t.Errorf("%+v\n%s", rep.Result, trace(rep))
+		if !rep.Answer.Saturated || !rep.Answer.Confirmed {
+			t.Errorf("%+v\n%s", rep.Answer, trace(rep))
 		}
 		voided := 0
 		for _, w := range rep.Windows {
@@ -75,10 +75,10 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 	})
 	t.Run("a neighbour that stays leaves a bound, for its reason", func(t *testing.T) {
 		rep := scene(disturbedBy(neighbour{12 * time.Second, time.Hour, 0.3})).run(t)
-		if rep.Result.Saturated || rep.Result.Reason != report.MachineLimited || !rep.Result.Measured {
-			t.Errorf("%+v\n%s", rep.Result, trace(rep))
+		if rep.Answer.Saturated || rep.Answer.Reason != report.MachineLimited || !rep.Answer.Measured {
+			t.Errorf("%+v\n%s", rep.Answer, trace(rep))
 		}
-		text := rep.Result.Message + "\n" + rep.Result.EvidenceText()
+		text := rep.Answer.Message + "\n" + rep.Answer.EvidenceText()
 		for _, want := range []string{"another program (sh) had the device's processor", "napi/east-12", "sh (process 4711)"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the result says %q, and nothing of %q", text, want)
@@ -87,8 +87,8 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 	})
 	t.Run("one that was there from the beginning leaves no figure, and each window says why", func(t *testing.T) {
 		rep := scene(disturbedBy(neighbour{0, time.Hour, 0.3})).run(t)
-		if rep.Result.Measured {
-			t.Errorf("%+v", rep.Result)
+		if rep.Answer.Measured {
+			t.Errorf("%+v", rep.Answer)
 		}
 		for _, w := range rep.Windows {
 			if w.Quality == report.Lossy && w.Load < units.One/2 {
@@ -104,7 +104,7 @@ func TestWithoutReadingsADisturbedDeviceLooksWeak(t *testing.T) {
 		func(s *scenario) { s.frames.Machine = nil }).run(t)
 	if lowest := rep.LowestLossy(); lowest == nil || lowest.Load > units.One/4 {
 		t.Errorf("%+v: no window is called Lossy at half the limit or less, so these scenes prove nothing\n%s",
-			rep.Result, trace(rep))
+			rep.Answer, trace(rep))
 	}
 }
 
@@ -118,7 +118,7 @@ func TestPropertyADisturbedDeviceIsNeverCalledWeaker(t *testing.T) {
 			disturbedBy(neighbour{start, start + time.Duration(1+rnd.IntN(60))*time.Second, rnd.Float64()}))
 		rep := s.run(t)
 		neverBelowTheTruth(t, seed, s, rep)
-		reasons[rep.Result.Reason]++
+		reasons[rep.Answer.Reason]++
 	}
 	if reasons[report.LossAboveLimit] == 0 {
 		t.Errorf("%v: want limits found in spite of neighbours", reasons)
@@ -161,12 +161,12 @@ func TestAFloodOfAStarvedMachineIsNoLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
-			if r.Result.Reason != c.reason || strings.Contains(r.Result.EvidenceText(), c.saysNot) {
-				t.Errorf("%s: %s", r.Result.Reason, r.Result.EvidenceText())
+			if r.Answer.Reason != c.reason || strings.Contains(r.Answer.EvidenceText(), c.saysNot) {
+				t.Errorf("%s: %s", r.Answer.Reason, r.Answer.EvidenceText())
 			}
 			for _, want := range c.messages {
-				if !strings.Contains(r.Result.EvidenceText(), want) {
-					t.Errorf("%s: %s\nwant %q", r.Result.Reason, r.Result.EvidenceText(), want)
+				if !strings.Contains(r.Answer.EvidenceText(), want) {
+					t.Errorf("%s: %s\nwant %q", r.Answer.Reason, r.Answer.EvidenceText(), want)
 				}
 			}
 			for _, w := range r.Windows {
@@ -231,8 +231,8 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 				return machine.Reading{}, context.Cause(ctx)
 			}
 		}).run(t)
-		if rep.Result.Saturated || rep.Result.Reason != report.MachineLimited {
-			t.Errorf("%+v\n%s", rep.Result, trace(rep))
+		if rep.Answer.Saturated || rep.Answer.Reason != report.MachineLimited {
+			t.Errorf("%+v\n%s", rep.Answer, trace(rep))
 		}
 	})
 	t.Run("at all is told, and windows are judged as they are", func(t *testing.T) {
@@ -241,8 +241,8 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 				return machine.Reading{}, errors.New("this kernel counts no waits")
 			}
 		}).run(t)
-		if !rep.Result.Saturated {
-			t.Errorf("%+v", rep.Result)
+		if !rep.Answer.Saturated {
+			t.Errorf("%+v", rep.Answer)
 		}
 		if !strings.Contains(trace(rep), "disturbances of this machine can't be read: this kernel counts no waits") {
 			t.Errorf("nothing says that the machine can't tell\n%s", trace(rep))

@@ -34,12 +34,12 @@ func TestEachDirectionIsMeasuredByItself(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := s.run(t)
-			if r.Ending != report.Completed || !r.Result.Measured || r.Result.Reason != report.LossAboveLimit ||
-				!r.Result.Saturated || !r.Result.Confirmed {
-				t.Fatalf("%s: %s, %+v", r.Ending, r.Message, r.Result)
+			if r.Ending != report.Completed || !r.Answer.Measured || r.Answer.Reason != report.LossAboveLimit ||
+				!r.Answer.Saturated || !r.Answer.Confirmed {
+				t.Fatalf("%s: %s, %+v", r.Ending, r.Message, r.Answer)
 			}
 			for i, want := range []float64{10_000, 4000} {
-				d := r.Result.Directions[i]
+				d := r.Answer.Directions[i]
 				if l := d.Limit; l == nil || !l.Saturated || !l.Confirmed ||
 					!isNear(float64(d.Received.PacketsPerSecond), want, 10) ||
 					r.Windows[l.Window-1].Varied != s.plan.Procedure.EachDirection.Directions[i] {
@@ -47,9 +47,9 @@ func TestEachDirectionIsMeasuredByItself(t *testing.T) {
 						d.Limit, want)
 				}
 			}
-			if w := r.Windows[r.Result.Window-1]; !r.Result.HeldAtOnce() || w.Phase != report.AllAtOnce ||
-				w.Quality != report.Good || !isNear(float64(r.Result.Total.Received.PacketsPerSecond), 14_000, 10) {
-				t.Errorf("all at once: %+v, and the total is %+v", w, r.Result.Total)
+			if w := r.Windows[r.Answer.Window-1]; !r.Answer.HeldAtOnce() || w.Phase != report.AllAtOnce ||
+				w.Quality != report.Good || !isNear(float64(r.Answer.Total.Received.PacketsPerSecond), 14_000, 10) {
+				t.Errorf("all at once: %+v, and the total is %+v", w, r.Answer.Total)
 			}
 		})
 	}
@@ -101,7 +101,7 @@ func TestLossInAnotherDirectionIsReported(t *testing.T) {
 			t.Errorf("window %d is %s: %s of it, %s", w.Number, w.Quality, reverse.LossRatio, reverse.Reason)
 		}
 	}
-	if d := r.Result.Directions[0]; !isNear(float64(d.Received.PacketsPerSecond), 10_000, 10) {
+	if d := r.Answer.Directions[0]; !isNear(float64(d.Received.PacketsPerSecond), 10_000, 10) {
 		t.Errorf("%+v", d)
 	}
 }
@@ -111,15 +111,15 @@ func TestEachDirectionThatMayLoseNothing(t *testing.T) {
 	s := scene(asymmetric, eachDirection(0), func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 },
 		onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }))
 	r := s.run(t)
-	if r.Ending != report.Completed || !r.Result.Saturated || !r.Result.Confirmed || !r.Result.HeldAtOnce() {
-		t.Fatalf("%s: %s, %+v\n%s", r.Ending, r.Message, r.Result, trace(r))
+	if r.Ending != report.Completed || !r.Answer.Saturated || !r.Answer.Confirmed || !r.Answer.HeldAtOnce() {
+		t.Fatalf("%s: %s, %+v\n%s", r.Ending, r.Message, r.Answer, trace(r))
 	}
 	for i, want := range []float64{10_000, 4000} {
-		if d := r.Result.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets ||
+		if d := r.Answer.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets ||
 			!isNear(float64(d.Received.PacketsPerSecond), want, 10) {
 			t.Errorf("%s→%s: %+v, want %.0f", d.From, d.To, d, want)
 		}
-		if d := r.Result.Total.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets {
+		if d := r.Answer.Total.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets {
 			t.Errorf("all at once, %s→%s: %+v", d.From, d.To, d)
 		}
 	}
@@ -133,11 +133,11 @@ func TestADirectionThatLosesFewFramesDoesNotCarryItsLoad(t *testing.T) {
 		onDevice(func(d *sim.Device) { d.Loss = units.One / 5000 })).run(t)
 	for _, words := range []string{"no load of it is known to be clean",
 		"edges of windows that looked clean may hide more loss than the limit allows", "set procedure.maxLossRatio"} {
-		if !strings.Contains(r.Result.EvidenceText(), words) {
-			t.Errorf("%q doesn't say %q", r.Result.EvidenceText(), words)
+		if !strings.Contains(r.Answer.EvidenceText(), words) {
+			t.Errorf("%q doesn't say %q", r.Answer.EvidenceText(), words)
 		}
 	}
-	if r.Result.Measured || r.Result.Confirmed || r.Result.Saturated {
-		t.Errorf("%+v", r.Result)
+	if r.Answer.Measured || r.Answer.Confirmed || r.Answer.Saturated {
+		t.Errorf("%+v", r.Answer)
 	}
 }

@@ -19,15 +19,15 @@ func TestFramesThatTakeLongerThanALoadSettlesAreNoLoss(t *testing.T) {
 		t.Run(flight.String(), func(t *testing.T) {
 			r := scene(onDevice(func(d *sim.Device) { d.Delay = flight })).run(t)
 			if flight < 500*time.Millisecond {
-				if r.Ending != report.Completed || !r.Result.Saturated ||
-					!isNear(float64(r.Result.Directions[0].Received.PacketsPerSecond), 10_000, 10) {
-					t.Errorf("%s, %s: %+v", r.Ending, r.Message, r.Result)
+				if r.Ending != report.Completed || !r.Answer.Saturated ||
+					!isNear(float64(r.Answer.Directions[0].Received.PacketsPerSecond), 10_000, 10) {
+					t.Errorf("%s, %s: %+v", r.Ending, r.Message, r.Answer)
 				}
 				return
 			}
-			if r.Ending != report.Failed || r.Result.Measured ||
+			if r.Ending != report.Failed || r.Answer.Measured ||
 				!strings.Contains(r.Message, "Set procedure.ramp.settleDuration to ") {
-				t.Errorf("%s, %s: %+v", r.Ending, r.Message, r.Result)
+				t.Errorf("%s, %s: %+v", r.Ending, r.Message, r.Answer)
 			}
 		})
 	}
@@ -39,9 +39,9 @@ func TestFramesThatTakeLongerThanALoadSettlesAreNoLoss(t *testing.T) {
 		}))
 		s.engine = func(_ int, e engine.Engine) engine.Engine { return stops{e, &counted} }
 		r := s.run(t)
-		if r.Ending != report.Completed || !r.Result.Saturated ||
-			!isNear(float64(r.Result.Directions[0].Received.PacketsPerSecond), 10_000, 10) {
-			t.Errorf("%s, %s: %+v\n%s", r.Ending, r.Message, r.Result, trace(r))
+		if r.Ending != report.Completed || !r.Answer.Saturated ||
+			!isNear(float64(r.Answer.Directions[0].Received.PacketsPerSecond), 10_000, 10) {
+			t.Errorf("%s, %s: %+v\n%s", r.Ending, r.Message, r.Answer, trace(r))
 		}
 		if counted != 2 {
 			t.Errorf("traffic was stopped %d times, want once to see what comes back, and at the end", counted)

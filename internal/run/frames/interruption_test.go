@@ -58,8 +58,8 @@ func modest(s *scenario) {
 func healthy(t *testing.T, procedure option) (start, end time.Duration) {
 	t.Helper()
 	r := scene(procedure, modest).run(t)
-	if r.Ending != report.Completed || r.Result.NotHeld != "" || len(r.Interruptions) > 0 {
-		t.Fatalf("with a device that stays: %s, %q, %+v", r.Ending, r.Result.NotHeld, r.Interruptions)
+	if r.Ending != report.Completed || r.Answer.NotHeld != "" || len(r.Interruptions) > 0 {
+		t.Fatalf("with a device that stays: %s, %q, %+v", r.Ending, r.Answer.NotHeld, r.Interruptions)
 	}
 	first, latest := r.Windows[0], r.Windows[len(r.Windows)-1]
 	return (first.Start + first.Duration).Std(), (latest.Start + latest.Duration).Std()
@@ -113,25 +113,25 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 						t.Errorf("%s after %s: %s: %s", name, moment, r.Ending, r.Message)
 					}
 					if r.Verdict.Outcome == report.Passed {
-						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", name, moment, r.Result.EvidenceText(), r.Verdict,
+						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", name, moment, r.Answer.EvidenceText(), r.Verdict,
 							trace(r))
 					}
-					if i := slices.IndexFunc(r.Result.Figures,
+					if i := slices.IndexFunc(r.Answer.Figures,
 						func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
-						t.Errorf("%s after %s: a load's figure is confirmed: %+v", name, moment, r.Result.Figures[i])
+						t.Errorf("%s after %s: a load's figure is confirmed: %+v", name, moment, r.Answer.Figures[i])
 					}
 					if i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
 						t.Errorf("%s after %s: a figure is confirmed: %+v", name, moment, r.Figures[i])
 					}
-					if res := r.Result; r.Ending == report.Completed && (res.NotHeld == "" || res.Saturated) {
+					if res := r.Answer; r.Ending == report.Completed && (res.NotHeld == "" || res.Saturated) {
 						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", name, moment, res.Reason, res.NotHeld,
 							res.Saturated, res.Message, trace(r))
 					}
 					if shown := slices.ContainsFunc(r.Figures,
-						func(f report.Figure) bool { return f.ShownFor > 0 }); r.Result.NotHeld != "" &&
-						(shown || r.Result.ShownFor > 0 || strings.Contains(r.Result.EvidenceText(), "is shown for")) {
+						func(f report.Figure) bool { return f.ShownFor > 0 }); r.Answer.NotHeld != "" &&
+						(shown || r.Answer.ShownFor > 0 || strings.Contains(r.Answer.EvidenceText(), "is shown for")) {
 						t.Errorf("%s after %s: what was not held is shown for %s: %s", name, moment,
-							r.Result.ShownFor.Std(), r.Result.EvidenceText())
+							r.Answer.ShownFor.Std(), r.Answer.EvidenceText())
 					}
 				}
 			}
@@ -156,9 +156,9 @@ func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
 				}); !lossy {
 					continue // it was silent where nothing was sent, or no window was
 				}
-				if r.Verdict.Outcome == report.Passed || r.Result.NotHeld == "" {
-					t.Errorf("%s, %s, after %s: %s, %q: %s", name, kind, moment, r.Verdict.Outcome, r.Result.NotHeld,
-						r.Result.EvidenceText())
+				if r.Verdict.Outcome == report.Passed || r.Answer.NotHeld == "" {
+					t.Errorf("%s, %s, after %s: %s, %q: %s", name, kind, moment, r.Verdict.Outcome, r.Answer.NotHeld,
+						r.Answer.EvidenceText())
 				}
 			}
 		}
@@ -184,11 +184,11 @@ func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
 				}
 				outages++
 				confirmed := slices.ContainsFunc(r.Figures, func(f report.Figure) bool { return f.Confirmed })
-				if r.Verdict.Outcome == report.Passed || r.Ending == report.Completed && (r.Result.NotHeld == "" ||
-					r.Result.Saturated) || confirmed {
+				if r.Verdict.Outcome == report.Passed || r.Ending == report.Completed && (r.Answer.NotHeld == "" ||
+					r.Answer.Saturated) || confirmed {
 					t.Errorf("away for %s after %s: %s, %s, %q, saturated %v, a figure is confirmed: %v: %s", long,
-						moment, r.Verdict.Outcome, r.Result.Reason, r.Result.NotHeld, r.Result.Saturated, confirmed,
-						r.Result.EvidenceText())
+						moment, r.Verdict.Outcome, r.Answer.Reason, r.Answer.NotHeld, r.Answer.Saturated, confirmed,
+						r.Answer.EvidenceText())
 				}
 			}
 			if outages == 0 {
@@ -217,9 +217,9 @@ func TestADeviceThatIsAwayIsSeenThoughItsGeneratorBeginsLater(t *testing.T) {
 				continue
 			}
 			outages++
-			if r.Result.NotHeld == "" || r.Result.Saturated {
-				t.Errorf("away for %s after %s: %s, %q: %s", away, moment, r.Result.Reason, r.Result.NotHeld,
-					r.Result.EvidenceText())
+			if r.Answer.NotHeld == "" || r.Answer.Saturated {
+				t.Errorf("away for %s after %s: %s, %q: %s", away, moment, r.Answer.Reason, r.Answer.NotHeld,
+					r.Answer.EvidenceText())
 			}
 		}
 	}
@@ -252,8 +252,8 @@ func TestALoadThatAMuteDeviceLostFailsItsDemand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			away := (start + end) / 2
 			r := scene(constantLoad("8kpps"), nothingLost, mute(away, away+recovery, 0, 1)).run(t)
-			if r.Verdict.Outcome != report.DidFail || r.Result.NotHeld == "" || r.Result.Confirmed {
-				t.Errorf("%s, %q, confirmed %v\n%s", r.Verdict.Outcome, r.Result.NotHeld, r.Result.Confirmed, trace(r))
+			if r.Verdict.Outcome != report.DidFail || r.Answer.NotHeld == "" || r.Answer.Confirmed {
+				t.Errorf("%s, %q, confirmed %v\n%s", r.Verdict.Outcome, r.Answer.NotHeld, r.Answer.Confirmed, trace(r))
 			}
 		})
 	}

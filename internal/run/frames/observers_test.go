@@ -125,16 +125,16 @@ func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 				t.Errorf("idle before: %v, want 240 W", sign.IdleBefore)
 			}
 			var power, perPacket *report.Observed
-			for i, o := range rep.Result.Observed {
+			for i, o := range rep.Answer.Observed {
 				switch o.Series {
 				case "value":
-					power = &rep.Result.Observed[i]
+					power = &rep.Answer.Observed[i]
 				case plan.JoulesPerPacket:
-					perPacket = &rep.Result.Observed[i]
+					perPacket = &rep.Answer.Observed[i]
 				}
 			}
 			if power == nil || perPacket == nil {
-				t.Fatalf("%+v, want power, and a packet's", rep.Result.Observed)
+				t.Fatalf("%+v, want power, and a packet's", rep.Answer.Observed)
 			}
 			if c.missing != "" {
 				if !strings.Contains(power.Missing, c.missing) || perPacket.Missing != power.Missing {
@@ -142,7 +142,7 @@ func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 				}
 				return
 			}
-			received := float64(rep.Result.Total.Received.PacketsPerSecond)
+			received := float64(rep.Answer.Total.Received.PacketsPerSecond)
 			if power.Mean == nil || perPacket.Mean == nil || math.Abs(*power.Mean-240) > 1e-6 {
 				t.Fatalf("%+v, %+v, want 240 W", power, perPacket)
 			}
@@ -386,14 +386,14 @@ func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
 		}
 		rep = s.runOn(t, sim.New(s.world).Generator(0))
 	})
-	if clocks := rep.Result.ClocksPerPacket()[report.VPPNode{Observer: "vpp", Name: "ip4-lookup"}]; clocks < 29.99 ||
+	if clocks := rep.Answer.ClocksPerPacket()[report.VPPNode{Observer: "vpp", Name: "ip4-lookup"}]; clocks < 29.99 ||
 		clocks > 30.01 {
-		t.Errorf("%g clocks a packet, want 30: %+v", clocks, rep.Result.Observed)
+		t.Errorf("%g clocks a packet, want 30: %+v", clocks, rep.Answer.Observed)
 	}
-	i := slices.IndexFunc(rep.Result.Observed, func(o report.Observed) bool { return o.Series == plan.VectorsPerCall })
-	if i < 0 || rep.Result.Observed[i].Mean == nil || *rep.Result.Observed[i].Mean < 7.99 ||
-		*rep.Result.Observed[i].Mean > 8.01 {
-		t.Errorf("%+v, want 8 packets a call", rep.Result.Observed)
+	i := slices.IndexFunc(rep.Answer.Observed, func(o report.Observed) bool { return o.Series == plan.VectorsPerCall })
+	if i < 0 || rep.Answer.Observed[i].Mean == nil || *rep.Answer.Observed[i].Mean < 7.99 ||
+		*rep.Answer.Observed[i].Mean > 8.01 {
+		t.Errorf("%+v, want 8 packets a call", rep.Answer.Observed)
 	}
 }
 

@@ -159,7 +159,7 @@ func TestTheResultOfARun(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			rep := test.scene.run(t)
-			got := rep.Result
+			got := rep.Answer
 			defer func() {
 				if t.Failed() {
 					t.Log(trace(rep))

@@ -67,8 +67,8 @@ func TestNoLoadBeforeThePathIsProven(t *testing.T) {
 				return
 			}
 			if rep.Ending != report.PathNotProven || len(rep.Windows) > 0 ||
-				!strings.Contains(rep.Message, test.message) || rep.Result.Measured {
-				t.Errorf("%s: %s, %d windows, %+v", rep.Ending, rep.Message, len(rep.Windows), rep.Result)
+				!strings.Contains(rep.Message, test.message) || rep.Answer.Measured {
+				t.Errorf("%s: %s, %d windows, %+v", rep.Ending, rep.Message, len(rep.Windows), rep.Answer)
 			}
 			if test.scene.final.Forwarded(0) != 0 {
 				t.Error("load was sent over an unproven path")

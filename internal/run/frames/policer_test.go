@@ -28,12 +28,12 @@ func TestARampFindsTheCommittedRateOfAPolicer(t *testing.T) {
 					onDevice(func(d *sim.Device) { d.Limit, d.Burst = 12_200*kpps/1000, depth }),
 					onGenerator(func(g *sim.Generator) { g.ReadTakes = reads }))
 				r := s.run(t)
-				if r.Ending != report.Completed || !r.Result.Saturated || !r.Result.Confirmed {
+				if r.Ending != report.Completed || !r.Answer.Saturated || !r.Answer.Confirmed {
 					t.Errorf("%s settings, a bucket of %s, readings of %s: %s, %+v\n%s", name, depth, reads, r.Ending,
-						r.Result, trace(r))
+						r.Answer, trace(r))
 					continue
 				}
-				for _, d := range r.Result.Directions {
+				for _, d := range r.Answer.Directions {
 					if got := float64(d.Received.PacketsPerSecond); !isNear(got, 12_200, 122) {
 						t.Errorf("%s settings, a bucket of %s, readings of %s: %s is %.0f packets/s, and the device "+
 							"forwards 12 200\n%s", name, depth, reads, d.Name(), got, trace(r))
@@ -63,15 +63,15 @@ func TestTrialsOfAPolicerAreFollowedByTrafficWithoutAPause(t *testing.T) {
 	} {
 		for _, depth := range []time.Duration{time.Second, 5 * time.Second} {
 			r := scene(c.procedure, onDevice(func(d *sim.Device) { d.Limit, d.Burst = 12*kpps, depth })).run(t)
-			if r.Ending != report.Completed || r.Result.Reason != c.reason {
-				t.Errorf("%s, a bucket of %s: %s, %s: %s\n%s", name, depth, r.Ending, r.Result.Reason, r.Result.EvidenceText(),
+			if r.Ending != report.Completed || r.Answer.Reason != c.reason {
+				t.Errorf("%s, a bucket of %s: %s, %s: %s\n%s", name, depth, r.Ending, r.Answer.Reason, r.Answer.EvidenceText(),
 					trace(r))
 				continue
 			}
-			for _, d := range r.Result.Directions {
+			for _, d := range r.Answer.Directions {
 				if got := float64(d.Received.PacketsPerSecond); !isNear(got, 12_000, 120) {
 					t.Errorf("%s, a bucket of %s: %s is %.0f packets/s, and the device forwards 12 000: %s", name,
-						depth, d.Name(), got, r.Result.EvidenceText())
+						depth, d.Name(), got, r.Answer.EvidenceText())
 				}
 			}
 		}
@@ -129,12 +129,12 @@ func TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown(t *testing.T) {
 				if deviation > 0.011 && (f.ShownFor == 0 ||
 					f.ShownFor.Std().Seconds() > depth.Seconds()/deviation*1.01) {
 					t.Errorf("%s up to %s, %s: %.1f %% above the committed rate, shown for %s: %s: %s", name, rate,
-						f.Direction, 100*deviation, f.ShownFor.Std(), r.Result.Reason, r.Result.EvidenceText())
+						f.Direction, 100*deviation, f.ShownFor.Std(), r.Answer.Reason, r.Answer.EvidenceText())
 				}
 			}
 			for _, c := range r.Verdict.Criteria {
 				if c.Outcome == report.Passed && !strings.Contains(c.Message, "shown for") {
-					t.Errorf("%s up to %s: passed for good: %s\n%s", name, rate, c.Message, r.Result.EvidenceText())
+					t.Errorf("%s up to %s: passed for good: %s\n%s", name, rate, c.Message, r.Answer.EvidenceText())
 				}
 			}
 		}

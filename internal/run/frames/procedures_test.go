@@ -60,8 +60,8 @@ func TestAConstantLoadIsJudgedWindowByWindow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
-			if r.Ending != report.Completed || r.Result.Reason != c.reason || !r.Result.Measured || r.Result.Saturated {
-				t.Fatalf("%s, %+v", r.Ending, r.Result)
+			if r.Ending != report.Completed || r.Answer.Reason != c.reason || !r.Answer.Measured || r.Answer.Saturated {
+				t.Fatalf("%s, %+v", r.Ending, r.Answer)
 			}
 			counted := 0
 			for _, w := range r.Windows {
@@ -72,7 +72,7 @@ func TestAConstantLoadIsJudgedWindowByWindow(t *testing.T) {
 			if counted != c.windows {
 				t.Errorf("%d windows count, want %d", counted, c.windows)
 			}
-			for _, d := range r.Result.Directions {
+			for _, d := range r.Answer.Directions {
 				if !isNear(float64(d.Received.PacketsPerSecond), c.received, 2) {
 					t.Errorf("%s→%s: %d came back, want %.0f", d.From, d.To, d.Received.PacketsPerSecond, c.received)
 				}
@@ -94,8 +94,8 @@ func TestTheCurveOfADevice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := s.run(t)
-			if r.Ending != report.Completed || r.Result.Reason != report.CurveMeasured {
-				t.Fatalf("%s, %+v", r.Ending, r.Result)
+			if r.Ending != report.Completed || r.Answer.Reason != report.CurveMeasured {
+				t.Fatalf("%s, %+v", r.Ending, r.Answer)
 			}
 			loads := map[units.Ratio]bool{}
 			for _, f := range figures.Of(r) {
@@ -140,10 +140,10 @@ func TestForwardingRateAtTheHighestOfferedLoad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
-			if r.Ending != report.Completed || r.Result.Reason != c.reason {
-				t.Fatalf("%s, %+v", r.Ending, r.Result)
+			if r.Ending != report.Completed || r.Answer.Reason != c.reason {
+				t.Fatalf("%s, %+v", r.Ending, r.Answer)
 			}
-			for _, d := range r.Result.Directions {
+			for _, d := range r.Answer.Directions {
 				if !isNear(float64(d.Offered.PacketsPerSecond), c.offered, 1) ||
 					!isNear(float64(d.Received.PacketsPerSecond), c.received, 5) {
 					t.Errorf("%s→%s: %d of %d came back, want %.0f of %.0f", d.From, d.To, d.Received.PacketsPerSecond,
@@ -179,8 +179,8 @@ func TestATrialWhoseCountersDoNotStandStillIsInvalid(t *testing.T) {
 			t.Errorf("window %d is %s: %s", w.Number, w.Quality, w.Reason)
 		}
 	}
-	if r.Result.Measured {
-		t.Errorf("%+v", r.Result)
+	if r.Answer.Measured {
+		t.Errorf("%+v", r.Answer)
 	}
 }
 

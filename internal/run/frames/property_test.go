@@ -60,16 +60,16 @@ func TestPropertyWhatIsFoundIsTheLimit(t *testing.T) {
 		s := scene(d.options...)
 		rep := s.run(t)
 		symmetric := d.limits[0] == d.limits[1]
-		if symmetric && !rep.Result.Saturated || !rep.Result.Confirmed || !rep.Result.Directions[0].Limit.Saturated ||
-			rep.Result.Directions[0].Limit.Reason != report.LossAboveLimit {
+		if symmetric && !rep.Answer.Saturated || !rep.Answer.Confirmed || !rep.Answer.Directions[0].Limit.Saturated ||
+			rep.Answer.Directions[0].Limit.Reason != report.LossAboveLimit {
 			t.Fatalf("seed %d, limits %s and %s, target %s: %+v\n%s", seed, d.limits[0], d.limits[1], d.target,
-				rep.Result, trace(rep))
+				rep.Answer, trace(rep))
 		}
 		boundedByItsOwnLoss(t, seed, d.limits, rep)
 		limit := d.limits[0].PerSecond() // the narrower direction's
 		// A confirmation of ten seconds lets through the saved-up burst and the loss that is allowed.
 		highest := limit*(1.0015+d.burst.Seconds()/10) + 1
-		for _, m := range rep.Result.Directions {
+		for _, m := range rep.Answer.Directions {
 			if got := float64(m.Received.PacketsPerSecond); got < limit*0.99-1 || got > highest {
 				t.Fatalf("seed %d, limit %.0f, burst %s: received %.0f\n%s", seed, limit, d.burst, got, trace(rep))
 			}
@@ -86,7 +86,7 @@ func TestPropertyWhatIsFoundIsTheLimit(t *testing.T) {
 // one carries.
 func boundedByItsOwnLoss(t *testing.T, seed uint64, limits [2]units.PacketRate, rep *report.Report) {
 	t.Helper()
-	for i, m := range rep.Result.Directions {
+	for i, m := range rep.Answer.Directions {
 		high := float64(m.Received.PacketsPerSecond) / (1 - m.Limit.Resolution.Float())
 		if m.Limit.Lossy > 0 && high < limits[i].PerSecond()-1 || m.Limit.Saturated && m.Limit.Lossy == 0 {
 			t.Fatalf("seed %d: %s→%s carries %s, and is said to carry at most %.0f: %+v\n%s", seed, m.From, m.To,
@@ -128,10 +128,10 @@ func TestPropertyAThrottledGeneratorIsNeverAWeakDevice(t *testing.T) {
 		s := scene(append(d.options, onGenerator(func(g *sim.Generator) { g.MaxRate = maxRate }), replicas1)...)
 		s.world.Generators[0].MaxRate = maxRate
 		rep := s.run(t)
-		if rep.Result.Saturated || rep.Result.Reason != report.GeneratorLimited || !rep.Result.Measured {
-			t.Fatalf("seed %d, limit %s, generator %s: %+v\n%s", seed, d.limits[0], maxRate, rep.Result, trace(rep))
+		if rep.Answer.Saturated || rep.Answer.Reason != report.GeneratorLimited || !rep.Answer.Measured {
+			t.Fatalf("seed %d, limit %s, generator %s: %+v\n%s", seed, d.limits[0], maxRate, rep.Answer, trace(rep))
 		}
-		for _, m := range rep.Result.Directions {
+		for _, m := range rep.Answer.Directions {
 			if got := float64(m.Received.PacketsPerSecond); got < maxRate.PerSecond()*0.98-1 ||
 				got > maxRate.PerSecond()*1.002+1 {
 				t.Fatalf("seed %d, generator %s: lower bound %.0f\n%s", seed, maxRate, got, trace(rep))
@@ -156,8 +156,8 @@ func TestPropertyReceiveDropsAreNeverTheDevices(t *testing.T) {
 		s.world.Generators[0].ReceiveDrops = units.One/100 + units.Ratio(rnd.Int64N(int64(units.One/2)))
 		s.world.Generators[0].ReceiveDropsFrom = rate
 		rep := s.run(t)
-		if rep.Result.Saturated || rep.Result.Reason == report.LossAboveLimit {
-			t.Fatalf("seed %d: a device that loses nothing is called saturated: %+v\n%s", seed, rep.Result, trace(rep))
+		if rep.Answer.Saturated || rep.Answer.Reason == report.LossAboveLimit {
+			t.Fatalf("seed %d: a device that loses nothing is called saturated: %+v\n%s", seed, rep.Answer, trace(rep))
 		}
 		for _, w := range rep.Windows {
 			if w.Quality == report.Lossy {
@@ -173,12 +173,12 @@ func TestPropertyAnInterruptionAtAnyMomentLeavesAReportAndNothingElse(t *testing
 		if rep.Ending != report.Interrupted && rep.Ending != report.Completed {
 			t.Fatalf("interrupted after %.2f s: %s %s", moment, rep.Ending, rep.Message)
 		}
-		if rep.Result.Reason == "" || rep.Finished.Before(rep.Started) ||
+		if rep.Answer.Reason == "" || rep.Finished.Before(rep.Started) ||
 			rep.Finished.Sub(rep.Started) > time.Duration((moment+6)*float64(time.Second)) {
 			t.Fatalf("interrupted after %.2f s: ended at %s with %+v", moment, rep.Finished.Sub(rep.Started),
-				rep.Result)
+				rep.Answer)
 		}
-		if rep.Ending == report.Interrupted && rep.Result.Confirmed {
+		if rep.Ending == report.Interrupted && rep.Answer.Confirmed {
 			t.Fatalf("interrupted after %.2f s and yet confirmed", moment)
 		}
 	}
@@ -189,8 +189,8 @@ func TestPropertyALostGeneratorAtAnyMomentVoidsNoEarlierWindow(t *testing.T) {
 	whole := scene(replicas(2)).run(t)
 	for moment := 0.05; moment < 43; moment += 0.73 * float64(tier.Times(2, 1)) {
 		rep := scene(replicas(2), fault(1, sim.Restart, moment), unreachable(1)).run(t)
-		if rep.Ending != report.GeneratorLost || rep.Result.Confirmed {
-			t.Fatalf("lost after %.2f s: %s %+v", moment, rep.Ending, rep.Result)
+		if rep.Ending != report.GeneratorLost || rep.Answer.Confirmed {
+			t.Fatalf("lost after %.2f s: %s %+v", moment, rep.Ending, rep.Answer)
 		}
 		for i, w := range rep.Windows {
 			if w.Quality != report.Invalid && (w.Load != whole.Windows[i].Load ||

@@ -109,8 +109,8 @@ func TestAWindowThatIsCutShortIsKeptAsInvalid(t *testing.T) {
 		latest.Directions[0].Quality != report.Invalid || latest.Directions[0].Sent.Packets == 0 {
 		t.Errorf("the last window: %+v", latest)
 	}
-	if rep.Result.Window == latest.Number || rep.Result.Confirmed {
-		t.Errorf("result %+v", rep.Result)
+	if rep.Answer.Window == latest.Number || rep.Answer.Confirmed {
+		t.Errorf("result %+v", rep.Answer)
 	}
 }
 
@@ -163,10 +163,10 @@ func TestReplicasSendTheirSharesAndStartTogether(t *testing.T) {
 	s.world.Generators[1].ReadTakes = time.Millisecond
 	s.plan.Generators[0].Ports[0].Share, s.plan.Generators[0].Ports[1].Share = 3, 3 // of four
 	rep := s.run(t)
-	if rep.Result.Reason != report.TargetReached {
-		t.Fatalf("%+v", rep.Result)
+	if rep.Answer.Reason != report.TargetReached {
+		t.Fatalf("%+v", rep.Answer)
 	}
-	for _, d := range rep.Result.Directions {
+	for _, d := range rep.Answer.Directions {
 		if d.Offered.PacketsPerSecond < 9990 || d.Offered.PacketsPerSecond > 10010 {
 			t.Errorf("%s→%s offers %d", d.From, d.To, d.Offered.PacketsPerSecond)
 		}
@@ -198,7 +198,7 @@ func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
 		rep := runner.Run(t.Context(), &p, frames.New([]frames.Generator{{Name: "g0",
 			Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}},
 			frames.Options{}), runner.Options{})
-		if rep.Ending != report.Failed || !strings.Contains(rep.Message, message) || rep.Result.EvidenceText() == "" {
+		if rep.Ending != report.Failed || !strings.Contains(rep.Message, message) || rep.Answer.EvidenceText() == "" {
 			t.Errorf("%s: %q; want …%s…", rep.Ending, rep.Message, message)
 		}
 	}

@@ -128,10 +128,10 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 		rep := s.run(t)
 		whole(t, rep)
 		for i, loss := range []float64{0, 0.005} {
-			g := rep.Result.Goals[i]
+			g := rep.Answer.Goals[i]
 			lower, upper, irregular := reporttest.Bounds(rep, g.Name)
 			if irregular || lower == 0 || upper == 0 {
-				t.Fatalf("%s is irregular: %s\n%s", g.Name, rep.Result.EvidenceText(), trace(rep))
+				t.Fatalf("%s is irregular: %s\n%s", g.Name, rep.Answer.EvidenceText(), trace(rep))
 			}
 			checkNear(t, g.Name, lower, 2*s.limit/(1-loss))
 		}
@@ -181,7 +181,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 			}
 		}
 		if asked == 0 {
-			t.Errorf("no figure: %+v", rep.Result)
+			t.Errorf("no figure: %+v", rep.Answer)
 		}
 	})
 	t.Run("Ramp whose limit is confirmed by a trial", func(t *testing.T) {
@@ -192,10 +192,10 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 			ConfirmDuration: seconds(4), StopAtSaturation: true}}
 		rep := s.run(t)
 		whole(t, rep)
-		if !rep.Result.Confirmed || !rep.Result.Saturated {
-			t.Fatalf("%+v\n%s", rep.Result, trace(rep))
+		if !rep.Answer.Confirmed || !rep.Answer.Saturated {
+			t.Fatalf("%+v\n%s", rep.Answer, trace(rep))
 		}
-		for _, d := range rep.Result.Directions {
+		for _, d := range rep.Answer.Directions {
 			checkNear(t, "the throughput", float64(d.Received.PacketsPerSecond), s.limit)
 		}
 	})
@@ -216,17 +216,17 @@ func TestATRexThatIsAskedForMoreThanItCanSend(t *testing.T) {
 					WarmupDuration: seconds(1), Goals: []plan.Goal{{Name: "NDR", FinalTrialDuration: seconds(1),
 						DurationSum: seconds(5), ExceedRatio: units.One / 2, Width: units.One / 200}}}}
 			rep := s.run(t)
-			g := rep.Result.Goals[0]
+			g := rep.Answer.Goals[0]
 			want, reason := 2*c.limit, report.LossAboveLimit
 			if want > c.capacity {
 				want, reason = c.capacity, report.GeneratorLimited
 			}
 			got, _, _ := reporttest.Bounds(rep, g.Name)
-			if got == 0 || g.Result.Reason != reason {
-				t.Fatalf("%+v: %s\n%s", g, rep.Result.EvidenceText(), trace(rep))
+			if got == 0 || g.Answer.Reason != reason {
+				t.Fatalf("%+v: %s\n%s", g, rep.Answer.EvidenceText(), trace(rep))
 			}
 			if got < want*0.99 || got > want*1.02 {
-				t.Errorf("%.0f packets/s, want %.0f: %s", got, want, rep.Result.EvidenceText())
+				t.Errorf("%.0f packets/s, want %.0f: %s", got, want, rep.Answer.EvidenceText())
 			}
 			if words := trace(rep); !strings.Contains(words,
 				"after 3m25s at most, or later where the generator can't keep up with the load") {

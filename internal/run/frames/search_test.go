@@ -49,17 +49,17 @@ func TestASearchForTwoGoals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)
-			if r.Ending != report.Completed || len(r.Result.Goals) != 2 {
-				t.Fatalf("%s: %+v", r.Ending, r.Result)
+			if r.Ending != report.Completed || len(r.Answer.Goals) != 2 {
+				t.Fatalf("%s: %+v", r.Ending, r.Answer)
 			}
 			for i, loss := range []float64{0, 0.005} {
-				g := r.Result.Goals[i]
+				g := r.Answer.Goals[i]
 				lowest, highest := 20_000/(1-loss), 20_000*(1+0.010/c.trial)/(1-loss)
 				low, high, irregular := reporttest.Bounds(r, g.Name)
-				if high < lowest-2 || low > highest+2 || high-low > 0.0052*high || !g.Result.Saturated ||
+				if high < lowest-2 || low > highest+2 || high-low > 0.0052*high || !g.Answer.Saturated ||
 					irregular {
 					t.Errorf("%s is %.0f to %.0f, want %.0f to %.0f: %s", g.Name, low, high, lowest, highest,
-						r.Result.EvidenceText())
+						r.Answer.EvidenceText())
 				}
 			}
 			decided := 0
@@ -101,8 +101,8 @@ func TestASearchOnASlowPathLosesNothing(t *testing.T) {
 			t.Errorf("window %d lost nothing, and is %s: %s", w.Number, w.Quality, w.Reason)
 		}
 	}
-	if _, _, irregular := reporttest.Bounds(r, r.Result.Goals[0].Name); !irregular ||
-		r.Result.Reason != report.TargetReached {
-		t.Errorf("%+v", r.Result)
+	if _, _, irregular := reporttest.Bounds(r, r.Answer.Goals[0].Name); !irregular ||
+		r.Answer.Reason != report.TargetReached {
+		t.Errorf("%+v", r.Answer)
 	}
 }

@@ -33,8 +33,8 @@ func TestASoakEstimatesWhereADeviceLosesFrames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := s.run(t)
-			if r.Ending != report.Completed || r.Result.Reason != report.LoadEstimated || !r.Result.Confirmed {
-				t.Fatalf("%s: %s, %+v", r.Ending, r.Message, r.Result)
+			if r.Ending != report.Completed || r.Answer.Reason != report.LoadEstimated || !r.Answer.Confirmed {
+				t.Fatalf("%s: %s, %+v", r.Ending, r.Message, r.Answer)
 			}
 			trials := 0
 			for _, f := range figures.Of(r) {
@@ -63,8 +63,8 @@ func TestASoakEstimatesWhereADeviceLosesFrames(t *testing.T) {
 // TestASoakBehindASlowGeneratorIsALowerBound.
 func TestASoakBehindASlowGeneratorIsALowerBound(t *testing.T) {
 	r := scene(soaked(), onGenerator(func(g *sim.Generator) { g.MaxRate = 8 * kpps })).run(t)
-	if r.Result.Reason != report.GeneratorLimited || !r.Result.LowerBound() {
-		t.Errorf("%+v", r.Result)
+	if r.Answer.Reason != report.GeneratorLimited || !r.Answer.LowerBound() {
+		t.Errorf("%+v", r.Answer)
 	}
 	for _, f := range figures.Of(r) {
 		if f.Metric == figures.PacketsPerSecond && f.Direction != report.AllDirections &&

@@ -153,11 +153,11 @@ func TestLatencyFollowsTheResult(t *testing.T) {
 		s.world.Generators[g].Timed = timed(1000)
 	}
 	r := s.run(t)
-	if r.Ending != report.Completed || !r.Result.Measured || r.Windows[r.Result.Window-1].Phase == report.AtLoad ||
+	if r.Ending != report.Completed || !r.Answer.Measured || r.Windows[r.Answer.Window-1].Phase == report.AtLoad ||
 		len(latencyWindows(r)) != 2 {
-		t.Fatalf("%s, %+v", r.Ending, r.Result)
+		t.Fatalf("%s, %+v", r.Ending, r.Answer)
 	}
-	full := r.Result.Directions[0].Intended.PacketsPerSecond
+	full := r.Answer.Directions[0].Intended.PacketsPerSecond
 	for i, want := range []int64{min(1000, full/100), full / 2} {
 		w := latencyWindows(r)[i]
 		if w.HasEdges() || len(w.Directions) != 2 {
@@ -222,7 +222,7 @@ func TestLatencyOfSampledFramesIsMarked(t *testing.T) {
 	}
 	r := s.run(t)
 	if r.Ending != report.Completed || len(latencyWindows(r)) != 1 || len(r.Untimed) > 0 {
-		t.Fatalf("%s, latency %+v, untimed %+v", r.Ending, r.Result.Figures, r.Untimed)
+		t.Fatalf("%s, latency %+v, untimed %+v", r.Ending, r.Answer.Figures, r.Untimed)
 	}
 	for i, d := range latencyWindows(r)[0].Directions {
 		if len(d.Latency) != 1 || d.Latency[0].Sample == nil ||
@@ -283,8 +283,8 @@ func TestAGeneratorWithoutLatencyTimesIsNamed(t *testing.T) {
 		s.world.Generators[g].Unsampled = fmt.Errorf("%w: start TRex with --hdrh", engine.ErrIncompatible)
 	}
 	r := s.run(t)
-	if r.Ending != report.Completed || !r.Result.Measured || len(latencyWindows(r)) != 1 {
-		t.Fatalf("%s, %+v", r.Ending, r.Result)
+	if r.Ending != report.Completed || !r.Answer.Measured || len(latencyWindows(r)) != 1 {
+		t.Fatalf("%s, %+v", r.Ending, r.Answer)
 	}
 	for _, f := range figures.Latencies(r, figures.LatencyMetrics...) {
 		if !strings.Contains(f.Missing, "start TRex with --hdrh") {

@@ -46,10 +46,10 @@ func TestAGeneratorPerLink(t *testing.T) {
 	for name, s := range tests {
 		t.Run(name, func(t *testing.T) {
 			rep := s.run(t)
-			if rep.Ending != report.Completed || !rep.Result.Saturated {
+			if rep.Ending != report.Completed || !rep.Answer.Saturated {
 				t.Fatalf("%s: %s\n%s", rep.Ending, rep.Message, trace(rep))
 			}
-			for _, d := range rep.Result.Directions {
+			for _, d := range rep.Answer.Directions {
 				if got := d.Received.PacketsPerSecond; got < 9_850 || got > 10_100 {
 					t.Errorf("%s→%s: %d packets/s of 10000", d.From, d.To, got)
 				}
@@ -117,7 +117,7 @@ func TestAGeneratorWithoutCounterpartIsRefused(t *testing.T) {
 }
 
 func TestSharesOfGenerators(t *testing.T) {
-	shares := func(s *scenario) []report.GeneratorShare { return s.run(t).Result.Generators }
+	shares := func(s *scenario) []report.GeneratorShare { return s.run(t).Answer.Generators }
 	t.Run("one alone has none", func(t *testing.T) {
 		if got := shares(scene()); got != nil {
 			t.Errorf("got %+v", got)

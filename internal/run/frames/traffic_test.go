@@ -111,10 +111,10 @@ func TestTrafficThatRestsIsStoppedAndBeginsAnew(t *testing.T) {
 		return driver
 	}
 	r := s.run(t)
-	if r.Ending != report.Completed || !r.Result.Saturated || !r.Result.Confirmed {
-		t.Fatalf("%s, %+v\n%s", r.Ending, r.Result, trace(r))
+	if r.Ending != report.Completed || !r.Answer.Saturated || !r.Answer.Confirmed {
+		t.Fatalf("%s, %+v\n%s", r.Ending, r.Answer, trace(r))
 	}
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if got := float64(d.Received.PacketsPerSecond); !isNear(got, 10_000, 10) {
 			t.Errorf("%s: %.0f packets/s, and the device forwards 10 000", d.Name(), got)
 		}

@@ -49,7 +49,7 @@ func TestADeviceThatLosesNothingIsConfirmedToLoseNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(tier.Times(8, 20)) {
 				rep := zeroLoss(rand.New(rand.NewPCG(seed, 3)), device).run(t)
-				r := rep.Result
+				r := rep.Answer
 				if !r.Confirmed || r.Saturated != (device.Limit > 0) || rep.Verdict.Outcome != report.Passed {
 					t.Fatalf("seed %d: %+v, %+v\n%s", seed, r, rep.Verdict, trace(rep))
 				}
@@ -75,8 +75,8 @@ func TestADeviceThatLosesFewFramesIsNeverLossless(t *testing.T) {
 	const lost = units.One / 500_000
 	for seed := range uint64(tier.Times(8, 20)) {
 		rep := zeroLoss(rand.New(rand.NewPCG(seed, 4)), sim.Device{Loss: lost}).run(t)
-		if rep.Result.Confirmed || rep.Verdict.Outcome == report.Passed {
-			t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Result, rep.Verdict, trace(rep))
+		if rep.Answer.Confirmed || rep.Verdict.Outcome == report.Passed {
+			t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Answer, rep.Verdict, trace(rep))
 		}
 		for _, f := range figures.OfAnswer(rep, figures.LossRatio) {
 			if low, high := f.Low.Float(), f.High.Float(); low > 2.01e-6 || high < 1.99e-6 {
@@ -107,10 +107,10 @@ func TestStraysNeitherAddNorHideLoss(t *testing.T) {
 					s.world.Links[0].Background = units.PacketRate(c.perMinute) * units.PacketPerSecond / 60
 				}).run(t)
 				want := map[bool]report.Outcome{true: report.Passed, false: report.Undecided}[c.confirmed]
-				warns := strings.Contains(rep.Result.EvidenceText(), "frames of others may have taken the place of lost ones")
-				if rep.Result.Confirmed != c.confirmed || rep.Verdict.Outcome != want || rep.Result.Saturated ||
+				warns := strings.Contains(rep.Answer.EvidenceText(), "frames of others may have taken the place of lost ones")
+				if rep.Answer.Confirmed != c.confirmed || rep.Verdict.Outcome != want || rep.Answer.Saturated ||
 					warns == c.confirmed {
-					t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Result, rep.Verdict, trace(rep))
+					t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Answer, rep.Verdict, trace(rep))
 				}
 				for _, w := range rep.Windows {
 					if w.Quality == report.Lossy || w.Quality == report.Invalid {
@@ -155,11 +155,11 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 						t.Errorf("seed %d: %s is told to lose %s to %s", seed, f.Direction, f.Low, f.High)
 					}
 				}
-				shown := strings.Contains(rep.Result.EvidenceText(),
+				shown := strings.Contains(rep.Answer.EvidenceText(),
 					"lost between the counters before and after: no frame from west→east")
-				if rep.Verdict.Outcome != c.want || !strings.Contains(rep.Result.EvidenceText(), "the windows' edges") ||
+				if rep.Verdict.Outcome != c.want || !strings.Contains(rep.Answer.EvidenceText(), "the windows' edges") ||
 					shown != (c.want == report.Passed) {
-					t.Errorf("seed %d: %+v, %+v", seed, rep.Result.EvidenceText(), rep.Verdict)
+					t.Errorf("seed %d: %+v, %+v", seed, rep.Answer.EvidenceText(), rep.Verdict)
 				}
 				if v := verify.Report(rep, ""); v.Outcome != verify.Verified {
 					t.Errorf("seed %d: %v", seed, v.Findings())
@@ -177,12 +177,12 @@ func TestPropertyTheLimitOfNoLossIsFound(t *testing.T) {
 		d := drawn(rand.New(rand.NewPCG(seed, 17)))
 		s := scene(append(d.options, func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 })...)
 		rep := s.run(t)
-		narrow := rep.Result.Saturated || d.limits[0] != d.limits[1] && rep.Result.Reason == report.OtherDirection
-		if !narrow || !rep.Result.Confirmed {
-			t.Fatalf("seed %d, limits %s, target %s: %+v\n%s", seed, d.limits, d.target, rep.Result, trace(rep))
+		narrow := rep.Answer.Saturated || d.limits[0] != d.limits[1] && rep.Answer.Reason == report.OtherDirection
+		if !narrow || !rep.Answer.Confirmed {
+			t.Fatalf("seed %d, limits %s, target %s: %+v\n%s", seed, d.limits, d.target, rep.Answer, trace(rep))
 		}
 		limit := d.limits[0].PerSecond() // the narrower direction's
-		for _, m := range rep.Result.Directions {
+		for _, m := range rep.Answer.Directions {
 			if got := float64(m.Received.PacketsPerSecond); m.Sent.Packets != m.Returned.Packets || m.EdgeFrames != 0 ||
 				got < limit*0.99-1 || got > limit*(1+d.burst.Seconds()/10)+1 {
 				t.Fatalf("seed %d, limit %.0f, burst %s: %d of %d frames came back, %.0f/s\n%s", seed, limit, d.burst,
@@ -200,8 +200,8 @@ func TestALoadIsHeldAgainAfterATrial(t *testing.T) {
 	for seed := range uint64(5) {
 		collapses := func(offered float64) float64 { return min(offered, max(1e6, 6.2e6-2*(offered-6.2e6))) }
 		rep := zeroLoss(rand.New(rand.NewPCG(seed, 20)), sim.Device{Capacity: collapses}).run(t)
-		if !rep.Result.Saturated || !rep.Result.Confirmed || rep.Verdict.Outcome != report.Passed {
-			t.Fatalf("seed %d: %+v\n%s", seed, rep.Result, trace(rep))
+		if !rep.Answer.Saturated || !rep.Answer.Confirmed || rep.Verdict.Outcome != report.Passed {
+			t.Fatalf("seed %d: %+v\n%s", seed, rep.Answer, trace(rep))
 		}
 		var kinds string
 		for _, w := range rep.Windows {
@@ -214,7 +214,7 @@ func TestALoadIsHeldAgainAfterATrial(t *testing.T) {
 				}
 			}
 		}
-		if got := float64(rep.Result.Directions[0].Received.PacketsPerSecond); !strings.Contains(kinds, "th") ||
+		if got := float64(rep.Answer.Directions[0].Received.PacketsPerSecond); !strings.Contains(kinds, "th") ||
 			!isNear(got, 6.2e6, 5) {
 			t.Errorf("seed %d: %.0f, held and tried in turns %s\n%s", seed, got, kinds, trace(rep))
 		}
@@ -237,9 +237,9 @@ func TestAWeakGeneratorLosesNothingOfTheDevices(t *testing.T) {
 			rep := zeroLoss(rand.New(rand.NewPCG(1, 18)), sim.Device{}, onGenerator(func(g *sim.Generator) {
 				g.MaxRate, g.ReceiveDrops = c.generator.MaxRate, c.generator.ReceiveDrops
 			})).run(t)
-			if sends := c.generator.MaxRate > 0; rep.Result.Saturated || rep.Result.Confirmed != sends ||
-				rep.Result.Reason != c.reason {
-				t.Errorf("%+v\n%s", rep.Result, trace(rep))
+			if sends := c.generator.MaxRate > 0; rep.Answer.Saturated || rep.Answer.Confirmed != sends ||
+				rep.Answer.Reason != c.reason {
+				t.Errorf("%+v\n%s", rep.Answer, trace(rep))
 			}
 			for _, w := range rep.Windows {
 				if w.Quality == report.Lossy {
@@ -257,8 +257,8 @@ func TestAnInterruptionAroundATrialStopsAllTraffic(t *testing.T) {
 	for moment := 44.0; moment < 58; moment += 0.13 {
 		rep := zeroLoss(rand.New(rand.NewPCG(2, 19)), sim.Device{}, interrupted(moment)).run(t)
 		if rep.Ending != report.Interrupted && rep.Ending != report.Completed || rep.Ending == report.Interrupted &&
-			rep.Result.Confirmed {
-			t.Fatalf("interrupted after %.2f s: %s, %+v", moment, rep.Ending, rep.Result)
+			rep.Answer.Confirmed {
+			t.Fatalf("interrupted after %.2f s: %s, %+v", moment, rep.Ending, rep.Answer)
 		}
 	}
 }

@@ -166,15 +166,15 @@ func (r *run) conclude(ctx context.Context, err error) {
 	rep.Environment = report.EnvironmentOf(rep)
 	rep.Interruptions = append(rep.Interruptions, analysis.Outages(rep)...)
 	rep.Contradictions = analysis.Contradictions(rep)
-	rep.Result = analysis.Result(rep)
+	rep.Answer = analysis.Answer(rep)
 	rep.Figures = figures.Of(rep)
 	rep.Verdict = analysis.Verdict(rep)
 	if rep.Message != "" {
 		r.Note("%s: %s", rep.Ending, rep.Message)
 	}
-	r.Note("result: %s: %s", rep.Result.Reason, rep.Result.Message)
-	for _, e := range rep.Result.Evidence {
+	r.Note("result: %s: %s", rep.Answer.Reason, rep.Answer.Message)
+	for _, e := range rep.Answer.Evidence {
 		r.Note("evidence: %s", e)
 	}
-	r.Update(func(p *Progress) { p.Phase, p.Percent, p.Message = Ended, 100, rep.Result.Message })
+	r.Update(func(p *Progress) { p.Phase, p.Percent, p.Message = Ended, 100, rep.Answer.Message })
 }

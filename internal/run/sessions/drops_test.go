@@ -21,7 +21,7 @@ import (
 
 // droppedOf is by how much a counter of a link's end grew in the result.
 func droppedOf(rep *report.Report, link, counter string) (n int64) {
-	for _, d := range rep.Result.Directions {
+	for _, d := range rep.Answer.Directions {
 		if d.Sessions == nil || d.Sessions.Ends == nil {
 			continue
 		}
@@ -36,7 +36,7 @@ func droppedOf(rep *report.Report, link, counter string) (n int64) {
 
 // dropsUnknown says that an end could not tell in time what it drops, on a machine that is too busy.
 func dropsUnknown(rep *report.Report) bool {
-	return slices.ContainsFunc(rep.Result.Directions, func(d report.Direction) bool {
+	return slices.ContainsFunc(rep.Answer.Directions, func(d report.Direction) bool {
 		return d.Sessions != nil && d.Sessions.Ends != nil && strings.Contains(d.Sessions.Ends.Unknown,
 			"did not come within")
 	})
@@ -58,10 +58,10 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		})
 		rep := r.run(t)
 		if n := droppedOf(rep, "east", "TCPRcvQDrop") + droppedOf(rep, "east", "TCPOFODrop"); n <= 0 &&
-			!dropsUnknown(rep) || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
-			t.Errorf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.EvidenceText())
+			!dropsUnknown(rep) || rep.Answer.Reason == report.PathLimited || !rep.Answer.LowerBound() {
+			t.Errorf("%d segments dropped at the socket; %s: %s", n, rep.Answer.Reason, rep.Answer.EvidenceText())
 		} else {
-			t.Logf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.EvidenceText())
+			t.Logf("%d segments dropped at the socket; %s: %s", n, rep.Answer.Reason, rep.Answer.EvidenceText())
 		}
 		if got := figures.Summary(rep); strings.Contains(got, "rtt") || !strings.Contains(got, " retransmit") {
 			t.Errorf("the summary tells a round trip that may be the end's own: %q", got)
@@ -80,9 +80,9 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 				}
 			}})
 		if n := droppedOf(rep, "east", "rx_dropped"); n < frames && !dropsUnknown(rep) ||
-			rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
-			t.Errorf("%d of %d frames dropped by the interface; %s: %s", n, frames, rep.Result.Reason,
-				rep.Result.EvidenceText())
+			rep.Answer.Reason == report.PathLimited || !rep.Answer.LowerBound() {
+			t.Errorf("%d of %d frames dropped by the interface; %s: %s", n, frames, rep.Answer.Reason,
+				rep.Answer.EvidenceText())
 		}
 	})
 	for _, protocol := range []string{plan.UDP, plan.TCP} {
@@ -92,10 +92,10 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 			if rep.Ending != report.Completed {
 				t.Fatalf("%s: %s", rep.Ending, rep.Message)
 			}
-			d := rep.Result.Directions[0]
+			d := rep.Answer.Directions[0]
 			if n := droppedOf(rep, "west", measure.QueueDrops); n <= 0 && !dropsUnknown(rep) ||
-				rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() || figures.PathDoubt(d) == "" {
-				t.Errorf("%d packets dropped by the sender's queue; %s: %s", n, rep.Result.Reason, rep.Result.EvidenceText())
+				rep.Answer.Reason == report.PathLimited || !rep.Answer.LowerBound() || figures.PathDoubt(d) == "" {
+				t.Errorf("%d packets dropped by the sender's queue; %s: %s", n, rep.Answer.Reason, rep.Answer.EvidenceText())
 			}
 			if g := d.Sessions.Datagrams; protocol == plan.UDP && g.Lost < g.Sent/10 {
 				t.Errorf("the queue was to drop half of the datagrams: %+v", g)
@@ -109,8 +109,8 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		if rep.Ending != report.Completed {
 			t.Fatalf("%s: %s", rep.Ending, rep.Message)
 		}
-		if ends := rep.Result.Directions[0].Sessions.Ends; ends != nil &&
-			(len(ends.Dropped) > 0 || !dropsUnknown(rep) || !rep.Result.LowerBound()) {
+		if ends := rep.Answer.Directions[0].Sessions.Ends; ends != nil &&
+			(len(ends.Dropped) > 0 || !dropsUnknown(rep) || !rep.Answer.LowerBound()) {
 			t.Errorf("the device's own drops are charged to the ends: %+v", ends)
 		}
 	})

@@ -46,15 +46,15 @@ func newEndpointRig(t *testing.T, options ...func(*plan.Plan, []End)) *rig {
 func TestADeviceThatIsAnEnd(t *testing.T) {
 	r := newEndpointRig(t)
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
-	if rep.Ending != report.Completed || !rep.Result.Measured || len(rep.Path) != 2 {
-		t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Result.EvidenceText(), rep.Path)
+	if rep.Ending != report.Completed || !rep.Answer.Measured || len(rep.Path) != 2 {
+		t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Answer.EvidenceText(), rep.Path)
 	}
 	received, sent := r.counters(t, "west")
 	for i, want := range []struct {
 		role     string
 		maxBytes int64
 	}{{report.Receiver, received.Bytes}, {report.Sender, sent.Bytes}} {
-		d := rep.Result.Directions[i].Sessions
+		d := rep.Answer.Directions[i].Sessions
 		if d.Device == nil || d.Device.Is != want.role || d.ReceivedBytes <= 0 || d.ReceivedBytes > want.maxBytes {
 			t.Errorf("%s: %+v; the device's kernel counted %d bytes", want.role, d, want.maxBytes)
 		}

@@ -98,17 +98,17 @@ func TestADeviceThatDiesPassesInNoSessions(t *testing.T) {
 			})
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}),
 				runner.Options{Progress: r.dying(t, c.dies, c.outage, c.returns)})
-			t.Logf("%s %s: %s %+v", rep.Ending, rep.Message, rep.Result.EvidenceText(), rep.Interruptions)
-			expected := rep.Result.Reason == c.want || rep.Result.Reason == report.NotHeld && endsWaited(rep)
-			if rep.Verdict.Outcome == report.Passed || rep.Result.Confirmed ||
+			t.Logf("%s %s: %s %+v", rep.Ending, rep.Message, rep.Answer.EvidenceText(), rep.Interruptions)
+			expected := rep.Answer.Reason == c.want || rep.Answer.Reason == report.NotHeld && endsWaited(rep)
+			if rep.Verdict.Outcome == report.Passed || rep.Answer.Confirmed ||
 				rep.Ending == report.Completed && !expected {
 				for _, w := range rep.Windows {
 					s := w.Directions[0].Sessions
 					t.Logf("window %d, %s: %s; its ends waited %s, it was disturbed %s; %+v", w.Number, w.Quality,
 						w.Reason, s.EndsWaited.Std(), s.Disturbed.Std(), s.Datagrams)
 				}
-				t.Errorf("%s, %s: %s, confirmed %v", rep.Verdict.Outcome, rep.Ending, rep.Result.Reason,
-					rep.Result.Confirmed)
+				t.Errorf("%s, %s: %s, confirmed %v", rep.Verdict.Outcome, rep.Ending, rep.Answer.Reason,
+					rep.Answer.Confirmed)
 			}
 		})
 	}

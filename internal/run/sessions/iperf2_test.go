@@ -158,18 +158,18 @@ func TestIperf2(t *testing.T) {
 			r := newRig(t, queued(), iperf2Of(c.protocol, c.megabits))
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
 			if rep.Ending != report.Completed {
-				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.EvidenceText())
+				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Answer.EvidenceText())
 			}
-			t.Log(rep.Result.EvidenceText())
+			t.Log(rep.Answer.EvidenceText())
 			r.awaitSilence(t, DriverSilence)
-			if !rep.Result.Measured { // iperf had no processor to tell anything in
-				if !strings.Contains(rep.Result.EvidenceText(), "nothing about the device") {
+			if !rep.Answer.Measured { // iperf had no processor to tell anything in
+				if !strings.Contains(rep.Answer.EvidenceText(), "nothing about the device") {
 					t.Error("it isn't said why there is no figure")
 				}
 				return
 			}
 			_, forwarded := r.counters(t, "east")
-			d := rep.Result.Directions[0].Sessions
+			d := rep.Answer.Directions[0].Sessions
 			if d.ReceivedBytes <= 0 || d.ReceivedBytes > forwarded.Bytes {
 				t.Errorf("%d bytes were received, of frames of %d", d.ReceivedBytes, forwarded.Bytes)
 			}

@@ -41,8 +41,8 @@ func TestReceivedDatagramsAreThoseThatTheDeviceForwarded(t *testing.T) {
 	r := newRig(t, &plan.Limit{Layer2BitsPerSecond: 10_000_000, Queue: plan.Duration(10 * time.Millisecond)},
 		iperf3Of(plan.UDP, 20))
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
-	if rep.Ending != report.Completed || !rep.Result.Measured {
-		t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.EvidenceText())
+	if rep.Ending != report.Completed || !rep.Answer.Measured {
+		t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Answer.EvidenceText())
 	}
 	came, _ := r.counters(t, "west")
 	_, forwarded := r.counters(t, "east")
@@ -51,7 +51,7 @@ func TestReceivedDatagramsAreThoseThatTheDeviceForwarded(t *testing.T) {
 		d := w.Directions[0].Sessions.Datagrams
 		sent, received, lost = sent+d.Sent, received+d.Received, lost+d.Lost
 	}
-	t.Log(rep.Result.EvidenceText())
+	t.Log(rep.Answer.EvidenceText())
 	if received <= 0 || received > forwarded.Packets || sent > came.Packets {
 		t.Errorf("%d datagrams were sent and %d received; the device took %d frames and forwarded %d", sent, received,
 			came.Packets, forwarded.Packets)
@@ -77,11 +77,11 @@ func TestTCPByIperf3(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, queued(), iperf3Of(plan.TCP, megabits))
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
-			if rep.Ending != report.Completed || !rep.Result.Measured {
-				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.EvidenceText())
+			if rep.Ending != report.Completed || !rep.Answer.Measured {
+				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Answer.EvidenceText())
 			}
-			t.Log(rep.Result.EvidenceText())
-			d := rep.Result.Directions[0].Sessions
+			t.Log(rep.Answer.EvidenceText())
+			d := rep.Answer.Directions[0].Sessions
 			limit := 50e6 * 1448 / 1518 * 1.1
 			if megabits > 0 {
 				limit = float64(megabits) * 1.05e6
@@ -210,10 +210,10 @@ func TestDatagramsInFragmentsAndTheSmallest(t *testing.T) {
 				}
 			})
 			rep := r.run(t)
-			if rep.Ending != report.Completed || !rep.Result.Measured {
-				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.EvidenceText())
+			if rep.Ending != report.Completed || !rep.Answer.Measured {
+				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Answer.EvidenceText())
 			}
-			d := rep.Result.Directions[0].Sessions.Datagrams
+			d := rep.Answer.Directions[0].Sessions.Datagrams
 			if reported := max(1, d.FramesEach); reported != frames || d.Received <= 0 {
 				t.Errorf("%d frames each are told, want %d; %+v", reported, frames, d)
 			}
@@ -234,8 +234,8 @@ func TestDatagramsInFragmentsAndTheSmallest(t *testing.T) {
 					ipCounters["FragOKs"], created, entered.Packets)
 			}
 			if want := fmt.Sprintf("in %d fragments each", frames); !strings.Contains(rep.Path[0].Message, want) ||
-				!strings.Contains(rep.Result.EvidenceText(), fmt.Sprintf("each went in %d fragments", frames)) {
-				t.Errorf("%q; %q", rep.Path[0].Message, rep.Result.EvidenceText())
+				!strings.Contains(rep.Answer.EvidenceText(), fmt.Sprintf("each went in %d fragments", frames)) {
+				t.Errorf("%q; %q", rep.Path[0].Message, rep.Answer.EvidenceText())
 			}
 		})
 	}

@@ -84,11 +84,11 @@ func TestLossOfADeviceThatDropsOneInAHundred(t *testing.T) {
 	rep := r.run(t)
 	counts, err := device.Counts()
 	noError(t, err)
-	if !rep.Result.Measured {
+	if !rep.Answer.Measured {
 		t.Fatalf("%s: %s", rep.Ending, rep.Message)
 	}
-	d := rep.Result.Directions[0].Sessions.Datagrams
-	t.Logf("%s; the device: %+v", rep.Result.EvidenceText(), counts[0])
+	d := rep.Answer.Directions[0].Sessions.Datagrams
+	t.Logf("%s; the device: %+v", rep.Answer.EvidenceText(), counts[0])
 	if counts[0].Missed > 0 {
 		t.Fatalf("the device missed %d frames: it wasn't what it claims to be", counts[0].Missed)
 	}
@@ -123,13 +123,13 @@ func TestRoundTripOfADeviceThatDelays(t *testing.T) {
 			Micros: 2e6 * 1e6}
 	})
 	rep := r.run(t)
-	if !rep.Result.Measured {
+	if !rep.Answer.Measured {
 		t.Fatalf("%s: %s", rep.Ending, rep.Message)
 	}
-	rtt := rep.Result.Directions[0].Sessions.RoundTrip
-	t.Logf("%s; %+v", rep.Result.EvidenceText(), rtt)
-	if rep.Result.Reason != report.TargetReached || rtt == nil || math.Abs(float64(rtt.MeanMicroseconds)-10_000) > 500 {
-		t.Errorf("%s: %+v", rep.Result.Reason, rtt)
+	rtt := rep.Answer.Directions[0].Sessions.RoundTrip
+	t.Logf("%s; %+v", rep.Answer.EvidenceText(), rtt)
+	if rep.Answer.Reason != report.TargetReached || rtt == nil || math.Abs(float64(rtt.MeanMicroseconds)-10_000) > 500 {
+		t.Errorf("%s: %+v", rep.Answer.Reason, rtt)
 	}
 }
 
@@ -141,12 +141,12 @@ func TestGoodputOfIperf3ThroughFiftyMegabits(t *testing.T) {
 				p.Sessions.Application, p.Procedure.ConstantLoad.Duration = application, plan.Duration(8*time.Second)
 			})
 			rep := r.run(t)
-			if !rep.Result.Measured {
+			if !rep.Answer.Measured {
 				t.Fatalf("%s: %s", rep.Ending, rep.Message)
 			}
-			t.Log(rep.Result.EvidenceText())
+			t.Log(rep.Answer.EvidenceText())
 			const want = 50e6 * 1448 / 1518
-			if got := float64(rep.Result.Directions[0].Sessions.GoodputBitsPerSecond); math.Abs(got/want-1) > 0.02 {
+			if got := float64(rep.Answer.Directions[0].Sessions.GoodputBitsPerSecond); math.Abs(got/want-1) > 0.02 {
 				t.Errorf("%.3f Mb/s, want %.3f within 2 %%", got/1e6, want/1e6)
 			}
 		})
@@ -162,9 +162,9 @@ func TestAWeakReceiverOfDatagramsIsNeverTheDevice(t *testing.T) {
 			Micros: 100e6 * 1e6}
 	})
 	rep := r.run(t)
-	d := rep.Result.Directions[0].Sessions
-	t.Log(rep.Result.EvidenceText())
-	if d.Datagrams.Lost > 0 && (rep.Result.Reason == report.PathLimited || d.Datagrams.DroppedByReceiver == 0) {
-		t.Errorf("%s: %+v", rep.Result.Reason, d.Datagrams)
+	d := rep.Answer.Directions[0].Sessions
+	t.Log(rep.Answer.EvidenceText())
+	if d.Datagrams.Lost > 0 && (rep.Answer.Reason == report.PathLimited || d.Datagrams.DroppedByReceiver == 0) {
+		t.Errorf("%s: %+v", rep.Answer.Reason, d.Datagrams)
 	}
 }

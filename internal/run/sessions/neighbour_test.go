@@ -60,25 +60,25 @@ func TestABusyLoopIsNoWeakDeviceOfSessions(t *testing.T) {
 						watch := machine.Watch{Generator: os.Getpid()}
 						rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Machine: watch.Read}),
 							runner.Options{})
-						if rep.Ending != report.Completed || !rep.Result.Measured {
-							t.Fatalf("%s %s: %s", rep.Ending, rep.Message, rep.Result.EvidenceText())
+						if rep.Ending != report.Completed || !rep.Answer.Measured {
+							t.Fatalf("%s %s: %s", rep.Ending, rep.Message, rep.Answer.EvidenceText())
 						}
-						s := rep.Result.Directions[0].Sessions
+						s := rep.Answer.Directions[0].Sessions
 						goodput := float64(s.GoodputBitsPerSecond)
 						if goodput > oneWay*(1+inaccuracy) {
 							t.Errorf("%.2f Mb/s are more than the limit lets through: %s", goodput/1e6,
-								rep.Result.EvidenceText())
+								rep.Answer.EvidenceText())
 						}
-						if rep.Result.Reason == report.PathLimited && goodput < oneWay*(1-inaccuracy) {
+						if rep.Answer.Reason == report.PathLimited && goodput < oneWay*(1-inaccuracy) {
 							t.Errorf("%.2f Mb/s are said to be the path's, which lets %.2f through: %s", goodput/1e6,
-								oneWay/1e6, rep.Result.EvidenceText())
+								oneWay/1e6, rep.Answer.EvidenceText())
 						}
-						if i > 0 && strings.Contains(rep.Result.EvidenceText(), "waited") {
+						if i > 0 && strings.Contains(rep.Answer.EvidenceText(), "waited") {
 							named++
 						}
 						rows = append(rows, fmt.Sprintf("| %v | %.2f | %s | %s | %s | %s |", i > 0, goodput/1e6,
-							rep.Result.Reason, s.EndsWaited.Std().Round(time.Millisecond),
-							s.Disturbed.Std().Round(time.Millisecond), rep.Result.EvidenceText()))
+							rep.Answer.Reason, s.EndsWaited.Std().Round(time.Millisecond),
+							s.Disturbed.Std().Round(time.Millisecond), rep.Answer.EvidenceText()))
 					})
 			}
 			if ownThreads && named == 0 {

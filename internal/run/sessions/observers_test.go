@@ -31,7 +31,7 @@ func observedBy(p *plan.Plan, _ []End) {
 
 // observedIn is what a series of an observer was in the result.
 func observedIn(rep *report.Report, observer, series, subject string) (o report.Observed, found bool) {
-	for _, o := range rep.Result.Observed {
+	for _, o := range rep.Answer.Observed {
 		if o.Observer == observer && (o.Series == series && o.Of == subject || o.Series == "") {
 			return o, true
 		}

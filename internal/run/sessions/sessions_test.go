@@ -41,8 +41,8 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
-	if rep.Ending != report.Completed || !rep.Result.Measured {
-		t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.EvidenceText())
+	if rep.Ending != report.Completed || !rep.Answer.Measured {
+		t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Answer.EvidenceText())
 	}
 	_, forwarded := r.counters(t, "east")
 	const mtu, header = 1500, 14
@@ -62,7 +62,7 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	}
 	// Goodput is no more than the limit lets through in the time, and what the burst and the queue held at its begin.
 	maxBits := func(duration time.Duration) float64 { return 50e6*duration.Seconds() + 50e6*0.06 }
-	d := rep.Result.Directions[0].Sessions
+	d := rep.Answer.Directions[0].Sessions
 	if float64(8*d.ReceivedBytes) > maxBits(d.ReceivedIn.Std()) {
 		t.Errorf("%d bytes in %s are more than the limit lets through", d.ReceivedBytes, d.ReceivedIn.Std())
 	}
@@ -94,7 +94,7 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 		t.Errorf("%d samples, the last with %d bytes; windows have %d", len(rep.Samples), sample.ReceivedBytes,
 			received)
 	}
-	path := figures.PathDoubt(rep.Result.Directions...) == "" // not where this machine was too busy for the ends
+	path := figures.PathDoubt(rep.Answer.Directions...) == "" // not where this machine was too busy for the ends
 	if got := figures.Summary(rep); !strings.Contains(got, "west→east: ") || !strings.Contains(got, "b/s goodput, ") ||
 		strings.Contains(got, ", rtt ") != path {
 		t.Errorf("the summary is %q", got)
@@ -113,15 +113,15 @@ func TestADeviceThatTranslatesAddresses(t *testing.T) {
 				p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
 			})
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
-			if rep.Ending != report.Completed || !rep.Result.Measured || len(rep.Path) != 2 {
-				t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Result.EvidenceText(), rep.Path)
+			if rep.Ending != report.Completed || !rep.Answer.Measured || len(rep.Path) != 2 {
+				t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Answer.EvidenceText(), rep.Path)
 			}
 			if outward, inward := rep.Path[0], rep.Path[1]; !outward.Proven || !strings.Contains(outward.Message,
 				"they came from 198.19.0.9: the device translates addresses") || !inward.Proven {
 				t.Errorf("the paths are %+v", rep.Path)
 			}
-			for i := range rep.Result.Directions {
-				if d := &rep.Result.Directions[i]; d.Sessions.ReceivedBytes <= 0 {
+			for i := range rep.Answer.Directions {
+				if d := &rep.Answer.Directions[i]; d.Sessions.ReceivedBytes <= 0 {
 					t.Errorf("%s→%s: nothing came", d.From, d.To)
 				}
 			}
@@ -163,9 +163,9 @@ func TestASlowReceiverIsNeverTheDevicesLimit(t *testing.T) {
 		ends[1].SlowReader = 250_000 // 4 connections of 8 Mb/s, of the 47.7 that come through
 	})
 	rep := r.run(t)
-	if rep.Result.Reason != report.GeneratorLimited || !rep.Result.LowerBound() || !strings.Contains(rep.Result.EvidenceText(),
+	if rep.Answer.Reason != report.GeneratorLimited || !rep.Answer.LowerBound() || !strings.Contains(rep.Answer.EvidenceText(),
 		"the receiver was too slow") {
-		t.Errorf("%s: %s", rep.Result.Reason, rep.Result.EvidenceText())
+		t.Errorf("%s: %s", rep.Answer.Reason, rep.Answer.EvidenceText())
 	}
 	for _, f := range rep.Figures {
 		if f.Metric == figures.GoodputBitsPerSecond && (f.High != "" || f.Reason != report.GeneratorLimited) {

@@ -205,12 +205,12 @@ func (m *midway) report() {
 	must(m.T, err)
 	flow := report.Flow{PacketsPerSecond: 10_000, Layer1BitsPerSecond: 30_000_000, Layer2BitsPerSecond: 28_000_000}
 	document := &report.Report{Version: report.Version, Plan: p, Started: time.Now().UTC(), Finished: time.Now().UTC(), Ending: report.Completed,
-		Result:  report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 10 000 packets/s frames are lost"},
+		Answer:  report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 10 000 packets/s frames are lost"},
 		Verdict: report.Verdict{Outcome: report.Undecided}}
 	both := report.Flow{PacketsPerSecond: 20_000, Layer1BitsPerSecond: 60_000_000, Layer2BitsPerSecond: 56_000_000}
-	document.Result.Total = &report.Sum{Intended: both, Offered: both, Received: both}
+	document.Answer.Total = &report.Sum{Intended: both, Offered: both, Received: both}
 	for _, d := range p.Directions {
-		document.Result.Directions = append(document.Result.Directions, report.Direction{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow})
+		document.Answer.Directions = append(document.Answer.Directions, report.Direction{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow})
 	}
 	data, annotations, err := delivery.EncodeReport(document, true, 1)
 	must(m.T, err)

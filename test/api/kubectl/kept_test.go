@@ -26,7 +26,7 @@ func (p *person) outlives(name string, day int, packetsPerSecond int64, own map[
 	r := reports[0]
 	r.Plan.Test.Name, r.Plan.Test.UID = name, name
 	r.Started, r.Finished = r.Started.AddDate(0, 0, day), r.Finished.AddDate(0, 0, day)
-	r.Result.Total.Received.PacketsPerSecond = packetsPerSecond
+	r.Answer.Total.Received.PacketsPerSecond = packetsPerSecond
 	data, annotations, err := delivery.EncodeReport(r, true, 1)
 	p.must(err)
 	envelope, _ := delivery.ReadEnvelope(annotations)

@@ -141,7 +141,7 @@ func (p *person) saysMeasured(name string, change func(*report.Report)) {
 	}
 	p.says(name, func(st *v1alpha1.LoadTestStatus) {
 		st.Report = &v1alpha1.ReportReference{ConfigMap: manifests.ReportName(name), Digest: annotations[delivery.AnnotationDigest]}
-		st.Summary, st.Result = figures.Brief(r), &v1alpha1.Result{Reason: string(r.Result.Reason)}
+		st.Summary, st.Result = figures.Brief(r), &v1alpha1.Result{Reason: string(r.Answer.Reason)}
 		set(st, v1alpha1.ConditionPassed, verdict, v1alpha1.ReasonCriteriaMet, "as it should be")
 		set(st, v1alpha1.ConditionComplete, metav1.ConditionTrue, reason, "it came to its end")
 	})

@@ -74,7 +74,7 @@ func TestATestIsComparedWithAnEarlierOne(t *testing.T) {
 				t.Fatalf("%+v, want it to say %q", b, c.message)
 			case c.message == "" && (len(b.Runs) != 1 || !strings.Contains(b.Runs[0].Message, c.run) || (b.Runs[0].Message == "") != (c.run == "")):
 				t.Fatalf("%+v, want its run to say %q", b, c.run)
-			case c.message == "" && c.run == "" && (b.Runs[0].Report != stored.Digest || b.Runs[0].Result.Directions[0].Received.PacketsPerSecond != 327_200):
+			case c.message == "" && c.run == "" && (b.Runs[0].Report != stored.Digest || b.Runs[0].Answer.Directions[0].Received.PacketsPerSecond != 327_200):
 				t.Fatalf("%+v", b)
 			}
 		})
@@ -102,8 +102,8 @@ func TestACopyThatWasReplacedIsNoBaseline(t *testing.T) {
 	l.finish("main", true)
 	l.want("main", "Complete=True Measured")
 	slow := l.reportOf("main")
-	for i := range slow.Result.Directions {
-		slow.Result.Directions[i].Received.PacketsPerSecond /= 2
+	for i := range slow.Answer.Directions {
+		slow.Answer.Directions[i].Received.PacketsPerSecond /= 2
 	}
 	data, annotations, err := delivery.EncodeReport(slow, true, 1)
 	l.must(err)

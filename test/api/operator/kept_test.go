@@ -46,7 +46,7 @@ func TestAKeptReportOutlivesItsTest(t *testing.T) {
 		t.Fatalf("%d Reports are kept: %+v; status:\n%s", len(kept), kept, l.describe("lasting"))
 	}
 	again, envelope, err := delivery.DecodeReport(kept[0].BinaryData, kept[0].Annotations)
-	if err != nil || envelope.Digest != test.Status.Report.Digest || again.Result.Total.Received != document.Result.Total.Received {
+	if err != nil || envelope.Digest != test.Status.Report.Digest || again.Answer.Total.Received != document.Answer.Total.Received {
 		t.Errorf("it reads as %+v of digest %s (%v)", again, envelope.Digest, err)
 	}
 	kept[0].BinaryData = map[string][]byte{}

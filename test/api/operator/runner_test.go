@@ -132,7 +132,7 @@ func (r *runner) measured() *report.Report {
 	return &report.Report{
 		Version: report.Version, Producer: "linerate test", Plan: r.plan, Started: now, Finished: now, Ending: report.Completed,
 		LineRates: lines, Windows: []report.Window{w},
-		Result: report.Result{
+		Answer: report.Answer{
 			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 327 200 packets/s frames are lost",
 			Window: 1, Directions: w.Directions, Total: sum, MaxReceived: sum,
 		},
@@ -151,6 +151,6 @@ func (r *runner) measuredSessions() *report.Report {
 func (r *runner) interrupted() *report.Report {
 	document := r.measured()
 	document.Ending, document.Message, document.Windows = report.Interrupted, "the run was interrupted", nil
-	document.Result = report.Result{Reason: report.NotMeasured, Message: "the run ended before anything was measured"}
+	document.Answer = report.Answer{Reason: report.NotMeasured, Message: "the run ended before anything was measured"}
 	return document
 }

@@ -287,7 +287,7 @@ func TestTwoEndsOnOnePort(t *testing.T) {
 		t.Fatalf("the runner gets %v", r.sites.SharedPorts)
 	}
 	document := r.measured()
-	document.Result.SharedPorts = r.sites.SharedPorts // as the runner does
+	document.Answer.SharedPorts = r.sites.SharedPorts // as the runner does
 	r.report(document, true)
 	l.finish("allowed", true)
 	l.want("allowed", "Complete=True Measured")

@@ -23,7 +23,7 @@ func TestKeptReportsCannotBeForged(t *testing.T) {
 	editor, pipeline := all[0].client, all[1].client
 	r := l.begin("author", "gone", external+"reportRetention: Keep\n")
 	slow := r.measured()
-	slow.Result.Message = "slower than any release will be"
+	slow.Answer.Message = "slower than any release will be"
 	data, annotations, err := delivery.EncodeReport(slow, true, 1)
 	l.must(err)
 	envelope, _ := delivery.ReadEnvelope(annotations)

@@ -90,15 +90,15 @@ func (r *release) measure(name string, times int64) {
 	r.l.t.Helper()
 	run := r.l.runOf(r.l.operate(name))
 	document := run.measured()
-	for i := range document.Result.Directions {
-		d := &document.Result.Directions[i]
+	for i := range document.Answer.Directions {
+		d := &document.Answer.Directions[i]
 		d.Intended.PacketsPerSecond *= times
 		d.Offered.PacketsPerSecond *= times
 		d.Received.PacketsPerSecond *= times
 	}
-	document.Result.Total.Intended.PacketsPerSecond *= times
-	document.Result.Total.Offered.PacketsPerSecond *= times
-	document.Result.Total.Received.PacketsPerSecond *= times
+	document.Answer.Total.Intended.PacketsPerSecond *= times
+	document.Answer.Total.Offered.PacketsPerSecond *= times
+	document.Answer.Total.Received.PacketsPerSecond *= times
 	run.write(document)
 	test := r.l.operate(name)
 	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete); c == nil || c.Status != metav1.ConditionTrue || c.Reason != v1alpha1.ReasonMeasured {

@@ -96,9 +96,9 @@ func TestForgedRunsMakeNoVerdictOfASuite(t *testing.T) {
 			n.l.must(err)
 			for name, run := range runs {
 				run.Figures.PacketsPerSecond *= 3
-				run.Evidence.Result.Total.Received.PacketsPerSecond *= 3
-				for i := range run.Evidence.Result.Directions {
-					run.Evidence.Result.Directions[i].Received.PacketsPerSecond *= 3
+				run.Evidence.Answer.Total.Received.PacketsPerSecond *= 3
+				for i := range run.Evidence.Answer.Directions {
+					run.Evidence.Answer.Directions[i].Received.PacketsPerSecond *= 3
 				}
 				runs[name] = run
 			}

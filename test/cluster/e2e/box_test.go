@@ -79,7 +79,7 @@ func TestReleasesByTheirVitalSigns(t *testing.T) {
 	s.watched(r)
 	s.released("box")
 
-	s.gatesReleases(observers, much+seenIn(r.Result.Observed, "softirqs", "time", report.AllProcessors))
+	s.gatesReleases(observers, much+seenIn(r.Answer.Observed, "softirqs", "time", report.AllProcessors))
 }
 
 // separately has generator and device on nodes of their own.
@@ -153,7 +153,7 @@ func (s *scene) watched(r *report.Report) {
 			}
 		}
 	}
-	for _, o := range r.Result.Observed {
+	for _, o := range r.Answer.Observed {
 		if o.Observer != "refused" && (o.Missing != "" || o.Mean == nil) {
 			s.Errorf("in the result's window %s %s of %s is missing: %s", o.Observer, o.Series, o.Of, o.Missing)
 		} else if o.Mean != nil && (o.OfAll() || !strings.Contains(o.Of, "processor")) {
@@ -165,7 +165,7 @@ func (s *scene) watched(r *report.Report) {
 			s.Errorf("observer %s tells of nothing", name)
 		}
 	}
-	perGbps := fewWatts / (float64(r.Result.Total.Received.Layer1BitsPerSecond) / 1e9)
+	perGbps := fewWatts / (float64(r.Answer.Total.Received.Layer1BitsPerSecond) / 1e9)
 	for _, want := range []struct {
 		observer, series, of string
 		value                float64
@@ -173,7 +173,7 @@ func (s *scene) watched(r *report.Report) {
 		{"bmc", "power", "System Input Power", fewWatts}, {"bmc", "temperature", "CPU", 20 + fewWatts/2}, {"bmc", "wattsPerGbps", "System Input Power", perGbps},
 		{"outlet", "value", ".1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.4", fewWatts}, {"scraped", "value", `instance="box"`, fewWatts},
 	} {
-		if got := seenIn(r.Result.Observed, want.observer, want.series, want.of); !(math.Abs(got-want.value) < want.value/1000) {
+		if got := seenIn(r.Answer.Observed, want.observer, want.series, want.of); !(math.Abs(got-want.value) < want.value/1000) {
 			s.Errorf("%s %s of %s is %g, want %g", want.observer, want.series, want.of, got, want.value)
 		}
 	}

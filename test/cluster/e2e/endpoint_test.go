@@ -47,8 +47,8 @@ func TestADeviceThatIsAnEnd(t *testing.T) {
 			r := s.report(test)
 			s.countedApart(r)
 			s.wentOverTheWire(r, begun)
-			if told := statustest.Each(test.Status.Result, lineratev1alpha1.MetricGoodputBitsPerSecond); len(told) != len(r.Result.Directions) || statustest.Low(&told[0]) != r.Result.Directions[0].Sessions.GoodputBitsPerSecond {
-				t.Errorf("the status has %+v, the Report %+v", told, r.Result.Directions)
+			if told := statustest.Each(test.Status.Result, lineratev1alpha1.MetricGoodputBitsPerSecond); len(told) != len(r.Answer.Directions) || statustest.Low(&told[0]) != r.Answer.Directions[0].Sessions.GoodputBitsPerSecond {
+				t.Errorf("the status has %+v, the Report %+v", told, r.Answer.Directions)
 			}
 			t.Log(test.Status.Summary)
 			s.released(name)
@@ -75,8 +75,8 @@ func (s *scene) runnersAlone(name string, pod *corev1.Pod) {
 // countedApart: each direction says which end of it the device was, and has the count of each end: what was sent, and what came.
 func (s *scene) countedApart(r *report.Report) {
 	s.Helper()
-	if len(r.Result.Directions) != 2 || len(r.Path) != 2 {
-		s.Fatalf("%d directions, %d paths: %s", len(r.Result.Directions), len(r.Path), r.Result.EvidenceText())
+	if len(r.Answer.Directions) != 2 || len(r.Path) != 2 {
+		s.Fatalf("%d directions, %d paths: %s", len(r.Answer.Directions), len(r.Path), r.Answer.EvidenceText())
 	}
 	for _, p := range r.Path {
 		if !p.Proven {
@@ -84,7 +84,7 @@ func (s *scene) countedApart(r *report.Report) {
 		}
 	}
 	is := map[string]string{"west→" + plan.DeviceEnd: report.Receiver, plan.DeviceEnd + "→west": report.Sender}
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		of, n := d.From+"→"+d.To, d.Sessions
 		if n == nil || n.Device == nil || n.Device.Is != is[of] || n.ReceivedBytes <= 0 || n.SentBytes <= 0 {
 			s.Errorf("%s: %+v, want the device to be its %s, and what was sent and what came", of, n, is[of])
@@ -99,7 +99,7 @@ func (s *scene) wentOverTheWire(r *report.Report, since time.Time) {
 	s.Helper()
 	const largest = 64 << 10
 	var received int64
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if d.Sessions != nil {
 			received += d.Sessions.ReceivedBytes
 		}

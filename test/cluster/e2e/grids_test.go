@@ -32,7 +32,7 @@ func TestAFlood(t *testing.T) {
 	test := s.complete("flood", patience)
 	s.want(test, "Accepted=", "Complete=True Measured")
 	r := s.report(test)
-	s.Log(r.Result.EvidenceText())
+	s.Log(r.Answer.EvidenceText())
 	for _, fault := range (truth.Device{Limits: map[string]int64{truth.Direction("west", "east"): limit}, Burst: 20 * time.Millisecond}).Faults(r) {
 		s.Error(fault)
 	}
@@ -149,8 +149,8 @@ func (s *scene) curve(t *lineratev1alpha1.LoadTest, limit int64, directions ...s
 	for _, fault := range device.Faults(r) {
 		s.Errorf("%s: %s", t.Name, fault)
 	}
-	if len(r.Result.Figures) == 0 || len(r.Result.Directions) != len(directions) {
-		s.Errorf("%s: a curve of %d directions has %d figures: %s", t.Name, len(r.Result.Directions), len(r.Result.Figures), r.Result.EvidenceText())
+	if len(r.Answer.Figures) == 0 || len(r.Answer.Directions) != len(directions) {
+		s.Errorf("%s: a curve of %d directions has %d figures: %s", t.Name, len(r.Answer.Directions), len(r.Answer.Figures), r.Answer.EvidenceText())
 	}
 	for _, w := range r.Windows {
 		if disturbed := w.Phase == report.Trial && (!w.Counts() || slices.ContainsFunc(w.Directions, report.Direction.UnderOffered)); disturbed {
@@ -169,19 +169,19 @@ func (s *scene) sessions(t *lineratev1alpha1.LoadTest, bitsPerSecond, datagram i
 	}
 	s.want(t, "Accepted=", "Complete=True Measured")
 	r := s.report(t)
-	if len(r.Path) == 0 || len(r.Result.Directions) != 1 || r.Result.Directions[0].Sessions == nil {
-		s.Fatalf("%s: %d paths, and of one direction %+v: %s", t.Name, len(r.Path), r.Result.Directions, r.Result.EvidenceText())
+	if len(r.Path) == 0 || len(r.Answer.Directions) != 1 || r.Answer.Directions[0].Sessions == nil {
+		s.Fatalf("%s: %d paths, and of one direction %+v: %s", t.Name, len(r.Path), r.Answer.Directions, r.Answer.EvidenceText())
 	}
 	for _, p := range r.Path {
 		if translates := strings.Contains(p.Message, "the device translates addresses"); !p.Proven || translates != (r.Plan.DUT.Mode().NAT != nil) {
 			s.Errorf("%s: %s→%s: proven: %v: %s", t.Name, p.From, p.To, p.Proven, p.Message)
 		}
 	}
-	n := r.Result.Directions[0].Sessions
-	s.Logf("%s: %s: %s", t.Name, r.Result.Reason, r.Result.EvidenceText())
+	n := r.Answer.Directions[0].Sessions
+	s.Logf("%s: %s: %s", t.Name, r.Answer.Reason, r.Answer.EvidenceText())
 	off := float64(n.GoodputBitsPerSecond-bitsPerSecond) / float64(bitsPerSecond)
-	if excused := r.Result.Reason == report.GeneratorLimited || r.Result.Reason == report.MachineLimited; off > 0.01 || off < -0.01 && !excused {
-		s.Errorf("%s: %d bits/s of payload, %+.2f %% off %d, and the reason is %s", t.Name, n.GoodputBitsPerSecond, 100*off, bitsPerSecond, r.Result.Reason)
+	if excused := r.Answer.Reason == report.GeneratorLimited || r.Answer.Reason == report.MachineLimited; off > 0.01 || off < -0.01 && !excused {
+		s.Errorf("%s: %d bits/s of payload, %+.2f %% off %d, and the reason is %s", t.Name, n.GoodputBitsPerSecond, 100*off, bitsPerSecond, r.Answer.Reason)
 	}
 	if datagram == 0 {
 		if n.Datagrams != nil || n.ReceivedBytes <= 0 || n.SentBytes < n.ReceivedBytes {

@@ -110,7 +110,7 @@ func (s *scene) losses(t *lineratev1alpha1.LoadTest, limit int64) {
 	}
 	offered := map[string]float64{}
 	r := s.report(t)
-	for _, f := range r.Result.Figures {
+	for _, f := range r.Answer.Figures {
 		if f.Direction != report.AllDirections {
 			continue
 		}
@@ -130,7 +130,7 @@ func (s *scene) losses(t *lineratev1alpha1.LoadTest, limit int64) {
 		if f.Metric != string(figures.LossRatio) {
 			continue
 		}
-		known, got := max(0, 1-float64(len(r.Result.Directions))*float64(limit)/offered[f.Load]), share(statustest.High(&f))
+		known, got := max(0, 1-float64(len(r.Answer.Directions))*float64(limit)/offered[f.Load]), share(statustest.High(&f))
 		said := fmt.Sprintf("%s: of %.0f packets/s, load %s, %.2f %% are lost, %+.2f points off %.2f %%", t.Name, offered[f.Load], f.Load, 100*got, 100*(got-known), 100*known)
 		s.Log(said)
 		// Below the limit none is lost for it, but a node that others keep busy for a moment lets a queue overflow: no more than the limit of a clean window.

@@ -75,18 +75,18 @@ func demand(bound string, packetsPerSecond int64) string {
 func (s *scene) truth(t *lineratev1alpha1.LoadTest, limit int64) {
 	s.Helper()
 	r := s.report(t)
-	if r.Result.Measured {
+	if r.Answer.Measured {
 		s.want(t, "Accepted=", "Complete=True Measured", "Reconciling=", "Stalled=")
 	} else { // which is the truth only where the windows say so
 		s.want(t, "Accepted=", "Complete=True NotMeasured", "Stalled=True NotMeasured")
 	}
-	s.Logf("%s: %s", t.Name, r.Result.EvidenceText())
+	s.Logf("%s: %s", t.Name, r.Answer.EvidenceText())
 	device := truth.Device{Limits: map[string]int64{truth.Direction("west", "east"): limit, truth.Direction("east", "west"): limit}, Burst: 20 * time.Millisecond, Stall: 50 * time.Millisecond}
 	for _, fault := range device.Faults(r) {
 		s.Error(fault)
 	}
 	told, measured := statustest.Received(t.Status.Result), []int64(nil)
-	for _, m := range r.Result.Directions {
+	for _, m := range r.Answer.Directions {
 		measured = append(measured, m.Received.PacketsPerSecond)
 	}
 	if !slices.Equal(told, measured) {
@@ -99,7 +99,7 @@ func (s *scene) truth(t *lineratev1alpha1.LoadTest, limit int64) {
 func (s *scene) passed(t *lineratev1alpha1.LoadTest, status string, demanded int64) {
 	s.Helper()
 	r := s.report(t)
-	if !r.Result.Measured || r.Unconfirmed() || slices.ContainsFunc(r.Result.Directions, func(m report.Direction) bool { return m.Received.PacketsPerSecond < demanded }) {
+	if !r.Answer.Measured || r.Unconfirmed() || slices.ContainsFunc(r.Answer.Directions, func(m report.Direction) bool { return m.Received.PacketsPerSecond < demanded }) {
 		status = "Unknown"
 	}
 	reason := map[string]string{"True": "CriteriaMet", "False": "CriteriaNotMet", "Unknown": "Undecided"}[status]

@@ -134,15 +134,15 @@ func (s *scene) carried(t *lineratev1alpha1.LoadTest, packetsPerSecond int64) {
 	s.Helper()
 	s.want(t, "Accepted=", "Complete=True Measured")
 	r := s.report(t)
-	if !r.Result.Measured || len(r.Result.Directions) == 0 {
-		s.Fatalf("%s: %s: %s", t.Name, r.Result.Reason, r.Result.EvidenceText())
+	if !r.Answer.Measured || len(r.Answer.Directions) == 0 {
+		s.Fatalf("%s: %s: %s", t.Name, r.Answer.Reason, r.Answer.EvidenceText())
 	}
 	if mode := r.Environment.DeviceMode; mode != r.Plan.DUT.Mode().String()+"; Linux "+r.Environment.Generators[0].Machine.Kernel {
 		s.Errorf("%s: the environment's device is %q", t.Name, mode)
 	}
-	if slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited}, r.Result.Reason) {
-		s.Logf("%s is disturbed: %s: %s", t.Name, r.Result.Reason, r.Result.EvidenceText())
-		for _, d := range r.Result.Directions {
+	if slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited}, r.Answer.Reason) {
+		s.Logf("%s is disturbed: %s: %s", t.Name, r.Answer.Reason, r.Answer.EvidenceText())
+		for _, d := range r.Answer.Directions {
 			if most := packetsPerSecond * 101 / 100; d.Received.PacketsPerSecond > most {
 				s.Errorf("%s: %d packets/s came back, of %d sent", d.Name(), d.Received.PacketsPerSecond, packetsPerSecond)
 			}

@@ -80,7 +80,7 @@ func TestObservers(t *testing.T) {
 		s.apply("sessions", links, tcp, "observers: [{name: cpu, observed: DUT, type: Processors}, {name: limit, observed: DUT, type: Limiter}, {name: nodes, observed: Node, type: Processors}]")
 		test := s.complete("sessions", patience)
 		s.want(test, "Complete=True Measured")
-		for _, o := range s.report(test).Result.Observed {
+		for _, o := range s.report(test).Answer.Observed {
 			if o.Missing != "" || o.Mean == nil {
 				s.Errorf("%s %s of %s is missing: %s", o.Observer, o.Series, o.Of, o.Missing)
 			} else if o.Observer == "limit" || o.OfAll() {

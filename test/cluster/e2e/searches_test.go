@@ -111,18 +111,18 @@ func (s *scene) goals(test *lineratev1alpha1.LoadTest, limit float64, each bool)
 	}
 	s.Logf("%s\n%s", test.Status.Summary, message(test, "Complete"))
 	r := s.report(test)
-	if len(r.Result.Goals) != 2 {
-		s.Fatalf("the Report has %d goals, want two", len(r.Result.Goals))
+	if len(r.Answer.Goals) != 2 {
+		s.Fatalf("the Report has %d goals, want two", len(r.Answer.Goals))
 	}
-	for number, g := range r.Result.Goals {
+	for number, g := range r.Answer.Goals {
 		truth := truthOfGoal(limit, g.Name)
 		summed := !each || number == 0
-		if _, _, irregular := reporttest.Bounds(r, g.Name); irregular || len(g.Result.Directions) != 2 {
-			s.Errorf("%s has no two bounds: %s", g.Name, g.Result.EvidenceText())
+		if _, _, irregular := reporttest.Bounds(r, g.Name); irregular || len(g.Answer.Directions) != 2 {
+			s.Errorf("%s has no two bounds: %s", g.Name, g.Answer.EvidenceText())
 			continue
 		}
 		shown := 0
-		for i, m := range g.Result.Directions {
+		for i, m := range g.Answer.Directions {
 			if m.Limit == nil || !m.Limit.Saturated && !slices.Contains([]report.Reason{report.OtherDirection, report.GeneratorLimited, report.MachineLimited}, m.Limit.Reason) {
 				s.Errorf("%s, %s: it is neither shown to be the router's limit, nor said what disturbed it: %+v", g.Name, m.Name(), m.Limit)
 				continue

@@ -32,8 +32,8 @@ func TestSessions(t *testing.T) {
 	}
 	whole := s.report(test)
 	path := r.Reason == string(report.PathLimited)
-	if !path && !strings.Contains(whole.Result.EvidenceText(), "waited for processors") && !strings.Contains(whole.Result.EvidenceText(), "had nothing to send") {
-		t.Errorf("neither the path limited them, nor is it said that the ends lacked processors: %s: %s", r.Reason, whole.Result.EvidenceText())
+	if !path && !strings.Contains(whole.Answer.EvidenceText(), "waited for processors") && !strings.Contains(whole.Answer.EvidenceText(), "had nothing to send") {
+		t.Errorf("neither the path limited them, nor is it said that the ends lacked processors: %s: %s", r.Reason, whole.Answer.EvidenceText())
 	}
 	for _, f := range statustest.Each(r, lineratev1alpha1.MetricGoodputBitsPerSecond) {
 		d := f.Direction

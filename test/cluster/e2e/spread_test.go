@@ -54,7 +54,7 @@ func (s *scene) onDifferentNodes(t *lineratev1alpha1.LoadTest) {
 // shares: two generators offered the same, each got back what it sent, together they are the result, and it stands how much later one began.
 func (s *scene) shares(t *lineratev1alpha1.LoadTest) {
 	s.Helper()
-	r := s.report(t).Result
+	r := s.report(t).Answer
 	if len(r.Generators) != 2 {
 		s.Fatalf("shares of two generators are wanted, there are %+v", r.Generators)
 	}

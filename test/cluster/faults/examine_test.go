@@ -102,7 +102,7 @@ func (p *play) acted(w report.Window) bool {
 
 // counts says whether a figure of the status is of this window; where the test went on, whether one could be.
 func (p *play) counts(window int) bool {
-	return p.survives() || p.test.Status.Result != nil && (p.report.Result.Window == window || p.report.Result.MaxReceived != nil && p.report.Result.MaxReceived.Window == window)
+	return p.survives() || p.test.Status.Result != nil && (p.report.Answer.Window == window || p.report.Answer.MaxReceived != nil && p.report.Answer.MaxReceived.Window == window)
 }
 
 // quietBound is how long there may be traffic after a run has ended, or has lost what it needs.

@@ -67,9 +67,9 @@ func TestAGeneratorForEachLink(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	got, _ := r.report(t)
-	for _, d := range got.Result.Directions {
-		if answer := d.Received.PacketsPerSecond; !got.Result.Saturated || answer < 970 || answer > 1010 {
-			t.Errorf("%s→%s: %d packets/s, %s", d.From, d.To, answer, got.Result.EvidenceText())
+	for _, d := range got.Answer.Directions {
+		if answer := d.Received.PacketsPerSecond; !got.Answer.Saturated || answer < 970 || answer > 1010 {
+			t.Errorf("%s→%s: %d packets/s, %s", d.From, d.To, answer, got.Answer.EvidenceText())
 		}
 	}
 	for _, total := range got.Totals {
@@ -77,7 +77,7 @@ func TestAGeneratorForEachLink(t *testing.T) {
 			t.Errorf("total %+v", total)
 		}
 	}
-	if shares := got.Result.Generators; len(shares) != 2 || shares[0].Name != "generator-0-west" || shares[1].OfferedPacketsPerSecond < 970 {
+	if shares := got.Answer.Generators; len(shares) != 2 || shares[0].Name != "generator-0-west" || shares[1].OfferedPacketsPerSecond < 970 {
 		t.Errorf("shares %+v", shares)
 	}
 }

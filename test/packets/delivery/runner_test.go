@@ -21,12 +21,12 @@ func TestARunInACluster(t *testing.T) {
 	took := time.Since(begin)
 	t.Run("leaves the answer, final and sealed", func(t *testing.T) {
 		got, e := r.report(t)
-		if !got.Result.Measured {
+		if !got.Answer.Measured {
 			t.Fatalf("%s: %s", got.Ending, got.Message)
 		}
-		answer := got.Result.Directions[0].Received.PacketsPerSecond
-		if !e.Final || e.Ending != "Completed" || !got.Result.Saturated || answer < 970 || answer > 1010 {
-			t.Errorf("%+v: %d packets/s, %s", e, answer, got.Result.EvidenceText())
+		answer := got.Answer.Directions[0].Received.PacketsPerSecond
+		if !e.Final || e.Ending != "Completed" || !got.Answer.Saturated || answer < 970 || answer > 1010 {
+			t.Errorf("%+v: %d packets/s, %s", e, answer, got.Answer.EvidenceText())
 		}
 		if g := got.Generators[0]; g.Pod != "t-1-generator-0" || g.Node != "n1" {
 			t.Errorf("generator %+v", g)
@@ -81,7 +81,7 @@ func TestARunnerThatIsReplacedWhileItLives(t *testing.T) {
 	if code := second.wait(t); code != 0 {
 		t.Errorf("the second one's exit code is %d", code)
 	}
-	if got, e := r.report(t); !e.Final || got.Ending != report.Completed || !got.Result.Saturated {
+	if got, e := r.report(t); !e.Final || got.Ending != report.Completed || !got.Answer.Saturated {
 		t.Errorf("%+v, %s: %s", e, got.Ending, got.Message)
 	}
 }
@@ -98,7 +98,7 @@ func TestAnAPIServerThatIsAwayForTwentySeconds(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	got, e := r.report(t)
-	if !e.Final || got.Ending != report.Completed || !got.Result.Saturated {
-		t.Errorf("%+v: %s", e, got.Result.EvidenceText())
+	if !e.Final || got.Ending != report.Completed || !got.Answer.Saturated {
+		t.Errorf("%+v: %s", e, got.Answer.EvidenceText())
 	}
 }

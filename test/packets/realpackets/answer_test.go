@@ -120,15 +120,15 @@ func (a answer) unit() string {
 
 // held holds a Report to the known limit: faults are claims that aren't so, missing is what a calm machine has to find and this one didn't.
 func (a answer) held(r *report.Report) (faults, missing []string) {
-	if r.Ending != report.Completed || len(r.Result.Directions) == 0 {
-		return nil, []string{fmt.Sprintf("ending %s: %s %s", r.Ending, r.Message, r.Result.EvidenceText())}
+	if r.Ending != report.Completed || len(r.Answer.Directions) == 0 {
+		return nil, []string{fmt.Sprintf("ending %s: %s %s", r.Ending, r.Message, r.Answer.EvidenceText())}
 	}
-	if !r.Result.Confirmed || !slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return saturated(r, d) }) {
-		missing = append(missing, fmt.Sprintf("saturated %v, confirmed %v: %s", r.Result.Saturated, r.Result.Confirmed, r.Result.EvidenceText()))
+	if !r.Answer.Confirmed || !slices.ContainsFunc(r.Answer.Directions, func(d report.Direction) bool { return saturated(r, d) }) {
+		missing = append(missing, fmt.Sprintf("saturated %v, confirmed %v: %s", r.Answer.Saturated, r.Answer.Confirmed, r.Answer.EvidenceText()))
 	}
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if !saturated(r, d) && (d.Limit == nil || d.Limit.Reason != report.OtherDirection) {
-			missing = append(missing, fmt.Sprintf("%s is a lower bound, and no other direction's doing: %s", d.Name(), r.Result.EvidenceText()))
+			missing = append(missing, fmt.Sprintf("%s is a lower bound, and no other direction's doing: %s", d.Name(), r.Answer.EvidenceText()))
 		}
 		if off := a.off(d); math.Abs(off) > 0.01 {
 			said := fmt.Sprintf("%s: received %+v, %.2f %% off the known %d", d.Name(), d.Received, off*100, a.limit)
@@ -145,7 +145,7 @@ func (a answer) held(r *report.Report) (faults, missing []string) {
 	if !lossyAbove(r) {
 		missing = append(missing, "no Lossy window above the reported load: nothing shows that it is the limit")
 	}
-	if r.Result.MaxReceived == nil {
+	if r.Answer.MaxReceived == nil {
 		faults = append(faults, "the highest rate received at any loss is not reported")
 	}
 	return faults, missing
@@ -162,7 +162,7 @@ func (a answer) off(d report.Direction) float64 {
 
 // lossyAbove: some window with a higher load than the reported one was Lossy.
 func lossyAbove(r *report.Report) bool {
-	reported := r.Windows[r.Result.Window-1].Load
+	reported := r.Windows[r.Answer.Window-1].Load
 	for _, w := range r.Windows {
 		if w.Load > reported && w.Quality == report.Lossy {
 			return true
@@ -178,7 +178,7 @@ func (a answer) cells(r *report.Report) []string {
 		unit = "b/s"
 	}
 	got := []string{"none"}
-	for i, d := range r.Result.Directions {
+	for i, d := range r.Answer.Directions {
 		v := d.Received.PacketsPerSecond
 		if a.bits {
 			v = d.Received.Layer2BitsPerSecond

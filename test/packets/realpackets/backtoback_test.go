@@ -41,7 +41,7 @@ func TestBurstsShowTheQueueOfALimit(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
 	}
-	t.Logf("a queue of %d ms: %s", queue, r.Result.EvidenceText())
+	t.Logf("a queue of %d ms: %s", queue, r.Answer.EvidenceText())
 	const bytesPerSecond, batch = 10_240_000 / 8, 64
 	truth := float64(queue)*bytesPerSecond/1000/60 + 0.010*bytesPerSecond/64
 	want := map[report.Metric]float64{procedure.BufferFrames: truth, procedure.BackToBackFrames: 2 * truth}
@@ -58,7 +58,7 @@ func TestBurstsShowTheQueueOfALimit(t *testing.T) {
 		}
 	}
 	if seen != 4 {
-		faults = append(faults, fmt.Sprintf("%d figures of bursts, want two of each direction: %s", seen, r.Result.Reason))
+		faults = append(faults, fmt.Sprintf("%d figures of bursts, want two of each direction: %s", seen, r.Answer.Reason))
 	}
 	switch took := watch.Since(begun); took.Outcome(faults) {
 	case calm.Wrong:

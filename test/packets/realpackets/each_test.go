@@ -74,10 +74,10 @@ func TestEachDirectionsOwnLimit(t *testing.T) {
 
 // off is what keeps the directions' figures from being these limits within 1 %: each a limit of its own, or else a lower bound wherever the direction carries more.
 func off(r *report.Report, limits bool, want ...int64) (faults []string) {
-	if r.Ending != report.Completed || !r.Result.Measured || len(r.Result.Directions) != len(want) {
-		return []string{fmt.Sprintf("ending %s: %s %s", r.Ending, r.Message, r.Result.EvidenceText())}
+	if r.Ending != report.Completed || !r.Answer.Measured || len(r.Answer.Directions) != len(want) {
+		return []string{fmt.Sprintf("ending %s: %s %s", r.Ending, r.Message, r.Answer.EvidenceText())}
 	}
-	for i, d := range r.Result.Directions {
+	for i, d := range r.Answer.Directions {
 		if away := float64(d.Received.PacketsPerSecond-want[i]) / float64(want[i]); math.Abs(away) > 0.01 {
 			faults = append(faults, fmt.Sprintf("%s→%s: %d came back, %.2f %% off %d", d.From, d.To, d.Received.PacketsPerSecond, away*100, want[i]))
 		}
@@ -90,10 +90,10 @@ func off(r *report.Report, limits bool, want ...int64) (faults []string) {
 
 // atOnce is what keeps the figures of all at once from being so much within 1 %, and from telling that directions have their limits together, or that they share one.
 func atOnce(r *report.Report, shared bool, want int64) (faults []string) {
-	if !r.Result.HeldAtOnce() {
+	if !r.Answer.HeldAtOnce() {
 		return []string{"what was found was not held at once"}
 	}
-	total, w := r.Result.Total, r.Windows[slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })]
+	total, w := r.Answer.Total, r.Windows[slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Answer.Window })]
 	if shared && w.Quality != report.Lossy || !shared && w.Quality != report.Good && !queueful(r) {
 		faults = append(faults, fmt.Sprintf("all at once is %s: %s", w.Quality, w.Reason))
 	}
@@ -107,7 +107,7 @@ func atOnce(r *report.Report, shared bool, want int64) (faults []string) {
 // full then as the time before left it, so a load so little above the limit is clean now and lossy then, and either is told as it was.
 func queueful(r *report.Report) bool {
 	const most = units.One/1000 + units.One*10/5000
-	return !slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.LossRatio > most })
+	return !slices.ContainsFunc(r.Answer.Directions, func(d report.Direction) bool { return d.LossRatio > most })
 }
 
 // strayed are windows in which something was sent where nothing was to be.

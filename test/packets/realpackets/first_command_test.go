@@ -32,9 +32,9 @@ func TestTheFirstCommandAnswers(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
 	}
-	t.Logf("%s, %s", r.Result.Reason, r.Result.EvidenceText())
-	if got.code != report.ExitOK || r.Ending != report.Completed || !r.Result.Measured ||
-		r.Result.Total.Received.PacketsPerSecond <= 0 {
-		t.Errorf("exit code %d, %s (%s), %s", got.code, r.Ending, r.Message, r.Result.Reason)
+	t.Logf("%s, %s", r.Answer.Reason, r.Answer.EvidenceText())
+	if got.code != report.ExitOK || r.Ending != report.Completed || !r.Answer.Measured ||
+		r.Answer.Total.Received.PacketsPerSecond <= 0 {
+		t.Errorf("exit code %d, %s (%s), %s", got.code, r.Ending, r.Message, r.Answer.Reason)
 	}
 }

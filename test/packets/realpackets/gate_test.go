@@ -311,8 +311,8 @@ func (r *rig) weak(t *testing.T, folder string) (rates []float64) {
 	}
 	for i := range gateRuns {
 		measured := r.external(t, strings.Replace(gateTest, "dut:", `generator: {engine: Software, placement: {servers: [{address: "127.0.0.1:4501"}]}}`+"\n  dut:", 1))
-		if measured.Result.Reason != report.GeneratorLimited {
-			t.Fatalf("the generator wasn't too weak: %s: %s", measured.Result.Reason, measured.Result.EvidenceText())
+		if measured.Answer.Reason != report.GeneratorLimited {
+			t.Fatalf("the generator wasn't too weak: %s: %s", measured.Answer.Reason, measured.Answer.EvidenceText())
 		}
 		document, err := json.Marshal(measured)
 		if err != nil {
@@ -321,7 +321,7 @@ func (r *rig) weak(t *testing.T, folder string) (rates []float64) {
 		if err := os.WriteFile(reportFile(folder, i), document, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rates = append(rates, float64(measured.Result.Total.Received.PacketsPerSecond))
+		rates = append(rates, float64(measured.Answer.Total.Received.PacketsPerSecond))
 	}
 	return rates
 }

@@ -161,7 +161,7 @@ func (m mortalRow) measure(t *testing.T) (code int, rep *report.Report, died boo
 	if err := json.Unmarshal([]byte(got.stdout), rep); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
 	}
-	t.Logf("%s %s; %+v", rep.Message, rep.Result.Message, rep.Interruptions)
+	t.Logf("%s %s; %+v", rep.Message, rep.Answer.Message, rep.Interruptions)
 	return got.code, rep, died
 }
 
@@ -210,9 +210,9 @@ func (m mortalRow) faults(r *report.Report, code int, died bool) (faults []strin
 	if r.Verdict.Outcome == report.Passed || code == 0 {
 		faults = append(faults, fmt.Sprintf("the verdict is %s, and the exit code %d", r.Verdict.Outcome, code))
 	}
-	results := []report.Result{r.Result}
-	for _, g := range r.Result.Goals {
-		results = append(results, g.Result)
+	results := []report.Answer{r.Answer}
+	for _, g := range r.Answer.Goals {
+		results = append(results, g.Answer)
 	}
 	for _, one := range results {
 		if one.Saturated || one.Confirmed || slices.ContainsFunc(one.Directions, func(d report.Direction) bool { return d.Limit != nil && (d.Limit.Saturated || d.Limit.Confirmed) }) {
@@ -230,13 +230,13 @@ func (m mortalRow) faults(r *report.Report, code int, died bool) (faults []strin
 
 // said is why there is no answer.
 func (m mortalRow) said(r *report.Report) string {
-	text := r.Result.NotHeld
+	text := r.Answer.NotHeld
 	if text == "" {
-		text = r.Message + " " + r.Result.Message
+		text = r.Message + " " + r.Answer.Message
 	}
 	said, _, _ := strings.Cut(text, ": ")
 	if r.Ending != report.Completed {
 		return fmt.Sprintf("%s: %s", r.Ending, strings.ReplaceAll(r.Message, "|", "\\|"))
 	}
-	return fmt.Sprintf("%s: %s", r.Result.Reason, strings.ReplaceAll(said, "|", "\\|"))
+	return fmt.Sprintf("%s: %s", r.Answer.Reason, strings.ReplaceAll(said, "|", "\\|"))
 }

@@ -173,7 +173,7 @@ func (d impairedDevice) measure(t *testing.T) (a impairedAnswer) {
 		return a
 	}
 	a.report = &rep
-	t.Logf("%s %s", rep.Message, rep.Result.EvidenceText())
+	t.Logf("%s %s", rep.Message, rep.Answer.EvidenceText())
 	for _, w := range rep.Windows {
 		if w.Quality == report.Invalid {
 			t.Logf("window %d says nothing: %s", w.Number, w.Reason)
@@ -268,11 +268,11 @@ func (d impairedDevice) missing(a impairedAnswer) (missing []string) {
 func (d impairedDevice) searches() bool { return d.mode == together || d.mode == each }
 
 func directionOf(r *report.Report, direction string) (m report.Direction, found bool) {
-	i := slices.IndexFunc(r.Result.Directions, func(m report.Direction) bool { return truth.Direction(m.From, m.To) == direction })
-	if i < 0 || !r.Result.Measured {
+	i := slices.IndexFunc(r.Answer.Directions, func(m report.Direction) bool { return truth.Direction(m.From, m.To) == direction })
+	if i < 0 || !r.Answer.Measured {
 		return report.Direction{}, false
 	}
-	return r.Result.Directions[i], true
+	return r.Answer.Directions[i], true
 }
 
 // saturated says whether the Report claims that a direction's figure is the device's limit.
@@ -280,7 +280,7 @@ func saturated(r *report.Report, m report.Direction) bool {
 	if m.Limit != nil {
 		return m.Limit.Saturated
 	}
-	return r.Result.Saturated
+	return r.Answer.Saturated
 }
 
 // known is what the device forwards with no more loss than is allowed, in each direction.
@@ -314,11 +314,11 @@ func (d impairedDevice) said(a impairedAnswer) string {
 		}
 		return "no figure: of those that came before any load more than once came " + strings.Join(said, ", and ")
 	}
-	if !a.report.Result.Measured {
-		return fmt.Sprintf("no figure: %s", a.report.Result.Reason)
+	if !a.report.Answer.Measured {
+		return fmt.Sprintf("no figure: %s", a.report.Answer.Reason)
 	}
 	var said []string
-	for _, m := range a.report.Result.Directions {
+	for _, m := range a.report.Answer.Directions {
 		if d.searches() {
 			said = append(said, d.found(a.report, m))
 		}
@@ -340,7 +340,7 @@ func (d impairedDevice) found(r *report.Report, m report.Direction) string {
 	}
 	f := r.Figures[i]
 	if f.High == "" {
-		reason := r.Result.Reason
+		reason := r.Answer.Reason
 		if m.Limit != nil {
 			reason = m.Limit.Reason
 		}
@@ -355,7 +355,7 @@ func (d impairedDevice) loads(r *report.Report) (all []report.Direction) {
 	case d.searches():
 		return nil
 	case r.Plan.Procedure.Type != plan.TypeFrameLoss:
-		return r.Result.Directions
+		return r.Answer.Directions
 	}
 	for _, w := range r.Windows {
 		if w.Phase == report.Trial && w.Quality != report.Invalid {

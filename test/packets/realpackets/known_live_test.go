@@ -95,17 +95,17 @@ func (a liveAnswer) faults(r *report.Report) (faults, missing []string) {
 		if name == back && !a.bothWays {
 			continue
 		}
-		at := slices.IndexFunc(r.Result.Directions, func(m report.Direction) bool { return truth.Direction(m.From, m.To) == name })
+		at := slices.IndexFunc(r.Answer.Directions, func(m report.Direction) bool { return truth.Direction(m.From, m.To) == name })
 		if at < 0 {
-			missing = append(missing, name+": no figure: "+r.Result.EvidenceText())
+			missing = append(missing, name+": no figure: "+r.Answer.EvidenceText())
 			continue
 		}
-		d := r.Result.Directions[at]
+		d := r.Answer.Directions[at]
 		switch off := a.off(d); {
 		case off > liveNear || saturated(r, d) && off < -liveNear:
 			faults = append(faults, fmt.Sprintf("%s: %d, %+.2f %% off", name, d.Received.PacketsPerSecond, 100*off))
 		case !saturated(r, d) && (off < -liveNear || d.Limit == nil || d.Limit.Reason != report.OtherDirection):
-			missing = append(missing, fmt.Sprintf("%s: a lower bound, %d: %s", name, d.Received.PacketsPerSecond, r.Result.EvidenceText()))
+			missing = append(missing, fmt.Sprintf("%s: a lower bound, %d: %s", name, d.Received.PacketsPerSecond, r.Answer.EvidenceText()))
 		}
 	}
 	return faults, missing
@@ -132,7 +132,7 @@ func TestKnownAnswersByLiveFrames(t *testing.T) {
 func (a liveAnswer) cells(r *report.Report) []string {
 	var got []string
 	worst := 0.0
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		got = append(got, map[bool]string{false: "≥ "}[saturated(r, d)]+fmt.Sprint(d.Received.PacketsPerSecond))
 		if off := a.off(d); math.Abs(off) > math.Abs(worst) {
 			worst = off

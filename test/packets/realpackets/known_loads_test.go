@@ -147,7 +147,7 @@ func (g given) measure(t *testing.T) (int, *report.Report) {
 	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
 	}
-	t.Logf("%s %s", r.Message, r.Result.EvidenceText())
+	t.Logf("%s %s", r.Message, r.Answer.EvidenceText())
 	return got.code, &r
 }
 
@@ -179,10 +179,10 @@ spec:
 
 // faults are what keeps a Report from being the known answer.
 func (g given) faults(r *report.Report, code int) (faults []string) {
-	if r.Ending != report.Completed || !r.Result.Measured {
-		return []string{fmt.Sprintf("ending %s, measured %v: %s %s", r.Ending, r.Result.Measured, r.Message, r.Result.EvidenceText())}
+	if r.Ending != report.Completed || !r.Answer.Measured {
+		return []string{fmt.Sprintf("ending %s, measured %v: %s %s", r.Ending, r.Answer.Measured, r.Message, r.Answer.EvidenceText())}
 	}
-	if r.Result.Saturated {
+	if r.Answer.Saturated {
 		faults = append(faults, "a limit is claimed, and nothing searched for one")
 	}
 	if points, want := g.points(r), g.loads(r); len(points) != 2*want {
@@ -193,8 +193,8 @@ func (g given) faults(r *report.Report, code int) (faults []string) {
 		faults = append(faults, p.faults()...)
 		above = above || p.load() > 1+nearLimit
 	}
-	if above == r.Result.LowerBound() {
-		faults = append(faults, fmt.Sprintf("the reason is %s, and that of the device is otherwise", r.Result.Reason))
+	if above == r.Answer.LowerBound() {
+		faults = append(faults, fmt.Sprintf("the reason is %s, and that of the device is otherwise", r.Answer.Reason))
 	}
 	return append(faults, g.misjudged(r, code)...)
 }
@@ -232,7 +232,7 @@ type point struct {
 
 // points are each load's directions, the highest load first: of a curve its trials', else the result's.
 func (g given) points(r *report.Report) (points []point) {
-	all, curve := [][]report.Direction{r.Result.Directions}, r.Plan.Procedure.Type == plan.TypeFrameLoss
+	all, curve := [][]report.Direction{r.Answer.Directions}, r.Plan.Procedure.Type == plan.TypeFrameLoss
 	if curve {
 		all = nil
 		var loads []units.Ratio
@@ -298,7 +298,7 @@ func (g given) cells(r *report.Report) []string {
 		judged[c.Outcome]++
 	}
 	unit := "points of loss"
-	if r.Plan.Procedure.Type != plan.TypeFrameLoss && !r.Result.LowerBound() {
+	if r.Plan.Procedure.Type != plan.TypeFrameLoss && !r.Answer.LowerBound() {
 		unit = "%"
 	}
 	return []string{g.title(), fmt.Sprintf("%d pps", g.limit), strings.Join(got, "<br>"), fmt.Sprintf("%+.2f %s", 100*worst, unit),

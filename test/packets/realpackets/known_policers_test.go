@@ -165,12 +165,12 @@ spec:
 
 // held holds the claim against the committed rate: faults are claims that aren't so, missing a limit that had to be found within 1 %, unless the bucket carried all that was asked for.
 func (p policer) held(r *report.Report) (faults, missing []string) {
-	if r.Ending != report.Completed || !r.Result.Measured || len(r.Result.Directions) != 1 {
+	if r.Ending != report.Completed || !r.Answer.Measured || len(r.Answer.Directions) != 1 {
 		return nil, []string{"there is no figure: " + r.Message}
 	}
-	came := p.came(r.Result.Directions[0])
+	came := p.came(r.Answer.Directions[0])
 	if p.procedure == plan.TypeMaximumOfferedLoad {
-		if off := came/p.perSecond() - 1; math.Abs(off) > 0.01 && r.Result.ShownFor == 0 {
+		if off := came/p.perSecond() - 1; math.Abs(off) > 0.01 && r.Answer.ShownFor == 0 {
 			faults = append(faults, fmt.Sprintf("off by %+.1f %%", 100*off))
 		}
 		return faults, nil
@@ -180,16 +180,16 @@ func (p policer) held(r *report.Report) (faults, missing []string) {
 	if f.High != "" {
 		high = f.High.Float()/float64(p.committed) - 1
 	}
-	if low > 0.01 && (r.Result.ShownFor == 0 || r.Result.ShownFor.Std().Seconds() > p.depth.Seconds()/low) {
+	if low > 0.01 && (r.Answer.ShownFor == 0 || r.Answer.ShownFor.Std().Seconds() > p.depth.Seconds()/low) {
 		faults = append(faults, fmt.Sprintf("claimed %+.1f %% too high", 100*low))
 	}
 	if high < -0.01 {
 		faults = append(faults, fmt.Sprintf("its limit is claimed %.1f %% too low", -100*high))
 	}
-	if f.High == "" && r.Result.ShownFor > 0 {
+	if f.High == "" && r.Answer.ShownFor > 0 {
 		return faults, nil // a lower bound that says for how long it was shown, and for no longer than the bucket lasts
 	}
-	if !r.Result.Saturated || math.Abs(low) > 0.01 || math.IsInf(high, 1) {
+	if !r.Answer.Saturated || math.Abs(low) > 0.01 || math.IsInf(high, 1) {
 		missing = append(missing, fmt.Sprintf("the committed rate isn't found within 1 %%: %+.1f %% to %+.1f %%", 100*low, 100*high))
 	}
 	return faults, missing
@@ -227,21 +227,21 @@ func (p policer) known() string {
 }
 
 func (p policer) said(r *report.Report) string {
-	if !r.Result.Measured {
-		return "no figure: " + string(r.Result.Reason)
+	if !r.Answer.Measured {
+		return "no figure: " + string(r.Answer.Reason)
 	}
-	d, f := r.Result.Directions[0], p.figure(r)
+	d, f := r.Answer.Directions[0], p.figure(r)
 	switch {
 	case p.procedure == plan.TypeMaximumOfferedLoad && p.byBytes:
 		return fmt.Sprintf("%d of %d pps came back: %.0f bytes/s", d.Received.PacketsPerSecond, d.Offered.PacketsPerSecond, p.came(d))
 	case p.procedure == plan.TypeMaximumOfferedLoad:
 		return fmt.Sprintf("%d of %d pps came back", d.Received.PacketsPerSecond, d.Offered.PacketsPerSecond)
 	case f.High == "":
-		return fmt.Sprintf("at least %.0f, shown for %s: %s", f.Low.Float(), r.Result.ShownFor.Std().Round(1e8), r.Result.Reason)
+		return fmt.Sprintf("at least %.0f, shown for %s: %s", f.Low.Float(), r.Answer.ShownFor.Std().Round(1e8), r.Answer.Reason)
 	}
 	text := fmt.Sprintf("limit: %.0f to %.0f", f.Low.Float(), f.High.Float())
-	if len(r.Result.Goals) > 0 && r.Result.Reason == report.BurstsOnly {
-		lower, _, _ := reporttest.Bounds(r, r.Result.Goals[0].Name)
+	if len(r.Answer.Goals) > 0 && r.Answer.Reason == report.BurstsOnly {
+		lower, _, _ := reporttest.Bounds(r, r.Answer.Goals[0].Name)
 		text += fmt.Sprintf("; as bursts, in trials of 1s, %.0f", lower)
 	}
 	return text

@@ -91,7 +91,7 @@ func TestKnownAnswersOfSearches(t *testing.T) {
 		rep, said := s.measure(t, s.classification)
 		faults, missing := s.held(rep, said)
 		if rep != nil {
-			said = rep.Result.EvidenceText()
+			said = rep.Answer.EvidenceText()
 		}
 		return knownAnswer{report: rep, faults: faults, missing: missing, took: time.Since(begun),
 			cells: []string{s.name, s.classification, strings.ReplaceAll(said, "|", "\\|")}}
@@ -108,7 +108,7 @@ func (d searchedDevice) measure(t *testing.T, classification string) (rep *repor
 	if err := json.Unmarshal([]byte(got.stdout), rep); err != nil {
 		return nil, fmt.Sprintf("exit code %d, and no Report: %s", got.code, strings.TrimSpace(got.stderr))
 	}
-	t.Logf("%s %s", rep.Message, rep.Result.EvidenceText())
+	t.Logf("%s %s", rep.Message, rep.Answer.EvidenceText())
 	for _, w := range rep.Windows {
 		if w.Quality == report.Invalid {
 			t.Logf("window %d says nothing: %s", w.Number, w.Reason)
@@ -121,24 +121,24 @@ func (d searchedDevice) measure(t *testing.T, classification string) (rep *repor
 //
 //	R × (1 − 0.5 %) / (1 − goal's loss) ≤ bounds ≤ R × (1 + what it saves up in a trial of 1 s) / (1 − goal's loss)
 func (d searchedDevice) held(r *report.Report, why string) (faults, missing []string) {
-	if r == nil || r.Ending != report.Completed || len(r.Result.Goals) != 2 {
+	if r == nil || r.Ending != report.Completed || len(r.Answer.Goals) != 2 {
 		return []string{"there is no whole answer: " + why}, nil
 	}
 	for i, loss := range []float64{0, 0.005} {
-		g := r.Result.Goals[i]
+		g := r.Answer.Goals[i]
 		if d.noNDR && i == 0 {
-			if lower, _, irregular := reporttest.Bounds(r, g.Name); g.Result.Measured || lower != 0 || !irregular {
-				faults = append(faults, fmt.Sprintf("%s: the device loses frames of any load, and it is met at %.0f, measured %t", g.Name, lower, g.Result.Measured))
+			if lower, _, irregular := reporttest.Bounds(r, g.Name); g.Answer.Measured || lower != 0 || !irregular {
+				faults = append(faults, fmt.Sprintf("%s: the device loses frames of any load, and it is met at %.0f, measured %t", g.Name, lower, g.Answer.Measured))
 			}
 			continue
 		}
 		for name, limit := range d.limits() {
-			at := slices.IndexFunc(g.Result.Directions, func(m report.Direction) bool { return truth.Direction(m.From, m.To) == name })
+			at := slices.IndexFunc(g.Answer.Directions, func(m report.Direction) bool { return truth.Direction(m.From, m.To) == name })
 			if at < 0 {
 				missing = append(missing, fmt.Sprintf("%s, %s: no answer", g.Name, name))
 				continue
 			}
-			m := g.Result.Directions[at]
+			m := g.Answer.Directions[at]
 			least, most := limit*0.995/(1-loss)*0.995, limit*(1+savesUp.Seconds())/(1-loss)*1.001
 			if met := float64(m.Intended.PacketsPerSecond); met > most {
 				faults = append(faults, fmt.Sprintf("%s, %s: met at %.0f, and the device forwards %.0f", g.Name, name, met, limit))

@@ -147,7 +147,7 @@ func TestHeldFramesByLoad(t *testing.T) {
 func ownPart(t *testing.T, path string) (own time.Duration) {
 	t.Helper()
 	got := newRig(t, 0).report(t, "run", writeFile(t, "loopback.yaml", fmt.Sprintf(byLoadTest, "{type: Loopback}")), "-o", "json", "--save", "", "--path", path)
-	for _, f := range got.Result.Figures {
+	for _, f := range got.Answer.Figures {
 		if f.Metric == figures.LatencyP50 && f.Missing == "" {
 			median := time.Duration(cmp.Or(f.High, f.Low).Float())
 			t.Logf("a Loopback at %v, %s: the median is %v", *f.At, f.Direction, median)
@@ -157,7 +157,7 @@ func ownPart(t *testing.T, path string) (own time.Duration) {
 		}
 	}
 	if own == 0 {
-		t.Fatalf("a Loopback has no latency of single frames: %+v", got.Result.Figures)
+		t.Fatalf("a Loopback has no latency of single frames: %+v", got.Answer.Figures)
 	}
 	return own
 }
@@ -178,8 +178,8 @@ func heldByLoad(t *testing.T, r *rig, path string, own time.Duration) {
 			trials = append(trials, w)
 		}
 	}
-	if len(trials) != 3 || got.Result.Window == 0 {
-		t.Fatalf("%+v", got.Result)
+	if len(trials) != 3 || got.Answer.Window == 0 {
+		t.Fatalf("%+v", got.Answer)
 	}
 	if sends := got.Generators[0].Ports[0].Path; path == "live" != strings.HasPrefix(sends, "sends by live frames") {
 		t.Errorf("west %s, asked to by %s", sends, path)
@@ -231,10 +231,10 @@ func asRecorded(t *testing.T, where string, l report.Latency, want transit.Histo
 // timedDirections are the directions of the Report's result, in each of which all that came back was timed.
 func timedDirections(t *testing.T, r *report.Report) []report.Direction {
 	t.Helper()
-	if len(r.Untimed) > 0 || len(r.Result.Directions) != 2 {
-		t.Fatalf("%d directions, untimed %+v", len(r.Result.Directions), r.Untimed)
+	if len(r.Untimed) > 0 || len(r.Answer.Directions) != 2 {
+		t.Fatalf("%d directions, untimed %+v", len(r.Answer.Directions), r.Untimed)
 	}
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		timed := d.Unstamped
 		for _, l := range d.Latency {
 			timed += l.Frames + l.Merged
@@ -243,7 +243,7 @@ func timedDirections(t *testing.T, r *report.Report) []report.Direction {
 			t.Errorf("%s: %d frames came back, %d of them are in the latency and %d bear no stamp", d.Name(), d.Returned.Packets, timed, d.Unstamped)
 		}
 	}
-	return r.Result.Directions
+	return r.Answer.Directions
 }
 
 // TestStampsShowDuplicatesAndReordering: one frame in so many comes twice, and others behind later ones: each of them is told.

@@ -203,8 +203,8 @@ func (s *modeRuns) add(t *testing.T, m comparedMode, turn int) {
 	switch {
 	case said == "":
 		run.counting, said = found, interval(found)
-	case r.Ending == report.Completed && !r.Result.Measured:
-		said = fmt.Sprintf("no figure: %s", r.Result.Reason)
+	case r.Ending == report.Completed && !r.Answer.Measured:
+		said = fmt.Sprintf("no figure: %s", r.Answer.Reason)
 	case len(found) > 0:
 		said = interval(found) + ", doesn't count: " + said
 	}
@@ -404,7 +404,7 @@ func TestModesForwardByLinerateRun(t *testing.T) {
 				return
 			}
 			r := measure(t, fmt.Sprintf(shortOfMode, mode))
-			if r.Ending != report.Completed || !r.Result.Measured {
+			if r.Ending != report.Completed || !r.Answer.Measured {
 				t.Errorf("%s: %s", r.Ending, r.Message)
 			}
 			if r.Environment == nil || !strings.Contains(r.Environment.DeviceMode, "; Linux ") {

@@ -62,8 +62,8 @@ func TestABusyLoopIsNoWeakDevice(t *testing.T) {
 				t.Error(fault)
 			}
 			voided, wrong := voidedWindows(r), wrongIfBelieved(r, limit)
-			if beside && voided == 0 && r.Result.Saturated {
-				t.Errorf("%d packets/s are said to be the limit, and no window is voided: %s", r.Result.Directions[0].Received.PacketsPerSecond, r.Result.EvidenceText())
+			if beside && voided == 0 && r.Answer.Saturated {
+				t.Errorf("%d packets/s are said to be the limit, and no window is voided: %s", r.Answer.Directions[0].Received.PacketsPerSecond, r.Answer.EvidenceText())
 			}
 			rows = append(rows, neighbourRow(beside, limit, r, voided, wrong, len(faults)))
 		})
@@ -73,10 +73,10 @@ func TestABusyLoopIsNoWeakDevice(t *testing.T) {
 
 func neighbourRow(beside bool, limit int64, r *report.Report, voided, wrong, faults int) string {
 	said := "none"
-	if r.Result.Measured {
-		said = fmt.Sprintf("%s %d", map[bool]string{false: "at least", true: "limit"}[r.Result.Saturated], r.Result.Directions[0].Received.PacketsPerSecond)
+	if r.Answer.Measured {
+		said = fmt.Sprintf("%s %d", map[bool]string{false: "at least", true: "limit"}[r.Answer.Saturated], r.Answer.Directions[0].Received.PacketsPerSecond)
 	}
-	return fmt.Sprintf("| %v | %d | %s | %s | %d | %d | %d | %d |", beside, limit, said, r.Result.Reason, len(r.Windows), voided, wrong, faults)
+	return fmt.Sprintf("| %v | %d | %s | %s | %d | %d | %d | %d |", beside, limit, said, r.Answer.Reason, len(r.Windows), voided, wrong, faults)
 }
 
 // voidedWindows lost frames, and say nothing as others had processors that the test needed.

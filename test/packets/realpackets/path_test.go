@@ -45,8 +45,8 @@ func TestAMiswiredPathIsNotMeasured(t *testing.T) {
 			if r.Ending != report.PathNotProven {
 				t.Errorf("ending %s, want %s: %s", r.Ending, report.PathNotProven, r.Message)
 			}
-			if r.Result.Measured || r.Result.Saturated {
-				t.Errorf("a figure was given for a path that isn't proven: %+v", r.Result)
+			if r.Answer.Measured || r.Answer.Saturated {
+				t.Errorf("a figure was given for a path that isn't proven: %+v", r.Answer)
 			}
 			if !strings.Contains(r.Message, c.says) {
 				t.Errorf("the message does not say %q: %s", c.says, r.Message)

@@ -191,7 +191,7 @@ func (r *rig) report(t *testing.T, args ...string) *report.Report {
 	if err := json.Unmarshal([]byte(got.stdout), &rep); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
 	}
-	t.Logf("%s %s", rep.Message, rep.Result.EvidenceText())
+	t.Logf("%s %s", rep.Message, rep.Answer.EvidenceText())
 	return &rep
 }
 

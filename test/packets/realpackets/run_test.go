@@ -48,7 +48,7 @@ func measure(t *testing.T, yaml string, args ...string) *report.Report {
 	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
 	}
-	t.Logf("%s: %s", r.Plan.Test.Name, r.Result.EvidenceText())
+	t.Logf("%s: %s", r.Plan.Test.Name, r.Answer.EvidenceText())
 	return &r
 }
 

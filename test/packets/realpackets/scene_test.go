@@ -95,7 +95,7 @@ func (s *scene) measure(t *testing.T, procedure, directions, bound string, deman
 	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
 	}
-	t.Logf("%s %s", r.Message, r.Result.EvidenceText())
+	t.Logf("%s %s", r.Message, r.Answer.EvidenceText())
 	return got.code, &r
 }
 
@@ -146,15 +146,15 @@ func same(t *testing.T, what string, counted, crossed int64) {
 func decided(t *testing.T, r *report.Report, code int, bound string, demanded int64) {
 	t.Helper()
 	less := func(m report.Direction) bool { return m.Received.PacketsPerSecond < demanded }
-	some, all := slices.ContainsFunc(r.Result.Directions, less), !slices.ContainsFunc(r.Result.Directions, func(m report.Direction) bool { return !less(m) })
+	some, all := slices.ContainsFunc(r.Answer.Directions, less), !slices.ContainsFunc(r.Answer.Directions, func(m report.Direction) bool { return !less(m) })
 	outcome, exit := report.Undecided, report.ExitNotMeasured
 	switch {
-	case !r.Result.Measured || r.Unconfirmed():
+	case !r.Answer.Measured || r.Unconfirmed():
 	case bound == "min" && !some:
 		outcome, exit = report.Passed, report.ExitOK
 	case bound == "max" && !all:
 		outcome, exit = report.DidFail, report.ExitFailed
-	case r.Result.LowerBound() || r.Result.Saturated:
+	case r.Answer.LowerBound() || r.Answer.Saturated:
 	case bound == "min":
 		outcome, exit = report.DidFail, report.ExitFailed
 	default:

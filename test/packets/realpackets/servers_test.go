@@ -29,10 +29,10 @@ spec:
   traffic: {profile: FixedSize, frameSize: 64}
   procedure: {type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 8kpps, warmupDuration: 1s, trialDuration: 5s, trials: 1}}
 `)
-	if !r.Result.Measured || len(r.Result.Directions) != 2 {
-		t.Fatalf("ending %s, reason %s: %s", r.Ending, r.Result.Reason, r.Message)
+	if !r.Answer.Measured || len(r.Answer.Directions) != 2 {
+		t.Fatalf("ending %s, reason %s: %s", r.Ending, r.Answer.Reason, r.Message)
 	}
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if got := d.Received.PacketsPerSecond; got < limit*98/100 || got > limit*102/100 || d.Sent.Packets < 7_000*5 {
 			t.Errorf("%s→%s: %d packets/s of %d frames sent, want the device's %d", d.From, d.To, got, d.Sent.Packets, limit)
 		}

@@ -34,16 +34,16 @@ spec:
 			found := 0
 			for range runs {
 				r := measure(t, file+c.traffic)
-				if !r.Result.Measured {
-					t.Fatalf("%s: %s", r.Result.Reason, r.Result.EvidenceText())
+				if !r.Answer.Measured {
+					t.Fatalf("%s: %s", r.Answer.Reason, r.Answer.EvidenceText())
 				}
-				for _, d := range r.Result.Directions {
-					if got, said := float64(d.Sessions.GoodputBitsPerSecond), r.Result.Reason == report.PathLimited; said && got < c.least || got > c.most {
-						t.Errorf("%s→%s: %s, %.2f Mb/s, want %.2f to %.2f", d.From, d.To, r.Result.Reason, got/1e6, c.least/1e6, c.most/1e6)
+				for _, d := range r.Answer.Directions {
+					if got, said := float64(d.Sessions.GoodputBitsPerSecond), r.Answer.Reason == report.PathLimited; said && got < c.least || got > c.most {
+						t.Errorf("%s→%s: %s, %.2f Mb/s, want %.2f to %.2f", d.From, d.To, r.Answer.Reason, got/1e6, c.least/1e6, c.most/1e6)
 					}
-					t.Log(r.Result.Reason, d.From, d.Reason)
+					t.Log(r.Answer.Reason, d.From, d.Reason)
 				}
-				if r.Result.Reason == report.PathLimited {
+				if r.Answer.Reason == report.PathLimited {
 					found++
 				}
 			}
@@ -67,11 +67,11 @@ spec:
   traffic: {type: Sessions, sessions: {application: Iperf3, parallel: 2}}
   procedure: {type: ConstantLoad, constantLoad: {rate: 20mbps, warmupDuration: 1s, duration: 5s, window: 1s}}
 `)
-	if r.Result.Reason != report.TargetReached || len(r.Result.Directions) != 2 {
-		t.Fatalf("%s: %s", r.Result.Reason, r.Result.EvidenceText())
+	if r.Answer.Reason != report.TargetReached || len(r.Answer.Directions) != 2 {
+		t.Fatalf("%s: %s", r.Answer.Reason, r.Answer.EvidenceText())
 	}
 	for i, is := range []string{report.Receiver, report.Sender} {
-		d := r.Result.Directions[i]
+		d := r.Answer.Directions[i]
 		if d.Sessions.Device == nil || d.Sessions.Device.Is != is || d.Sessions.GoodputBitsPerSecond < 19_800_000 || d.Sessions.GoodputBitsPerSecond > 20_400_000 {
 			t.Errorf("%s→%s: %+v", d.From, d.To, d.Sessions)
 		}

@@ -143,7 +143,7 @@ func TestACurveOfEachFrameSize(t *testing.T) {
 		losses = append(losses, lossOfEachLoad(r)...)
 		g := given{name: cell, limit: 10_000}
 		if points := g.points(r); len(points) != 8 {
-			faults = append(faults, fmt.Sprintf("%s: %d loads and directions could be judged, want 8: %s", cell, len(points), r.Result.EvidenceText()))
+			faults = append(faults, fmt.Sprintf("%s: %d loads and directions could be judged, want 8: %s", cell, len(points), r.Answer.EvidenceText()))
 		}
 		for _, p := range g.points(r) {
 			for _, fault := range p.faults() {
@@ -188,7 +188,7 @@ func readReport(t *testing.T, file string) *report.Report {
 
 // lossOfEachLoad is what all directions together lost at each load of a curve, in percent.
 func lossOfEachLoad(r *report.Report) (losses []float64) {
-	for _, f := range r.Result.Figures {
+	for _, f := range r.Answer.Figures {
 		if f.Metric == figures.LossRatio && f.Direction == report.AllDirections {
 			losses = append(losses, 100*f.High.Float())
 		}

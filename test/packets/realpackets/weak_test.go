@@ -36,13 +36,13 @@ func TestAWeakGeneratorIsNotAWeakDevice(t *testing.T) {
 	if code != report.ExitNotMeasured || r.Verdict.Outcome != report.Undecided || !strings.Contains(r.Verdict.Criteria[0].Message, "lower bound only: the generator was too weak") {
 		t.Errorf("exit code %d, verdict %+v; want %d and Undecided, for the generator", code, r.Verdict, report.ExitNotMeasured)
 	}
-	if r.Ending != report.Completed || r.Result.Reason != report.GeneratorLimited {
-		t.Errorf("ending %s, reason %s, want %s: %s", r.Ending, r.Result.Reason, report.GeneratorLimited, r.Message)
+	if r.Ending != report.Completed || r.Answer.Reason != report.GeneratorLimited {
+		t.Errorf("ending %s, reason %s, want %s: %s", r.Ending, r.Answer.Reason, report.GeneratorLimited, r.Message)
 	}
-	if r.Result.Saturated {
+	if r.Answer.Saturated {
 		t.Error("the device was called saturated")
 	}
-	for _, d := range r.Result.Directions {
+	for _, d := range r.Answer.Directions {
 		if got := d.Received.PacketsPerSecond; got < 4_900 || got > 5_050 {
 			t.Errorf("%s→%s: the lower bound is %d packets/s, want the generator's 5000", d.From, d.To, got)
 		}
@@ -63,8 +63,8 @@ func TestReceiveDropsAreNotTheDevices(t *testing.T) {
 	if dropped == 0 {
 		t.Fatalf("no receive drop was provoked: this test would prove nothing (%s)", r.Message)
 	}
-	if r.Result.Saturated {
-		t.Errorf("%d frames that the generator dropped were charged to the device: %s", dropped, r.Result.EvidenceText())
+	if r.Answer.Saturated {
+		t.Errorf("%d frames that the generator dropped were charged to the device: %s", dropped, r.Answer.EvidenceText())
 	}
 	for _, w := range r.Windows {
 		if w.Quality == report.Lossy {
@@ -86,8 +86,8 @@ spec:
   procedure:
     ramp: {warmupDuration: 1s, targetRate: 100%, rampDuration: 10s, stepDuration: 1s, settleDuration: 300ms, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
 `)
-	if r.Ending != report.Completed || !r.Result.Measured || r.Result.Saturated || r.Result.Reason != report.GeneratorLimited {
-		t.Errorf("ending %s (%s), measured %v, saturated %v, reason %s, want a lower bound that is %s", r.Ending, r.Message, r.Result.Measured, r.Result.Saturated, r.Result.Reason, report.GeneratorLimited)
+	if r.Ending != report.Completed || !r.Answer.Measured || r.Answer.Saturated || r.Answer.Reason != report.GeneratorLimited {
+		t.Errorf("ending %s (%s), measured %v, saturated %v, reason %s, want a lower bound that is %s", r.Ending, r.Message, r.Answer.Measured, r.Answer.Saturated, r.Answer.Reason, report.GeneratorLimited)
 	}
 }
 

@@ -88,8 +88,8 @@ func TestZeroLoss(t *testing.T) {
 
 // claimsLessLoss is where a Report claims less loss than a device has that loses one frame in oneIn.
 func claimsLessLoss(r *report.Report, oneIn int64) (claims []string) {
-	if oneIn > 0 && (r.Result.Confirmed || r.Verdict.Outcome == report.Passed) {
-		claims = append(claims, fmt.Sprintf("confirmed %v, %s: %s; %+v", r.Result.Confirmed, r.Result.Reason, r.Result.EvidenceText(), r.Verdict))
+	if oneIn > 0 && (r.Answer.Confirmed || r.Verdict.Outcome == report.Passed) {
+		claims = append(claims, fmt.Sprintf("confirmed %v, %s: %s; %+v", r.Answer.Confirmed, r.Answer.Reason, r.Answer.EvidenceText(), r.Verdict))
 	}
 	for _, w := range r.Windows {
 		for _, d := range w.Directions {
@@ -113,8 +113,8 @@ func zeroFaults(r *report.Report, oneIn int64) (faults []string) {
 			}
 		}
 	}
-	if oneIn == 0 && (r.Ending != report.Completed || !r.Result.Confirmed || r.Result.Total.MostLost() != 0) {
-		faults = append(faults, fmt.Sprintf("%s, %s, confirmed %v: %s", r.Ending, r.Result.Reason, r.Result.Confirmed, r.Result.EvidenceText()))
+	if oneIn == 0 && (r.Ending != report.Completed || !r.Answer.Confirmed || r.Answer.Total.MostLost() != 0) {
+		faults = append(faults, fmt.Sprintf("%s, %s, confirmed %v: %s", r.Ending, r.Answer.Reason, r.Answer.Confirmed, r.Answer.EvidenceText()))
 	}
 	return faults
 }

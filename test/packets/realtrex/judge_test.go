@@ -51,7 +51,7 @@ func (q asked) judge(r *report.Report, saves bool) *answer {
 		device.Holds = q.saves
 	}
 	a.faults = device.Faults(r)
-	a.excused = r.Result.Reason == report.GeneratorLimited || slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Disturbance != nil })
+	a.excused = r.Answer.Reason == report.GeneratorLimited || slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Disturbance != nil })
 	if r.Ending != report.Completed {
 		a.said = []string{fmt.Sprintf("%s: %s", r.Ending, r.Message)}
 		return a
@@ -59,8 +59,8 @@ func (q asked) judge(r *report.Report, saves bool) *answer {
 	switch {
 	case q.delayed:
 		q.latencies(r, a)
-	case len(r.Result.Goals) > 0:
-		for _, g := range r.Result.Goals {
+	case len(r.Answer.Goals) > 0:
+		for _, g := range r.Answer.Goals {
 			view, _ := r.ForGoal(g.Name)
 			q.limits(view, a, g.Name+" ", g.Name)
 		}
@@ -78,12 +78,12 @@ func (q asked) judge(r *report.Report, saves bool) *answer {
 
 // limits are what a search says of each direction.
 func (q asked) limits(r *report.Report, a *answer, prefix, goal string) {
-	if !r.Result.Measured {
-		a.add(0, "%sno figure: %s", prefix, r.Result.Reason)
-		a.miss("%s%s", prefix, r.Result.EvidenceText())
+	if !r.Answer.Measured {
+		a.add(0, "%sno figure: %s", prefix, r.Answer.Reason)
+		a.miss("%s%s", prefix, r.Answer.EvidenceText())
 		return
 	}
-	for _, m := range r.Result.Directions {
+	for _, m := range r.Answer.Directions {
 		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool {
 			return f.Metric == figures.PacketsPerSecond && f.Direction == m.Name() && f.Goal == goal && f.Load == 0
 		})
@@ -105,7 +105,7 @@ func (q asked) limits(r *report.Report, a *answer, prefix, goal string) {
 
 // loads are what came back of each load that was given.
 func (q asked) loads(r *report.Report, a *answer) {
-	all := r.Result.Directions
+	all := r.Answer.Directions
 	if r.Plan.Procedure.Type == plan.TypeFrameLoss {
 		all = nil
 		for _, w := range r.Windows {
@@ -118,7 +118,7 @@ func (q asked) loads(r *report.Report, a *answer) {
 		}
 	}
 	if len(all) == 0 {
-		a.miss("no figure: %s", r.Result.EvidenceText())
+		a.miss("no figure: %s", r.Answer.EvidenceText())
 	}
 	for _, m := range all {
 		back := min(float64(m.Offered.PacketsPerSecond), float64(q.limit))
@@ -161,10 +161,10 @@ func (q asked) savedUp(p plan.Procedure) float64 {
 
 // buffers are the frames that bursts show the device to hold.
 func (q asked) buffers(r *report.Report, a *answer, known bool) {
-	for _, m := range r.Result.Directions {
+	for _, m := range r.Answer.Directions {
 		buffer, found := m.OwnFigure(procedure.BufferFrames)
 		if !found || buffer.Low == "" {
-			a.miss("%s: bursts show nothing: %s", m.Name(), r.Result.EvidenceText())
+			a.miss("%s: bursts show nothing: %s", m.Name(), r.Answer.EvidenceText())
 			continue
 		}
 		if buffer.High == "" {
@@ -185,11 +185,11 @@ func (q asked) buffers(r *report.Report, a *answer, known bool) {
 }
 
 func (q asked) critical(r *report.Report, a *answer) {
-	for _, m := range r.Result.Directions {
+	for _, m := range r.Answer.Directions {
 		c := m.Estimate
 		switch {
 		case c == nil:
-			a.miss("%s: no critical load: %s", m.Name(), r.Result.EvidenceText())
+			a.miss("%s: no critical load: %s", m.Name(), r.Answer.EvidenceText())
 		case c.PacketsPerSecond == "":
 			a.add(0, "from %s to %s", c.Low, c.High)
 			a.miss("%s: an end of the critical load's interval is unknown", m.Name())
@@ -201,8 +201,8 @@ func (q asked) critical(r *report.Report, a *answer) {
 			}
 		}
 	}
-	if len(r.Result.Directions) == 0 {
-		a.miss("no figure: %s", r.Result.EvidenceText())
+	if len(r.Answer.Directions) == 0 {
+		a.miss("no figure: %s", r.Answer.EvidenceText())
 	}
 }
 
@@ -210,7 +210,7 @@ func (q asked) critical(r *report.Report, a *answer) {
 func (q asked) latencies(r *report.Report, a *answer) {
 	medians := figures.Latencies(r, figures.LatencyMetrics[0])
 	if len(medians) == 0 {
-		a.miss("no latency: %s", r.Result.EvidenceText())
+		a.miss("no latency: %s", r.Answer.EvidenceText())
 	}
 	for _, f := range medians {
 		if f.Missing != "" {

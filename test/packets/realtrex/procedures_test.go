@@ -108,7 +108,7 @@ func (q asked) measure(t *testing.T, b *bench) (*report.Report, string) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		return nil, fmt.Sprintf("exit code %d, and no Report: %s", code, strings.TrimSpace(talk))
 	}
-	t.Logf("%s %s", r.Message, r.Result.EvidenceText())
+	t.Logf("%s %s", r.Message, r.Answer.EvidenceText())
 	for _, w := range r.Windows {
 		if w.Quality == report.Invalid {
 			t.Logf("window %d says nothing: %s", w.Number, w.Reason)

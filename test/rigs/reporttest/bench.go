@@ -162,7 +162,7 @@ func (b *bench) run() {
 		}
 	}
 	b.window(report.Confirm, highest, 10*time.Second)
-	b.r.Result.Confirmed = true
+	b.r.Answer.Confirmed = true
 	b.answer(highest, lowestLossy)
 	b.window(report.Hold, units.One, 6*time.Second)
 }
@@ -248,7 +248,7 @@ func (b *bench) sample(w report.Window, intended, offered, received int64, took 
 
 // answer writes the result as the highest clean load says.
 func (b *bench) answer(highest, lossy units.Ratio) {
-	res := &b.r.Result
+	res := &b.r.Answer
 	if highest == 0 {
 		res.Reason, res.Message = report.NotMeasured, "no window of the ramp was finished"
 		return

@@ -18,7 +18,7 @@ func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 	r := Measured(options...)
 	r.Plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2},
 		TrialDuration: plan.Duration(10 * time.Second)}
-	answer := r.Windows[r.Result.Window-1]
+	answer := r.Windows[r.Answer.Window-1]
 	for _, at := range r.Plan.Procedure.Latency.At {
 		w := answer
 		w.Number, w.Phase, w.Load, w.Duration = len(r.Windows)+1, report.AtLoad, answer.Load*at/units.One,
@@ -54,7 +54,7 @@ func ReadLatency(r *report.Report) {
 		}
 		trials = append(trials, t)
 	}
-	r.Result.Figures = figures.OfLoads(r, trials, r.Result)
+	r.Answer.Figures = figures.OfLoads(r, trials, r.Answer)
 }
 
 // AtLoad is the window of latency at the n-th of the Plan's loads.

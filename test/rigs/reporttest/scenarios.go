@@ -68,10 +68,10 @@ func JudgedAs(o report.Outcome, r *report.Report) *report.Report {
 // Bursts is a run above whose figure the generator sent in bursts.
 func Bursts() *report.Report {
 	r := Measured(Limited(150_000))
-	answer := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
-	r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited
-	r.Result.Cause = report.Cause{Detail: report.SentInBursts}
-	r.Result.Evidence = []report.EvidenceRow{{Subject: "answer", Window: r.Result.Window, Text: "clean"},
+	answer := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Answer.Window })
+	r.Answer.Saturated, r.Answer.Reason = false, report.GeneratorLimited
+	r.Answer.Cause = report.Cause{Detail: report.SentInBursts}
+	r.Answer.Evidence = []report.EvidenceRow{{Subject: "answer", Window: r.Answer.Window, Text: "clean"},
 		{Subject: "load above", Window: 6, Text: "generator-0 sent in bursts"}}
 	for i := range r.Windows {
 		w := &r.Windows[i]
@@ -93,7 +93,7 @@ func Bursts() *report.Report {
 // limit is unknown.
 func OtherDirection() *report.Report {
 	r := Measured(named("asymmetric", "imix"), Limited(150_000))
-	res := &r.Result
+	res := &r.Answer
 	res.Saturated, res.Reason, res.SetBy = false, report.OtherDirection, []string{"east→west"}
 	lossy := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Quality == report.Lossy })
 	for i := range r.Windows {
@@ -118,7 +118,7 @@ func OtherDirection() *report.Report {
 func LimitsApart() *report.Report {
 	r := Measured(named("shared", "imix"), Limited(150_000))
 	r.Plan.Procedure.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}}
-	res := &r.Result
+	res := &r.Answer
 	answer := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == res.Window })
 	lossy := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Quality == report.Lossy })
 	reverse, atOnce := r.Windows[answer], r.Windows[answer]
@@ -180,7 +180,7 @@ func PathNotProven() *report.Report {
 	r.Path[0] = report.PathCheck{From: "west", To: "east", Sent: 8,
 		Message: "0 of 8 frames on east; 8 came back on west"}
 	r.Windows, r.Samples, r.Totals = nil, nil, nil
-	r.Result = report.Result{Reason: report.NotMeasured, Message: "the path was not proven"}
+	r.Answer = report.Answer{Reason: report.NotMeasured, Message: "the path was not proven"}
 	r.Finished = r.Started.Add(3 * time.Second)
 	return r
 }
@@ -188,12 +188,12 @@ func PathNotProven() *report.Report {
 // Doubtful has every reason to doubt it that there is.
 func Doubtful() *report.Report {
 	r := Measured(named("Danos & <co>", "imix|64"), Limited(150_000))
-	r.Result.Confirmed, r.Result.NonMonotonic = false, true
+	r.Answer.Confirmed, r.Answer.NonMonotonic = false, true
 	outvoted := &r.Windows[2]
 	outvoted.Quality, outvoted.Reason = report.Lossy,
 		"west→east: 52 of 10000 frames did not come back: 0.52 % lost, limit 0.1 %"
-	r.Result.Outvoted = []report.Outvoted{{Load: outvoted.Load, Lossy: []int{3}, Of: 3}}
-	r.Result.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind link west of pod t-1-generator-0 " +
+	r.Answer.Outvoted = []report.Outvoted{{Load: outvoted.Load, Lossy: []int{3}, Of: 3}}
+	r.Answer.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind link west of pod t-1-generator-0 " +
 		"and link east of pod t-1-dut"}
 	r.Silence[1].PacketsPerSecond, r.Silence[1].Received = 12, units.Traffic{Packets: 12, Bytes: 1200}
 	r.Totals[0].Drained, r.Totals[1].ReceiveErrors = false, 1234
@@ -211,7 +211,7 @@ func FailedAtStart() *report.Report {
 		Test: plan.Test{Name: "early", Attempt: 1}},
 		Started: r.Started, Finished: r.Started.Add(40 * time.Millisecond), Ending: report.Failed,
 		Message: "no generator answers at 10.42.0.17:4501: start TRex there, or correct placement.servers",
-		Result:  report.Result{Reason: report.NotMeasured}, Verdict: report.Verdict{Outcome: report.Undecided}}
+		Answer:  report.Answer{Reason: report.NotMeasured}, Verdict: report.Verdict{Outcome: report.Undecided}}
 }
 
 // Reports are the Reports of all scenarios.

@@ -48,10 +48,10 @@ func sessionsHeld(goodput int64, receiverLimited time.Duration) *report.Report {
 	}
 	r.Samples = sessionSamples(r.Plan.Directions, goodput)
 	r.Generators, r.Windows = []report.Generator{generator}, []report.Window{w}
-	r.Result = report.Result{Measured: true, Confirmed: true, Reason: report.PathLimited,
+	r.Answer = report.Answer{Measured: true, Confirmed: true, Reason: report.PathLimited,
 		Message: "the path held the connections back", Window: 1, Directions: w.Directions, Total: sum}
 	if receiverLimited > 0 {
-		r.Result.Reason, r.Result.Message = report.GeneratorLimited, "the receivers held the connections back"
+		r.Answer.Reason, r.Answer.Message = report.GeneratorLimited, "the receivers held the connections back"
 	}
 	return r
 }
@@ -129,8 +129,8 @@ func Datagrams(askedBitsPerSecond int64) *report.Report {
 	r.Plan.Procedure.ConstantLoad.Unlimited, r.Plan.Procedure.ConstantLoad.Rate = false,
 		units.Rate{Kind: units.Layer2Bits, Micros: askedBitsPerSecond * 1_000_000}
 	sum := &report.Sessions{Datagrams: &report.Datagrams{}}
-	for i := range r.Result.Directions {
-		d := &r.Result.Directions[i]
+	for i := range r.Answer.Directions {
+		d := &r.Answer.Directions[i]
 		d.Sessions = datagramsOf(askedBitsPerSecond, int64(1-i), d.Sessions.ReceivedIn)
 		addDatagrams(sum, d.Sessions)
 		r.Generators[0].Ports[i].Path, r.Generators[0].Ports[i].CongestionControl = "UDP sockets", ""
@@ -139,8 +139,8 @@ func Datagrams(askedBitsPerSecond int64) *report.Report {
 			counters.RetransmittedSegments, counters.LostDatagrams = 0, int64(1-i)*counters.ReceivedBytes/100_000
 		}
 	}
-	r.Windows[0].Directions, r.Result.Total.Sessions = r.Result.Directions, sum
-	r.Result.Message = "the path lost some"
+	r.Windows[0].Directions, r.Answer.Total.Sessions = r.Answer.Directions, sum
+	r.Answer.Message = "the path lost some"
 	return r
 }
 

@@ -13,9 +13,9 @@ import (
 
 // compareGoals compares each goal of a search with the device, as if it were the only one.
 func (d Device) compareGoals(r *report.Report) (faults []string) {
-	for _, g := range r.Result.Goals {
+	for _, g := range r.Answer.Goals {
 		view, _ := r.ForGoal(g.Name)
-		view.Result.Goals = nil
+		view.Answer.Goals = nil
 		view.Figures = slices.DeleteFunc(slices.Clone(r.Figures),
 			func(f report.Figure) bool { return f.Goal != g.Name })
 		for _, fault := range d.compareAnswer(view) {

@@ -17,8 +17,8 @@ func sought(ndr, pdr int64, resolution units.Ratio) *report.Report {
 		goals := []plan.Goal{{Name: "NDR"}, {Name: "PDR", LossRatio: units.One / 200}}
 		r.Plan.Procedure = plan.Procedure{Type: plan.TypeSearch, Search: &plan.Search{Goals: goals}}
 		for i, rate := range []int64{ndr, pdr} {
-			result := measured(rate, func(r *report.Report) { r.Result.Resolution = resolution }).Result
-			r.Result.Goals = append(r.Result.Goals, report.GoalResult{Name: goals[i].Name, Result: result})
+			result := measured(rate, func(r *report.Report) { r.Answer.Resolution = resolution }).Answer
+			r.Answer.Goals = append(r.Answer.Goals, report.GoalAnswer{Name: goals[i].Name, Answer: result})
 		}
 	})
 }
@@ -39,7 +39,7 @@ func TestEachGoalOfASearchIsHeldAgainstTheDevice(t *testing.T) {
 			"PDR: west→east: 10100 packets/s are said to have come back"},
 		{"no answer of a goal, though a window counts", func() *report.Report {
 			r := sought(9_960, 10_000, units.One/200)
-			r.Result.Goals[1].Result.Measured = false
+			r.Answer.Goals[1].Answer.Measured = false
 			return r
 		}(), "PDR: there is no figure, and window 1 is Good"},
 	} {
@@ -65,7 +65,7 @@ func TestASoakIsHeldAgainstTheDevice(t *testing.T) {
 		r := measured(10_000, func(r *report.Report) {
 			r.Plan.Procedure.Type = plan.TypeSoak
 			r.Windows[0].Phase, r.Windows[0].Duration = report.Trial, plan.Duration(time.Second)
-			r.Result.Directions[0].Estimate = &report.Estimate{LossRatio: units.One / 1000,
+			r.Answer.Directions[0].Estimate = &report.Estimate{LossRatio: units.One / 1000,
 				Low: report.Number(c.low), High: report.Number(c.high)}
 		})
 		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") ||
@@ -91,8 +91,8 @@ func TestBurstsAreHeldAgainstWhatTheDeviceHolds(t *testing.T) {
 		{"too many", "520", "530", "from 520 to 530"},
 	} {
 		r := givenLoads(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
-			r.Result.Reason = report.BurstsMeasured
-			r.Result.Directions[0].Own = []report.OwnFigure{{Metric: procedure.BufferFrames, Low: report.Number(c.low),
+			r.Answer.Reason = report.BurstsMeasured
+			r.Answer.Directions[0].Own = []report.OwnFigure{{Metric: procedure.BufferFrames, Low: report.Number(c.low),
 				High: report.Number(c.high)}}
 		})
 		if got := strings.Join(device.Faults(r), "; "); (c.fault == "") != (got == "") ||
@@ -102,8 +102,8 @@ func TestBurstsAreHeldAgainstWhatTheDeviceHolds(t *testing.T) {
 	}
 	device.Holds = 0
 	unknown := givenLoads(plan.TypeBackToBack, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
-		r.Result.Reason = report.BurstsMeasured
-		r.Result.Directions[0].Own = []report.OwnFigure{{Metric: procedure.BufferFrames, Low: "450", High: "480"}}
+		r.Answer.Reason = report.BurstsMeasured
+		r.Answer.Directions[0].Own = []report.OwnFigure{{Metric: procedure.BufferFrames, Low: "450", High: "480"}}
 	})
 	if faults := device.Faults(unknown); len(faults) > 0 {
 		t.Errorf("a device of which nobody knows what it holds: %v", faults)

@@ -33,11 +33,11 @@ func searched(r *report.Report) bool {
 //
 // A figure's interval must not lie outside of them. What has no High claims nothing above its Low.
 func (d Device) compareGivenLoads(r *report.Report) (faults []string) {
-	if r.Result.Saturated {
+	if r.Answer.Saturated {
 		faults = append(faults, "a limit is claimed, and nothing searched for one")
 	}
 	faults = append(faults, d.checkReason(r)...)
-	for _, m := range r.Result.Directions {
+	for _, m := range r.Answer.Directions {
 		faults = append(faults, d.compareFigures(r, m, 0, "")...)
 	}
 	for _, w := range curve(r) {
@@ -51,16 +51,16 @@ func (d Device) compareGivenLoads(r *report.Report) (faults []string) {
 // checkReason checks why the result ended. If the reason is lost frames, some direction was offered more at the
 // answer's load than the device forwards. Otherwise the result says what was the end.
 func (d Device) checkReason(r *report.Report) []string {
-	if r.Result.LowerBound() {
-		return checkLowerBound("the result", r.Result.Reason, r.Result.Message)
+	if r.Answer.LowerBound() {
+		return checkLowerBound("the result", r.Answer.Reason, r.Answer.Message)
 	}
 	beyond := func(m report.Direction) bool {
 		load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond)
 		return float64(load) >= float64(d.Limits[Direction(m.From, m.To)])*(1-room)
 	}
-	if !slices.ContainsFunc(r.Result.Directions, beyond) {
-		return []string{fmt.Sprintf("the reason is %s, and the device forwards all of that load: %s", r.Result.Reason,
-			r.Result.Message)}
+	if !slices.ContainsFunc(r.Answer.Directions, beyond) {
+		return []string{fmt.Sprintf("the reason is %s, and the device forwards all of that load: %s", r.Answer.Reason,
+			r.Answer.Message)}
 	}
 	return nil
 }

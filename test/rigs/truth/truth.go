@@ -54,7 +54,7 @@ func (d Device) Faults(r *report.Report) (faults []string) {
 	if r.Ending != report.Completed {
 		return append(faults, fmt.Sprintf("ending %s: %s", r.Ending, r.Message))
 	}
-	if len(r.Result.Goals) > 0 {
+	if len(r.Answer.Goals) > 0 {
 		return append(faults, d.compareGoals(r)...)
 	}
 	return append(faults, d.compareAnswer(r)...)
@@ -62,25 +62,25 @@ func (d Device) Faults(r *report.Report) (faults []string) {
 
 // compareAnswer compares the Report's one answer with the device.
 func (d Device) compareAnswer(r *report.Report) (faults []string) {
-	if !r.Result.Measured {
+	if !r.Answer.Measured {
 		return d.checkUnmeasured(r)
 	}
-	if got, want := len(r.Result.Directions), len(d.Limits); got != want {
+	if got, want := len(r.Answer.Directions), len(d.Limits); got != want {
 		faults = append(faults, fmt.Sprintf("the result has %d directions, the device %d", got, want))
 	}
 	if r.Plan.Procedure.Type == plan.TypeSoak {
-		for _, m := range r.Result.Directions {
+		for _, m := range r.Answer.Directions {
 			faults = append(faults, d.compareSoak(r, m)...)
 		}
 		return faults
 	}
 	if searched(r) {
-		for _, m := range r.Result.Directions {
+		for _, m := range r.Answer.Directions {
 			faults = append(faults, d.compareLimit(r, m)...)
 		}
 		return append(faults, d.compareTotal(r)...)
 	}
-	for _, m := range r.Result.Directions {
+	for _, m := range r.Answer.Directions {
 		faults = append(faults, d.compareBursts(m)...)
 	}
 	return append(faults, d.compareGivenLoads(r)...)
@@ -120,7 +120,7 @@ func (d Device) falseLosses(w report.Window) (faults []string) {
 // much of any load.
 func (d Device) checkUnmeasured(r *report.Report) (faults []string) {
 	if len(r.Windows) == 0 {
-		return []string{fmt.Sprintf("nothing was measured, and no window says why: %s", r.Result.Message)}
+		return []string{fmt.Sprintf("nothing was measured, and no window says why: %s", r.Answer.Message)}
 	}
 	if unproven(r) {
 		return nil
@@ -131,7 +131,7 @@ func (d Device) checkUnmeasured(r *report.Report) (faults []string) {
 		}
 		if w.Quality != report.Invalid || w.Reason == "" {
 			faults = append(faults, fmt.Sprintf("there is no figure, and window %d is %s: %s %s", w.Number, w.Quality,
-				w.Reason, r.Result.Message))
+				w.Reason, r.Answer.Message))
 		}
 	}
 	return faults
@@ -141,7 +141,7 @@ func (d Device) checkUnmeasured(r *report.Report) (faults []string) {
 // allowed, and a load that looked clean lost frames when it was held. On a machine that keeps the generator from
 // sending evenly that is the truth.
 func unproven(r *report.Report) bool {
-	return searched(r) && r.Result.Reason == report.Inconclusive &&
+	return searched(r) && r.Answer.Reason == report.Inconclusive &&
 		slices.ContainsFunc(r.Windows, func(w report.Window) bool {
 			return w.Phase == report.Confirm &&
 				w.Quality == report.Lossy
@@ -174,7 +174,7 @@ func (d Device) compareLimit(r *report.Report, m report.Direction) (faults []str
 	}
 	faults = append(faults, d.compareLoss(r, m)...)
 	if !claimed.Saturated {
-		return append(faults, checkLowerBound(name, claimed.Reason, r.Result.Message)...)
+		return append(faults, checkLowerBound(name, claimed.Reason, r.Answer.Message)...)
 	}
 	lossy := float64(m.Offered.PacketsPerSecond) / (1 - claimed.Resolution.Float())
 	if float64(limit) > lossy*(1+lossAllowed)+1 {
@@ -208,8 +208,8 @@ func ownLimit(r *report.Report, m report.Direction) report.DirectionLimit {
 	if m.Limit != nil {
 		return *m.Limit
 	}
-	return report.DirectionLimit{Reason: r.Result.Reason, Saturated: r.Result.Saturated, Confirmed: r.Result.Confirmed,
-		Window: r.Result.Window, Resolution: r.Result.Resolution}
+	return report.DirectionLimit{Reason: r.Answer.Reason, Saturated: r.Answer.Saturated, Confirmed: r.Answer.Confirmed,
+		Window: r.Answer.Window, Resolution: r.Answer.Resolution}
 }
 
 // compareLoss compares the loss that is claimed beside a limit with the device. Its interval must overlap with what

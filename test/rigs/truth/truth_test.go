@@ -19,7 +19,7 @@ func measured(packetsPerSecond int64, change func(*report.Report)) *report.Repor
 		Plan: &plan.Plan{Procedure: plan.Procedure{MaxLossRatio: units.One / 1000}},
 		Windows: []report.Window{{Number: 1, Duration: plan.Duration(5 * time.Second), Quality: report.Good,
 			Directions: []report.Direction{m}}},
-		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
+		Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
 			Message: "saturated", Window: 1,
 			Resolution: units.One / 200, Directions: []report.Direction{m}}}
 	change(r)
@@ -30,7 +30,7 @@ func TestWhatAReportMayClaim(t *testing.T) {
 	device := Device{Limits: map[string]int64{"west→east": 10_000}, Burst: 20 * time.Millisecond}
 	asItIs := func(*report.Report) {}
 	bound := func(reason report.Reason) func(*report.Report) {
-		return func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, reason }
+		return func(r *report.Report) { r.Answer.Saturated, r.Answer.Reason = false, reason }
 	}
 	for _, c := range []struct {
 		name  string
@@ -50,7 +50,7 @@ func TestWhatAReportMayClaim(t *testing.T) {
 			""},
 		{"a lower bound that says that the device is the limit", measured(4_000, bound(report.LossAboveLimit)),
 			"a lower bound for the reason LossAboveLimit"},
-		{"another direction", measured(10_000, func(r *report.Report) { r.Result.Directions[0].From = "north" }),
+		{"another direction", measured(10_000, func(r *report.Report) { r.Answer.Directions[0].From = "north" }),
 			"north→east is no direction"},
 		{"a run that failed", measured(10_000, func(r *report.Report) { r.Ending = report.Failed }), "ending Failed"},
 		{"loss where the device loses nothing", measured(5_000, func(r *report.Report) {
@@ -58,22 +58,22 @@ func TestWhatAReportMayClaim(t *testing.T) {
 			r.Windows[0].Directions[0].Quality = report.Lossy
 		}), "is Lossy at 5000 packets/s"},
 		{"no figure, and a window that could be judged",
-			measured(5_000, func(r *report.Report) { r.Result.Measured = false }),
+			measured(5_000, func(r *report.Report) { r.Answer.Measured = false }),
 			"there is no figure, and window 1 is Good"},
 		{"no figure, as the only window says nothing", measured(5_000, func(r *report.Report) {
-			r.Result.Measured, r.Windows[0].Quality, r.Windows[0].Reason = false, report.Invalid,
+			r.Answer.Measured, r.Windows[0].Quality, r.Windows[0].Reason = false, report.Invalid,
 				"a generator sent in bursts"
 		}), ""},
 		{"no figure, as a load that looked clean lost frames when it was held", measured(5_000, func(r *report.Report) {
 			window := r.Windows[0]
 			window.Phase, window.Quality = report.Confirm, report.Lossy
-			r.Result.Measured, r.Result.Reason, r.Windows = false, report.Inconclusive, append(r.Windows, window)
+			r.Answer.Measured, r.Answer.Reason, r.Windows = false, report.Inconclusive, append(r.Windows, window)
 		}), ""},
 		{"no figure, as nothing is known, and no held load lost frames", measured(5_000, func(r *report.Report) {
-			r.Result.Measured, r.Result.Reason = false, report.Inconclusive
+			r.Answer.Measured, r.Answer.Reason = false, report.Inconclusive
 		}), "there is no figure, and window 1 is Good"},
 		{"no figure and no window", measured(5_000,
-			func(r *report.Report) { r.Result.Measured, r.Windows = false, nil }), "no window says why"},
+			func(r *report.Report) { r.Answer.Measured, r.Windows = false, nil }), "no window says why"},
 	} {
 		got := strings.Join(device.Faults(c.r), "; ")
 		if (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
@@ -102,7 +102,7 @@ func TestFramesThatANodeHoldsUpAreNoClaim(t *testing.T) {
 // A device that loses more than is allowed of any load has no limit to find. A short window without loss is chance,
 // and no figure is the truth.
 func TestNoFigureOfADeviceThatAlwaysLoses(t *testing.T) {
-	unmeasured := measured(5_000, func(r *report.Report) { r.Result.Measured = false })
+	unmeasured := measured(5_000, func(r *report.Report) { r.Answer.Measured = false })
 	if faults := (Device{Limits: map[string]int64{"west→east": 0}}).Faults(unmeasured); len(faults) > 0 {
 		t.Error(faults)
 	}
@@ -113,7 +113,7 @@ func TestNoFigureOfADeviceThatAlwaysLoses(t *testing.T) {
 func givenLoads(kind string, trials [][2]int64, change func(*report.Report)) *report.Report {
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: plan.Procedure{Type: kind,
 		MaxLossRatio: units.One / 1000}},
-		Result: report.Result{Measured: true, Confirmed: true, Reason: report.TargetReached, Message: "measured",
+		Answer: report.Answer{Measured: true, Confirmed: true, Reason: report.TargetReached, Message: "measured",
 			Window: 1}}
 	for i, t := range trials {
 		sent, returned := t[0], t[1]
@@ -129,13 +129,13 @@ func givenLoads(kind string, trials [][2]int64, change func(*report.Report)) *re
 			Load: units.RatioOf(sent, trials[0][0]), Duration: plan.Duration(time.Second),
 			Quality: m.Quality, Directions: []report.Direction{m}})
 		if kind == plan.TypeFrameLoss {
-			r.Result.Figures = append(r.Result.Figures, figures.OfWindow(r, r.Windows[i],
-				report.Result{Confirmed: true})...)
+			r.Answer.Figures = append(r.Answer.Figures, figures.OfWindow(r, r.Windows[i],
+				report.Answer{Confirmed: true})...)
 		}
 	}
-	r.Result.Directions = r.Windows[0].Directions
+	r.Answer.Directions = r.Windows[0].Directions
 	if r.Windows[0].Quality == report.Lossy {
-		r.Result.Reason = map[string]report.Reason{plan.TypeConstantLoad: report.LoadHeld,
+		r.Answer.Reason = map[string]report.Reason{plan.TypeConstantLoad: report.LoadHeld,
 			plan.TypeFrameLoss: report.CurveMeasured}[kind]
 	}
 	change(r)
@@ -165,14 +165,14 @@ func TestWhatMayBeClaimedOfLoadsThatAreGiven(t *testing.T) {
 			"LossRatio is said to be from 0.525"},
 		{"less than it forwards, as the generator paused", givenLoads(plan.TypeConstantLoad,
 			[][2]int64{{20_000, 9_500}}, func(r *report.Report) {
-				m := &r.Result.Directions[0]
+				m := &r.Answer.Directions[0]
 				m.Sent.Packets, m.Offered.PacketsPerSecond = 19_000, 19_000
 				m.LossRatio, m.LossRatioMin = units.One/2, units.One/2
 			}), ""},
 		{"loss where the device loses nothing", givenLoads(plan.TypeConstantLoad, [][2]int64{{8_000, 7_900}}, asItIs),
 			"the reason is LoadHeld, and the device forwards all of that load"},
 		{"a limit", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 10_000}},
-			func(r *report.Report) { r.Result.Saturated = true }), "nothing searched for one"},
+			func(r *report.Report) { r.Answer.Saturated = true }), "nothing searched for one"},
 		{"all of more than it can, as a lower bound", givenLoads(plan.TypeConstantLoad, [][2]int64{{20_000, 20_000}},
 			asItIs), "PacketsPerSecond is said to be from 20000 to any"},
 		{"a curve", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {12_500, 10_100}, {8_000, 8_000}},
@@ -183,13 +183,13 @@ func TestWhatMayBeClaimedOfLoadsThatAreGiven(t *testing.T) {
 			{12_500, 10_000}, {8_000, 7_900}}, asItIs), "window 3, west→east is Lossy at 8000"},
 		{"a curve without one of its loads", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000},
 			{8_000, 8_000}}, func(r *report.Report) {
-			r.Result.Figures = r.Result.Figures[:len(r.Result.Figures)/2]
+			r.Answer.Figures = r.Answer.Figures[:len(r.Answer.Figures)/2]
 		}), "there is no figure PacketsPerSecond at load 0.4"},
 		{"no figure, though a trial counts", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}},
-			func(r *report.Report) { r.Result.Measured = false }), "there is no figure, and window 1 is Lossy"},
+			func(r *report.Report) { r.Answer.Measured = false }), "there is no figure, and window 1 is Lossy"},
 		{"no figure, and only the warm-up counts", givenLoads(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}},
 			func(r *report.Report) {
-				r.Result.Measured, r.Windows[0].Phase = false, report.WarmUp
+				r.Answer.Measured, r.Windows[0].Phase = false, report.WarmUp
 			}), ""},
 	} {
 		got := strings.Join(device.Faults(c.r), "; ")
@@ -202,10 +202,10 @@ func TestWhatMayBeClaimedOfLoadsThatAreGiven(t *testing.T) {
 // limitsApart is a Report of two directions that climbed together until one lost frames, at 4 000 packets/s.
 func limitsApart(west, east *report.DirectionLimit) *report.Report {
 	return measured(4_000, func(r *report.Report) {
-		reverse := r.Result.Directions[0]
+		reverse := r.Answer.Directions[0]
 		reverse.From, reverse.To = "east", "west"
-		r.Result.Directions = append(r.Result.Directions, reverse)
-		r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = west, east
+		r.Answer.Directions = append(r.Answer.Directions, reverse)
+		r.Answer.Directions[0].Limit, r.Answer.Directions[1].Limit = west, east
 	})
 }
 
@@ -249,7 +249,7 @@ func TestTheLossRatioAtALimit(t *testing.T) {
 		{"more than there is", "0.05", "", "a loss of 0.05 to any is claimed"},
 	} {
 		r := measured(10_000, func(r *report.Report) {
-			r.Result.Directions[0].Sent.Packets = 50_000
+			r.Answer.Directions[0].Sent.Packets = 50_000
 			r.Figures = []report.Figure{{Metric: figures.LossRatio, Direction: "west→east", Low: report.Number(c.low),
 				High: report.Number(c.high)}}
 		})
@@ -284,7 +284,7 @@ func TestWhatADeviceForwardsOfGivenLoads(t *testing.T) {
 
 func TestADeviceMayLoseFramesInItsWeakestDirection(t *testing.T) {
 	lossy := measured(9_000, func(r *report.Report) {
-		r.Result.Saturated, r.Result.Reason = false, report.Inconclusive
+		r.Answer.Saturated, r.Answer.Reason = false, report.Inconclusive
 		r.Windows[0].Directions[0].Quality = report.Lossy
 	})
 	limits := map[string]int64{"west→east": 10_000}

@@ -52,8 +52,8 @@ const (
 	NotMeasured Reason = "NotMeasured" // the run ended before any window could be judged
 )
 
-// Result is the answer.
-type Result struct {
+// Answer is what a run found, with how far that may be claimed. Criteria, comparisons, status and formats read it.
+type Answer struct {
 	Measured     bool   `json:"measured"`  // there is a figure
 	Saturated    bool   `json:"saturated"` // the figure is the DUT's limit, not a lower bound
 	Confirmed    bool   `json:"confirmed"` // held for the confirmation's duration
@@ -105,34 +105,34 @@ type Result struct {
 	// Figures are those of loads beside the answer's, in the order of the Plan, such as a curve's or latencies'.
 	Figures []Figure `json:"figures,omitempty"`
 	// Goals is what was found of each goal, in the Plan's order, where the procedure has goals. The
-	// Result's own figures are the first one's.
-	Goals []GoalResult `json:"goals,omitempty"`
+	// Answer's own figures are the first one's.
+	Goals []GoalAnswer `json:"goals,omitempty"`
 	// SharedPorts are the physical ports that several ends of the links were on, as sentences. The ends shared a
 	// port's bandwidth, and frames between them may never have been on a wire. The test allowed it
 	// (spec.sharedPort).
 	SharedPorts []string `json:"sharedPorts,omitempty"`
 }
 
-// GoalResult is the answer of one of a procedure's goals, with figures as the Report's has them.
-type GoalResult struct {
+// GoalAnswer is the answer of one of a procedure's goals, with figures as the Report's has them.
+type GoalAnswer struct {
 	Name   string `json:"name"`
-	Result Result `json:"result"`
+	Answer Answer `json:"answer"`
 }
 
-// ForGoal is the Report as if the named goal of its procedure were the only one. Its Result is that goal's, and its
+// ForGoal is the Report as if the named goal of its procedure were the only one. Its Answer is that goal's, and its
 // Plan allows that goal's loss. Without a name it is the Report. It returns false where the Report has no goal of
 // this name. The Report itself is unchanged.
 func (r *Report) ForGoal(name string) (*Report, bool) {
 	if name == "" {
 		return r, true
 	}
-	i := slices.IndexFunc(r.Result.Goals, func(g GoalResult) bool { return g.Name == name })
+	i := slices.IndexFunc(r.Answer.Goals, func(g GoalAnswer) bool { return g.Name == name })
 	if i < 0 {
 		return r, false
 	}
 	view := *r
-	view.Result = r.Result.Goals[i].Result
-	view.Result.Goals = r.Result.Goals[i : i+1]
+	view.Answer = r.Answer.Goals[i].Answer
+	view.Answer.Goals = r.Answer.Goals[i : i+1]
 	if r.Plan != nil {
 		p := *r.Plan
 		p.Procedure = p.Procedure.ForGoal(name)
@@ -165,20 +165,20 @@ func (r *Report) ResultWindows() []Window {
 		return nil
 	}
 	combined := map[int]bool{}
-	for _, number := range r.Result.Windows {
+	for _, number := range r.Answer.Windows {
 		combined[number] = true
 	}
 	return slices.DeleteFunc(slices.Clone(r.Windows), func(w Window) bool {
 		if len(combined) > 0 {
 			return !combined[w.Number] || !w.Counts()
 		}
-		return w.Number != r.Result.Window
+		return w.Number != r.Answer.Window
 	})
 }
 
 // LowerBound says that nothing bounds the result's rates from above, so the device may do more. Where the procedure
 // doesn't search for the limit and frames were lost, the rates are what the device forwards of that load.
-func (r Result) LowerBound() bool {
+func (r Answer) LowerBound() bool {
 	if r.Reason == LoadEstimated {
 		return len(r.NearGenerators) > 0 || !r.boundedAbove()
 	}
@@ -188,11 +188,11 @@ func (r Result) LowerBound() bool {
 
 // FoundApart says that the directions' figures are of other windows than the total, as their loads were found one
 // after another.
-func (r Result) FoundApart() bool { return r.Total != nil && len(r.Total.Directions) > 0 }
+func (r Answer) FoundApart() bool { return r.Total != nil && len(r.Total.Directions) > 0 }
 
 // HeldAtOnce says that the loads which were found of each direction by itself were held all at once, and that the
 // total is what came back of them.
-func (r Result) HeldAtOnce() bool {
+func (r Answer) HeldAtOnce() bool {
 	return r.FoundApart() && r.NotHeld == "" &&
 		!slices.ContainsFunc(r.Total.Directions, func(d Direction) bool { return d.Quality == Unjudged })
 }
@@ -211,7 +211,7 @@ type Sum struct {
 	// LineRatePercent is the share of what all directions could carry together.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Window          int           `json:"window"`
-	// Directions are the parts of the sum, where Result.Directions are of other windows, as the directions' loads were
+	// Directions are the parts of the sum, where Answer.Directions are of other windows, as the directions' loads were
 	// found one after another. They are empty otherwise.
 	Directions []Direction `json:"directions,omitempty"`
 	// Sessions is what connections did in all directions together. It is nil where traffic is frames.

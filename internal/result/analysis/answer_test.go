@@ -17,16 +17,16 @@ var mix = units.Traffic{Packets: 1, Bytes: 12_480}
 
 // measured is a report whose result is 9 000 pps west→east and 8 000 pps back, 90 and 80 % of line rate, 0.05 %
 // lost and at least 0.02 %.
-func measured(change func(*report.Result)) *report.Report {
+func measured(change func(*report.Answer)) *report.Report {
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{
 		Directions: []plan.Direction{{From: "west", To: "east", Mix: mix}, {From: "east", To: "west", Mix: mix}},
 		Procedure:  plan.Procedure{Ramp: plan.Ramp{ConfirmDuration: plan.Duration(10 * time.Second)}},
 	}, LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}}}
-	r.Result = report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
+	r.Answer = report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
 		Directions: []report.Direction{direction("west", "east", 9000, 90), direction("east", "west", 8000, 80)},
 		Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 17000, Layer1BitsPerSecond: 170_000, Layer2BitsPerSecond: 17_000}, LossRatio: 500_000, LossRatioMin: 200_000, LineRatePercent: 85 * units.Hundred / 100}}
 	if change != nil {
-		change(&r.Result)
+		change(&r.Answer)
 	}
 	return r
 }
@@ -37,11 +37,11 @@ func direction(from, to string, pps int64, percent units.Percent) report.Directi
 }
 
 func TestCriteria(t *testing.T) {
-	lowerBound := func(r *report.Result) { r.Saturated, r.Reason = false, report.GeneratorLimited }
-	reached := func(r *report.Result) { r.Saturated, r.Reason = false, report.TargetReached }
-	unconfirmed := func(r *report.Result) { r.Confirmed = false }
+	lowerBound := func(r *report.Answer) { r.Saturated, r.Reason = false, report.GeneratorLimited }
+	reached := func(r *report.Answer) { r.Saturated, r.Reason = false, report.TargetReached }
+	unconfirmed := func(r *report.Answer) { r.Confirmed = false }
 	tests := map[string]struct {
-		change    func(*report.Result)
+		change    func(*report.Answer)
 		criterion plan.Criterion
 		want      report.Outcome
 		says      string
@@ -73,9 +73,9 @@ func TestCriteria(t *testing.T) {
 		"loss at all the load asked for":          {reached, plan.Criterion{Metric: "LossRatio", Max: "0.001"}, report.Passed, ""},
 		"a bound that is no number":               {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "much"}, report.Undecided, `bound "much" is no decimal number`},
 		"an unknown metric":                       {nil, plan.Criterion{Metric: "Beauty", Min: "1"}, report.Undecided, `metric "Beauty"`},
-		"nothing measured":                        {func(r *report.Result) { *r = report.Result{Reason: report.NotMeasured, Message: "lost"} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "lost"},
-		"no clean window says nothing of loss":    {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanLoad} }, plan.Criterion{Metric: "LossRatio", Max: "0.1"}, report.Undecided, "not measured"},
-		"no clean window without a lossy one":     {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanLoad} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured"},
+		"nothing measured":                        {func(r *report.Answer) { *r = report.Answer{Reason: report.NotMeasured, Message: "lost"} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "lost"},
+		"no clean window says nothing of loss":    {func(r *report.Answer) { *r = report.Answer{Reason: report.NoCleanLoad} }, plan.Criterion{Metric: "LossRatio", Max: "0.1"}, report.Undecided, "not measured"},
+		"no clean window without a lossy one":     {func(r *report.Answer) { *r = report.Answer{Reason: report.NoCleanLoad} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured"},
 		"the lower bound of the weaker decides":   {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8500"}, report.Undecided, "east→west"},
 	}
 	for name, test := range tests {
@@ -93,7 +93,7 @@ func TestCriteria(t *testing.T) {
 
 // TestAnExtrapolatedEstimateDecidesNothing, while that of another direction of the same soak does.
 func TestAnExtrapolatedEstimateDecidesNothing(t *testing.T) {
-	r := measured(func(r *report.Result) {
+	r := measured(func(r *report.Answer) {
 		r.Saturated, r.Confirmed, r.Reason = false, false, report.LoadEstimated
 		for i := range r.Directions {
 			d := &r.Directions[i]
@@ -108,7 +108,7 @@ func TestAnExtrapolatedEstimateDecidesNothing(t *testing.T) {
 	if v.Outcome != report.Undecided || !strings.Contains(said, "not confirmed") || strings.Count(said, "not confirmed") > 1 {
 		t.Errorf("%+v", v)
 	}
-	if r.Result.Directions[1].Estimate.Extrapolated = false; analysis.Verdict(r).Outcome != report.Passed {
+	if r.Answer.Directions[1].Estimate.Extrapolated = false; analysis.Verdict(r).Outcome != report.Passed {
 		t.Errorf("%+v", analysis.Verdict(r))
 	}
 }
@@ -117,7 +117,7 @@ func TestAnExtrapolatedEstimateDecidesNothing(t *testing.T) {
 // than surely came back.
 func TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt(t *testing.T) {
 	// 9000 came back, and frames were lost at 9045
-	searched := measured(func(r *report.Result) { r.Resolution = units.One / 200 })
+	searched := measured(func(r *report.Answer) { r.Resolution = units.One / 200 })
 	for maximum, want := range map[string]report.Outcome{"8999": report.DidFail, "9000": report.Undecided, "9045": report.Undecided, "9046": report.Passed} {
 		searched.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", Max: maximum}}
 		v := analysis.Verdict(searched)
@@ -139,7 +139,7 @@ func TestAPercentageOfAnUnknownLineRateIsUndecided(t *testing.T) {
 }
 
 func TestLossAtTheLowestLoadFailsADemandForMore(t *testing.T) {
-	r := measured(func(r *report.Result) { *r = report.Result{Reason: report.NoCleanLoad} })
+	r := measured(func(r *report.Answer) { *r = report.Answer{Reason: report.NoCleanLoad} })
 	lossy := report.Direction{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
 	r.Windows = []report.Window{{Phase: report.WarmUp, Quality: report.Lossy, Directions: []report.Direction{{Offered: report.Flow{PacketsPerSecond: 1}, Quality: report.Lossy}}},
 		{Phase: report.Ramping, Quality: report.Lossy, Load: units.One, Directions: []report.Direction{lossy}}}
@@ -193,7 +193,7 @@ func TestTheResultIsOneWindowAndTheMostReceivedAnother(t *testing.T) {
 	step := units.One / 10
 	r := staircase(window(1, step, report.Good, 1000), window(2, 2*step, report.Good, 2000), window(3, 3*step, report.Lossy, 2500), window(4, 4*step, report.Lossy, 2600),
 		window(5, 5*step, report.Lossy, 2400))
-	got := analysis.Result(r)
+	got := analysis.Answer(r)
 	if !got.Measured || !got.Saturated || got.Confirmed || got.Window != 2 || got.Reason != report.LossAboveLimit {
 		t.Errorf("%+v", got)
 	}
@@ -232,7 +232,7 @@ func TestAConfirmationThatWasOutvotedIsTold(t *testing.T) {
 	}
 	r := staircase(windows...)
 	r.Plan.Procedure.Ramp.ConfirmDuration = plan.Duration(10 * time.Second)
-	got := analysis.Result(r)
+	got := analysis.Answer(r)
 	if !got.Confirmed || got.Window != 11 || len(got.Outvoted) != 1 || !slices.Equal(got.Outvoted[0].Lossy, []int{9}) {
 		t.Errorf("%+v", got)
 	}
@@ -243,7 +243,7 @@ func TestAConfirmationThatWasOutvotedIsTold(t *testing.T) {
 
 func TestInvalidWindowsCountForNothing(t *testing.T) {
 	r := staircase(window(1, units.One/10, report.Invalid, 9999))
-	if got := analysis.Result(r); got.Measured || got.MaxReceived != nil {
+	if got := analysis.Answer(r); got.Measured || got.MaxReceived != nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -263,7 +263,7 @@ func TestWhatAnAnswersEdgesHideIsTold(t *testing.T) {
 			w := window(1, units.One, report.Good, 10_000)
 			w.Directions[0].LossRatioMin, w.Directions[0].LossRatioMax = test.least, test.most
 			const says = "as far as its edges and frames of others show: up to 1 % may be lost"
-			if got := analysis.Result(staircase(w)); !got.Measured || strings.Contains(got.EvidenceText(), says) != test.says {
+			if got := analysis.Answer(staircase(w)); !got.Measured || strings.Contains(got.EvidenceText(), says) != test.says {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -273,7 +273,7 @@ func TestWhatAnAnswersEdgesHideIsTold(t *testing.T) {
 func TestARunWithoutWindows(t *testing.T) {
 	r := staircase()
 	r.Message = "the port is taken"
-	if got := analysis.Result(r); got.Measured || got.Reason != report.NotMeasured || got.EvidenceText() != "end: the port is taken" {
+	if got := analysis.Answer(r); got.Measured || got.Reason != report.NotMeasured || got.EvidenceText() != "end: the port is taken" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -293,7 +293,7 @@ func TestALowerBoundForBurstsSaysSo(t *testing.T) {
 	for n := range 3 {
 		r.Windows = append(r.Windows, window(2+n, 60, report.Invalid, 6000, 5500))
 	}
-	got := analysis.Result(r)
+	got := analysis.Answer(r)
 	want := "load above, window 2: generator-0 sent in bursts"
 	if got.Saturated || got.Reason != report.GeneratorLimited || got.Window != 1 || got.Cause.Detail != report.SentInBursts || !strings.Contains(got.EvidenceText(), want) {
 		t.Errorf("%+v", got)
@@ -326,7 +326,7 @@ func TestALowerBoundForFullQueuesSaysSo(t *testing.T) {
 			for i, full := range tt.full {
 				r.Samples = append(r.Samples, report.Sample{Load: r.Windows[i].Load, QueueFull: full})
 			}
-			got := analysis.Result(r)
+			got := analysis.Answer(r)
 			if got.Reason != report.GeneratorLimited || strings.Contains(got.EvidenceText(), said) != tt.want || (got.Cause.Detail == report.SendingQueueFull) != tt.want {
 				t.Errorf("%+v", got)
 			}
