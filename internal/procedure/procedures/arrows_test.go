@@ -102,7 +102,7 @@ func TestTheReportIsPlainData(t *testing.T) {
 	}
 }
 
-// One file turns a procedure's conclusion into the Report's result. All that follows reads the result.
+// One file turns what a procedure concludes into the Report's answer. All that follows reads the answer.
 func TestOneFileReadsWhatProceduresConclude(t *testing.T) {
 	var reads []string
 	for name, file := range product(t) {
@@ -119,7 +119,7 @@ func TestOneFileReadsWhatProceduresConclude(t *testing.T) {
 			return true
 		})
 	}
-	if !slices.Equal(reads, []string{"internal/result/analysis/result.go"}) {
+	if !slices.Equal(reads, []string{"internal/result/analysis/answer.go"}) {
 		t.Errorf("conclusions are read in %v", reads)
 	}
 }
