@@ -107,10 +107,10 @@ func (r testRow) rank() int {
 }
 
 func rankOf(state string) int {
-	switch v1alpha1.Phase(state) {
-	case stateNew, v1alpha1.PhaseWaiting, v1alpha1.PhaseStarting, v1alpha1.PhaseSuspended:
+	switch state {
+	case stateNew, string(v1alpha1.PhaseWaiting), string(v1alpha1.PhaseStarting), string(v1alpha1.PhaseSuspended):
 		return rankWaiting
-	case v1alpha1.PhaseRunning, v1alpha1.PhaseEnding:
+	case string(v1alpha1.PhaseRunning), string(v1alpha1.PhaseEnding):
 		return rankRunning
 	}
 	return rankEnded
@@ -154,12 +154,12 @@ func suiteOf(test *v1alpha1.LoadTest) string {
 
 // rowWords are the last column of a test's row, which explains its state.
 func rowWords(test *v1alpha1.LoadTest, r testRow) string {
-	switch v1alpha1.Phase(r.State) {
+	switch r.State {
 	case stateNew:
 		return newWords
-	case v1alpha1.PhaseRunning:
+	case string(v1alpha1.PhaseRunning):
 		return testMoment{test: test}.sentence()
-	case v1alpha1.PhaseMeasured:
+	case string(v1alpha1.PhaseMeasured):
 		return cmp.Or(r.Summary, r.Message)
 	}
 	return r.Message
