@@ -14,7 +14,8 @@ import (
 
 // viewOfComparison has the sides beside each other, and what is said of each row, what lies apart, and what is missing.
 func viewOfComparison(c *report.Comparison) view {
-	v := view{source: c, title: c.Title, answer: new(answer.OfComparison(c)), table: new(table), legend: always(comparisonFootnotes(c)...), notes: c.Notes}
+	v := view{source: c, title: c.Title, answer: new(answer.OfComparison(c)), table: new(table),
+		legend: always(comparisonFootnotes(c)...), notes: c.Notes}
 	demands := c.MaxRegressionPercent != nil
 	v.table.columns = []column{{head: "product", left: true}, {head: "loadtest", left: true}}
 	for i, side := range c.Sides {

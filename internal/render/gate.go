@@ -21,8 +21,8 @@ const (
 
 // viewOfGate has the judgement first, then the rows, what failed before all others, and what is said of them.
 func viewOfGate(g *report.Gate) view {
-	v := view{source: g, judgement: &judgement{g.Outcome, g.Message}, answer: new(answer.OfGate(g)), notes: g.Notes, comment: true,
-		places: gatePlaces(g)}
+	v := view{source: g, judgement: &judgement{g.Outcome, g.Message}, answer: new(answer.OfGate(g)), notes: g.Notes,
+		comment: true, places: gatePlaces(g)}
 	if len(g.Rows) == 0 {
 		return v
 	}

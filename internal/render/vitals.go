@@ -35,8 +35,8 @@ func vitalsTable(r *report.Report) *table {
 	return t
 }
 
-// takeReasons leaves in a cell that nothing was measured, and gives the reasons, which stand below the table. A reason in
-// a cell made tables wider than any terminal.
+// takeReasons leaves in a cell that nothing was measured, and gives the reasons, which stand below the table. A reason
+// in a cell made tables wider than any terminal.
 func (t *table) takeReasons() (reasons []string) {
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -45,8 +45,8 @@ func (t *table) takeReasons() (reasons []string) {
 				continue
 			}
 			row[i] = wording.NotMeasured
-			if text := strings.TrimSpace(strings.Join(row[:min(3, i)], " ")) + ": " + reason + "."; !slices.Contains(reasons,
-				text) {
+			series := strings.TrimSpace(strings.Join(row[:min(3, i)], " "))
+			if text := series + ": " + reason + "."; !slices.Contains(reasons, text) {
 				reasons = append(reasons, text)
 			}
 		}

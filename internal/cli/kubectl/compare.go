@@ -50,7 +50,8 @@ func newCompare(o Options, conn *connection) *cobra.Command {
 				return err
 			}
 			compared := history.Compare(sides, demand, options.AllowDifferent.Parts())
-			if err := sidebyside.Write(o.Stdout, options.Format, render.OfComparison(compared), options.Evidence); err != nil {
+			if err := sidebyside.Write(o.Stdout, options.Format, render.OfComparison(compared),
+				options.Evidence); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			return exit.WithCode(compared.ExitCode(), nil)

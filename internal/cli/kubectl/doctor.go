@@ -83,7 +83,8 @@ func writeFindings(stdout io.Writer, format string, layout render.TextOptions, f
 
 // checksOf counts findings by their levels.
 func checksOf(findings []doctor.Finding) answer.Checks {
-	checks, rank := answer.Checks{}, map[doctor.Level]int{doctor.OK: 0, doctor.Warn: 1, doctor.Unknown: 2, doctor.Fail: 3}
+	rank := map[doctor.Level]int{doctor.OK: 0, doctor.Warn: 1, doctor.Unknown: 2, doctor.Fail: 3}
+	checks := answer.Checks{}
 	gravest := doctor.OK
 	for _, f := range findings {
 		count := map[doctor.Level]*int{doctor.OK: &checks.Passed, doctor.Warn: &checks.Warned,

@@ -104,8 +104,9 @@ func besides() map[besideCause]row {
 		latestUsual:   {says: "no latest run lies far from the runs before it.", wayOut: noWayOut},
 		checksFailed:  {says: "the check \"{check}\" failed, so tests can't run.", wayOut: "Do what stands behind its arrow (→), then run doctor again."},
 		checksUnknown: {says: "the check \"{check}\" can't be made with your rights.", wayOut: "Do what stands behind its arrow (→), or ask who may."},
-		checksWarn:    {says: "tests can run, though the check \"{check}\" has a doubt.", wayOut: "See what stands behind its arrow (→)."},
-		checksPassed:  {says: "all that a test needs is there.", wayOut: "Start one with kubectl linerate run FILE."},
+		checksWarn: {says: "tests can run, though the check \"{check}\" has a doubt.",
+			wayOut: "See what stands behind its arrow (→)."},
+		checksPassed: {says: "all that a test needs is there.", wayOut: "Start one with kubectl linerate run FILE."},
 	}
 }
 
@@ -237,16 +238,15 @@ func worstOf(outcomes map[report.Outcome]int) report.Outcome {
 
 // causeOfSide is what a side shows, and how much that matters beside the other sides.
 func causeOfSide(s report.Compared, demanded bool) (c besideCause, weight int) {
-	less := s.Judgement == report.Less && s.Change != nil
+	known := s.Change != nil
+	less := known && s.Judgement == report.Less
 	switch {
 	case demanded && s.Verdict == report.DidFail && less:
 		return sideTooLow, 8
 	case !demanded && less:
 		return sideLess, 7
-	case s.Figures == nil && s.Judgement == report.Less:
-		return sideBroken, 9
 	case s.Figures == nil:
-		return sideNotMeasured, 6
+		return causeOfAbsence(s.Judgement)
 	case s.Judgement == report.NotComparable:
 		return sideOtherwise, 5
 	case s.Judgement == report.TooFew:
@@ -255,12 +255,27 @@ func causeOfSide(s report.Compared, demanded bool) (c besideCause, weight int) {
 		return sideUndecided, 3
 	case less:
 		return sideKept, 2
-	case s.Judgement == report.NotShown && s.Change == nil:
+	}
+	return causeOfChange(s.Judgement, known)
+}
+
+// causeOfChange is what a side shows that leaves nothing to do.
+func causeOfChange(j report.Judgement, known bool) (c besideCause, weight int) {
+	switch {
+	case j == report.NotShown && !known:
 		return sideHidden, 2
-	case s.Judgement == report.More && s.Change != nil:
+	case j == report.More && known:
 		return sideMore, 2
 	}
 	return sidesAlike, 1
+}
+
+// causeOfAbsence is why a side has no figure.
+func causeOfAbsence(j report.Judgement) (c besideCause, weight int) {
+	if j == report.Less {
+		return sideBroken, 9
+	}
+	return sideNotMeasured, 6
 }
 
 // OfTable is the answer of a table of tests, such as a suite's.
@@ -341,8 +356,8 @@ func OfTrend(t *report.Trend) Beside {
 		strconv.Itoa(len(t.Series)-unusual)), besideSentence(found, values)}
 }
 
-// causeOfSeries is what the latest run of a series shows, and how much that matters. The weight is 0 where the run is as
-// the ones before.
+// causeOfSeries is what the latest run of a series shows, and how much that matters. The weight is 0 where the run is
+// as the ones before.
 func causeOfSeries(s *report.Series) (c besideCause, weight int) {
 	if len(s.Points) == 0 {
 		return latestUsual, 0

@@ -129,8 +129,8 @@ func causeOf(r *report.Report) cause {
 	return c
 }
 
-// detailOfEnding is what ended a run before its procedure was over. It is empty where nothing did, or a fault that has a
-// message.
+// detailOfEnding is what ended a run before its procedure was over. It is empty where nothing did, or a fault with
+// a message.
 func detailOfEnding(r *report.Report) report.Detail {
 	return map[report.Ending]report.Detail{report.GeneratorLost: generatorLost, report.Interrupted: interrupted,
 		report.DeadlineExceeded: outOfTime}[r.Ending]
@@ -251,6 +251,19 @@ func valuesOf(r *report.Report) map[string]string {
 	if c.Acceptable > 0 {
 		values["acceptable"] = wording.Ratio(c.Acceptable)
 	}
+	addPathValues(values, c)
+	if c.PacketsPerSecond > 0 {
+		values["rate"] = wording.ShortPacketRate(c.PacketsPerSecond)
+	}
+	if n := cmp.Or(c.Frames, int64(shortestBurst(r).Low.Float())); n > 0 {
+		values["frames"] = wording.Count(n)
+	}
+	addFields(values, p)
+	return values
+}
+
+// addPathValues adds what a cause knows of frames and addresses on the path.
+func addPathValues(values map[string]string, c report.Cause) {
 	if c.FrameBytes > 0 {
 		const header = 14 // of Ethernet, which an MTU does not count
 		values["length"] = strconv.Itoa(c.FrameBytes)
@@ -259,20 +272,18 @@ func valuesOf(r *report.Report) map[string]string {
 	if len(c.Address) <= longestAddress {
 		values["address"] = wording.Printable(c.Address)
 	}
-	for _, field := range []string{"dut.address", "dut.sourceMACs", "vlan"} {
-		values["links."+field] = p.NameOf("links[]." + field)
-	}
 	if c.Routers > 0 {
 		values["hops"], values["routers"] = strconv.Itoa(int(c.Routers)), wording.Counted(int(c.Routers), "router")
 	}
 	if c.Port > 0 {
 		values["port"] = strconv.Itoa(int(c.Port))
 	}
-	if c.PacketsPerSecond > 0 {
-		values["rate"] = wording.ShortPacketRate(c.PacketsPerSecond)
-	}
-	if n := cmp.Or(c.Frames, int64(shortestBurst(r).Low.Float())); n > 0 {
-		values["frames"] = wording.Count(n)
+}
+
+// addFields adds fields' names where the test was asked for.
+func addFields(values map[string]string, p *plan.Plan) {
+	for _, field := range []string{"dut.address", "dut.sourceMACs", "vlan"} {
+		values["links."+field] = p.NameOf("links[]." + field)
 	}
 	for _, field := range fields() {
 		values[field] = p.NameOf(field)
@@ -280,7 +291,6 @@ func valuesOf(r *report.Report) map[string]string {
 	if p.DUT.Type == "Reference" || p.DUT.Forwarding != plan.L3 {
 		values["dut.hops"] = "" // such a device is always one router, or none
 	}
-	return values
 }
 
 const (
