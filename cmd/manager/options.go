@@ -37,7 +37,7 @@ type Options struct {
 	// NetworkNamespaces are the namespaces whose networks all LoadTests may use, besides their own namespace; "*"
 	// means all.
 	NetworkNamespaces []string `json:"networkNamespaces,omitempty"`
-	// AllowedServers are the networks of the generators that run already and that tests may use. TrafficPrefixes are the
+	// AllowedServers are the networks of generators that run already, which tests may use. TrafficPrefixes are the
 	// networks that tests may name in spec.traffic.allowedPrefixes.
 	AllowedServers  []string `json:"allowedServers,omitempty"`
 	TrafficPrefixes []string `json:"trafficPrefixes,omitempty"`

@@ -13,8 +13,8 @@ import (
 )
 
 // Bounds are what the tests of a cluster may name at most. Whoever administers the operator sets them, since a
-// test's spec is in its author's hands. The zero value allows no server that runs already, and no network but those made
-// for measuring. linerate run on somebody's own machine has no such bounds.
+// test's spec is in its author's hands. The zero value allows no server that runs already, and no network but those
+// made for measuring. linerate run on somebody's own machine has no such bounds.
 type Bounds struct {
 	// Servers are where generators that run already may be.
 	Servers ServerRanges

@@ -94,8 +94,8 @@ func (r *refusals) checkGeneratorFields(spec *v1alpha1.LoadTestSpec) {
 			generator.Hugepages != nil || generator.Software != nil || generator.Pod != nil, serversPath(), nothing,
 			"servers run already, and no pods are started: remove layout, coresPerPortPair, memory, hugepages, software "+
 				"and pod")
-		r.refuseIf(placement.SeparateNodes, path.Child("placement", "separateNodes"), true, "servers run already, and no "+
-			"pods are started: remove separateNodes")
+		r.refuseIf(placement.SeparateNodes, path.Child("placement", "separateNodes"), true,
+			"servers run already, and no pods are started: remove separateNodes")
 	}
 	r.refuseIf(generator.Hugepages != nil && !drivesCards(spec), path.Child("hugepages"), nothing,
 		"hugepages are for engine TRex only: remove them")

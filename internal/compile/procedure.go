@@ -369,11 +369,11 @@ func (ft *fit) checkFramesToSend(p *plan.Plan) {
 		rate, _ := overLine(s.MaxRate, d.Mix, line)
 		sendable := int64(float64(rate) / float64(units.PacketPerSecond) * s.Duration.Std().Seconds())
 		if needed := s.FramesNeeded(); rate > 0 && sendable < needed {
+			enough := time.Duration(float64(s.Duration) / float64(max(1, sendable)) * float64(needed))
 			ft.refusef(specPath().Child("procedure", "soak", "duration"), ft.spec.Procedure.Soak.Duration,
 				"at most %d frames are sent from %s to %s in that time, and it takes %d to say anything about a loss "+
 					"ratio of %s: make duration at least %s, or lossRatio at least %s",
-				sendable, d.From, d.To, needed, wording.Ratio(s.LossRatio), time.Duration(float64(s.Duration)/float64(max(1,
-					sendable))*float64(needed)).Round(time.Second)+time.Second,
+				sendable, d.From, d.To, needed, wording.Ratio(s.LossRatio), enough.Round(time.Second)+time.Second,
 				wording.Ratio(units.RatioOf(plan.FramesWithoutLoss, max(1, sendable))+1))
 			return
 		}

@@ -24,8 +24,8 @@ func (servers) resources(*engineSpec) (devices, kernel Resources) { return Resou
 func (servers) sending(*v1alpha1.GeneratorSpec) *plan.Sending { return nil }
 
 func (s servers) whyNoInterfaceCounters() string {
-	return cmp.Or(s.engine.whyNoInterfaceCounters(), "generators that run already have no observers: let linerate start "+
-		"them (remove generator.placement.servers), or remove this observer")
+	return cmp.Or(s.engine.whyNoInterfaceCounters(), "generators that run already have no observers: let linerate "+
+		"start them (remove generator.placement.servers), or remove this observer")
 }
 
 // defaultRPCPort is where TRex listens.
@@ -56,17 +56,17 @@ func (s servers) check(es *engineSpec) {
 	path := specPath().Child("generator", "replicas")
 	switch {
 	case onLink[""] == len(listed) && len(listed) != replicas:
-		es.refusef(path, replicas, "a server is a replica: replicas must be the number of placement.servers, "+
-			"%d", len(listed))
+		es.refusef(path, replicas, "a server is a replica: replicas must be the number of placement.servers, %d",
+			len(listed))
 	case onLink[""] == len(listed):
 	case onLink[""] > 0:
-		es.refuse(serversPath(), field.OmitValueType{}, "a server has a port on each link, or on one: give each server "+
-			"a link, or none")
+		es.refuse(serversPath(), nothing, "a server has a port on each link, or on one: give each server a link, or "+
+			"none")
 	default:
 		for _, link := range es.spec.Links {
 			if onLink[link.Name] != replicas {
-				es.refusef(path, replicas, "each link has a server for each replica, and %s has %d: replicas must be the "+
-					"number of servers of each link", link.Name, onLink[link.Name])
+				es.refusef(path, replicas, "each link has a server for each replica, and %s has %d: replicas must be "+
+					"the number of servers of each link", link.Name, onLink[link.Name])
 				return
 			}
 		}

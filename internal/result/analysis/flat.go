@@ -38,8 +38,8 @@ func flatLossSentence(r *report.Report) string {
 		}
 		text := fmt.Sprintf("the device loses %s of the frames %s at every load from %s to %s, more than the %s allowed: it isn't overload. Look for the cause", percent(units.Ratio(f.share*float64(units.One))),
 			f.direction.Name(), wording.PacketRate(f.lowest), wording.PacketRate(f.higher), percent(limit))
-		return text + report.PlanOf(r).Advice(fmt.Sprintf(", or accept the loss (%%s: %s)", wording.Ratio(acceptable(f.share))),
-			procedure.MaxLossRatio)
+		accept := fmt.Sprintf(", or accept the loss (%%s: %s)", wording.Ratio(acceptable(f.share)))
+		return text + report.PlanOf(r).Advice(accept, procedure.MaxLossRatio)
 	}
 	return ""
 }
