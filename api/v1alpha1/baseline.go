@@ -1,6 +1,6 @@
 package v1alpha1
 
-// EnvironmentPart is a part of what a figure was measured in.
+// EnvironmentPart is a part of it.
 //
 // +kubebuilder:validation:Enum=Generator;Path;NIC;Driver;Node;Processor
 type EnvironmentPart string
@@ -25,8 +25,7 @@ type BaselineSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Reports []ReportRef `json:"reports,omitempty"`
 
-	// allowedDifferences are parts of the environment that may differ. Any other difference leaves a criterion
-	// undecided. Example: [Node].
+	// allowedDifferences are parts of the environment that may differ. Example: [Node].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -41,7 +40,7 @@ type ReportRef struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`
 	ConfigMap string `json:"configMap"`
 
-	// digest is status.report's; a Report with another is refused.
+	// digest is the Report's (status.report).
 	// +optional
 	// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
 	Digest string `json:"digest,omitempty"`

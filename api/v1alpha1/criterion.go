@@ -96,13 +96,13 @@ const (
 
 // ObservedSeries is the vital sign that a criterion judges, in the windows that the result's figures come from.
 type ObservedSeries struct {
-	// observer is the name of one of spec.observers. Example: cpu.
+	// observer is an observer's name. Example: cpu.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Observer string `json:"observer"`
 
-	// series is one of the observer's (docs/criteria.md). Example: busy.
+	// series is in docs/criteria.md. Example: busy.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -113,7 +113,7 @@ type ObservedSeries struct {
 	// +kubebuilder:default=Each
 	Scope ObservedScope `json:"scope,omitempty"`
 
-	// statistic is the windows' Mean (default) or their Max.
+	// statistic is the Mean (default) or the Max.
 	// +optional
 	// +kubebuilder:default=Mean
 	Statistic ObservedStatistic `json:"statistic,omitempty"`
@@ -121,11 +121,11 @@ type ObservedSeries struct {
 
 // LatencyFigure is which frames a criterion of latency judges.
 type LatencyFigure struct {
-	// load is one of procedure.latency.loads. Example: 90%.
+	// load is one of latency.loads. Example: 90%.
 	// +required
 	Load Share `json:"load"`
 
-	// frameSize has the FCS. Default: each size. Example: 64.
+	// frameSize is that with FCS. Example: 64.
 	// +optional
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
@@ -150,8 +150,6 @@ const (
 // Criterion is one demand.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max) || has(self.maxRegression)",message="a criterion needs min, max or both; or maxRegression, to compare with a baseline"
-// +kubebuilder:validation:XValidation:rule="self.metric.startsWith('Latency') == has(self.latency)",fieldPath=".latency",message="a metric of latency and the field latency need each other: add latency: {load: 90%}, or use another metric and remove it"
-// +kubebuilder:validation:XValidation:rule="(self.metric == 'Observed') == has(self.observed)",fieldPath=".observed",message="metric Observed and the field observed need each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it"
 type Criterion struct {
 	// name identifies it in the verdict. Example: imix-line-rate.
 	// +required
@@ -163,18 +161,17 @@ type Criterion struct {
 	// +required
 	Metric Metric `json:"metric"`
 
-	// direction is Each direction (default), or their Total.
+	// direction is Each (default), or their Total.
 	// +optional
 	// +kubebuilder:default=Each
 	Direction CriterionDirection `json:"direction,omitempty"`
 
-	// goal is the Search's goal. Default: the first. Example: PDR.
+	// goal is the Search's. Default: its first. Example: PDR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// statistic of a suite's runs is their Median (default), the Worst, or their Spread: standard deviation ÷
-	// median. Example: Worst.
+	// statistic of a suite's runs is the Median (default), the Worst, or the Spread in percent. Example: Worst.
 	// +optional
 	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
@@ -194,8 +191,7 @@ type Criterion struct {
 	// +optional
 	Max Threshold `json:"max,omitempty"`
 
-	// maxRegression is how much worse than the baseline it may be, with 5 runs of each, or assumedSpread. Example:
-	// 2%.
+	// maxRegression is how much worse than the baseline it may be. Example: 2%.
 	// +optional
 	MaxRegression Share `json:"maxRegression,omitempty"`
 

@@ -49,7 +49,6 @@ const (
 // DUTSpec is the device under test.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.type == 'Pod')",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
-// +kubebuilder:validation:XValidation:rule="!has(self.reference) || self.type == 'Reference' || (self.type == 'Loopback' && !has(self.reference.limit))",fieldPath=".reference",message="reference is for dut.type Reference (its mode for Loopback, too): remove it, or set type: Reference"
 type DUTSpec struct {
 	// type is a Pod, the built-in Linux forwarder (Reference), a Device that already forwards, or Loopback: no
 	// device, but the generator itself. Example: Reference.
@@ -60,12 +59,11 @@ type DUTSpec struct {
 	// +optional
 	Role DUTRole `json:"role,omitempty"`
 
-	// forwarding is L3 (default), L2 (default of Loopback) or MACRewrite.
+	// forwarding is L3, L2 (of Loopback) or MACRewrite.
 	// +optional
 	Forwarding Forwarding `json:"forwarding,omitempty"`
 
-	// pod is type Pod's software. LINERATE_* variables and /etc/linerate/links.json describe the links, which are
-	// interfaces of their names.
+	// pod is type Pod's software. Its interfaces have the links' names.
 	// +optional
 	Pod *DUTPodSpec `json:"pod,omitempty"`
 
@@ -77,7 +75,7 @@ type DUTSpec struct {
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
-	// hops is how many routers there are, for the TTL, with forwarding L3. Example: 2.
+	// hops is how many routers there are, with forwarding L3. Example: 2.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=32
@@ -87,7 +85,7 @@ type DUTSpec struct {
 	// +optional
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
 
-	// reference configures the built-in forwarder. Of a Loopback, its mode names the device whose traffic is sent.
+	// reference configures the built-in forwarder, or the device whose traffic a Loopback sends.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
 }
@@ -113,8 +111,7 @@ type HookSpec struct {
 	// +optional
 	Template Freeform `json:"template,omitempty"`
 
-	// command is what linerate run starts, without a shell, with LINERATE_* variables. 0 is success. Example:
-	// [./configure-router.sh, up].
+	// command is what linerate run starts, without a shell. Example: [./configure-router.sh, up].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -283,7 +280,7 @@ type UserspaceMode struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.packetsPerSecond) != has(self.layer2BitsPerSecond)",message="a limit is either packetsPerSecond or layer2BitsPerSecond: set exactly one"
 type LimitSpec struct {
-	// packetsPerSecond limits packets. Example: 10000.
+	// packetsPerSecond is the limit. Example: 10000.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=500000000
@@ -295,12 +292,12 @@ type LimitSpec struct {
 	// +kubebuilder:validation:Maximum=1000000000000
 	Layer2BitsPerSecond int64 `json:"layer2BitsPerSecond,omitempty"`
 
-	// burst is the unused rate that is saved up, as time.
+	// burst is the unused rate saved up.
 	// +optional
 	// +kubebuilder:default="10ms"
 	Burst Duration `json:"burst,omitempty"`
 
-	// queue waits behind a limit in bits, as time, for Sessions and BackToBack. Default: one frame. Example: 50ms.
+	// queue waits behind a limit in bits. Default: one frame. Example: 50ms.
 	// +optional
 	Queue Duration `json:"queue,omitempty"`
 }

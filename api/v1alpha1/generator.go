@@ -34,14 +34,12 @@ const (
 // GeneratorSpec is what sends and receives the traffic.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.engine == 'TRex' && !self.?placement.servers.hasValue())",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08, unless placement.servers run already; every other engine forbids trex"
-// +kubebuilder:validation:XValidation:rule="!has(self.software) || self.engine == 'Software'",fieldPath=".software",message="software configures engine Software: set engine: Software, or remove software"
 type GeneratorSpec struct {
-	// engine is TRex or Software (linerate's own), in pods or running already (placement.servers). Example:
-	// Software.
+	// engine is TRex or Software (linerate's own). Example: Software.
 	// +required
 	Engine Engine `json:"engine"`
 
-	// replicas share the load, each with a port on every link.
+	// replicas share the load on every link.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -52,8 +50,8 @@ type GeneratorSpec struct {
 	// +optional
 	Layout Layout `json:"layout,omitempty"`
 
-	// coresPerPortPair are the CPUs of each pair of ports, exclusive in a pod, which requests two more. Default: 4
-	// with TRex on devices, else a thread on shared CPUs. Example: 4.
+	// coresPerPortPair are CPUs of each pair of ports; a pod requests two more. Default: 4 with TRex on devices.
+	// Example: 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
@@ -63,8 +61,7 @@ type GeneratorSpec struct {
 	// +optional
 	Memory Quantity `json:"memory,omitempty"`
 
-	// hugepages are each TRex pod's. Default: 4Gi of 1Gi; none on kernel interfaces. Example: {pageSize: 1Gi, total:
-	// 4Gi}.
+	// hugepages are each TRex pod's. Example: {pageSize: 1Gi, total: 4Gi}.
 	// +optional
 	Hugepages *HugepagesSpec `json:"hugepages,omitempty"`
 
@@ -153,8 +150,7 @@ const (
 
 // SoftwareSpec configures engine Software.
 type SoftwareSpec struct {
-	// path sends: Live (by the kernel), AFXDP or AFPacket; where the machine can't, the test ends. Default: the
-	// fastest. Example: AFXDP.
+	// path is Live (by the kernel), AFXDP or AFPacket. Default: the fastest. Example: AFXDP.
 	// +optional
 	Path SendingPath `json:"path,omitempty"`
 }
@@ -165,8 +161,7 @@ type PlacementSpec struct {
 	// +optional
 	SeparateNodes bool `json:"separateNodes,omitempty"`
 
-	// servers run already, one for each replica: TRex in stateless mode, or linerate generator. Example: [{address:
-	// trex.lab}].
+	// servers run already: TRex, or linerate generator. Example: [{address: trex.lab}].
 	// +optional
 	// +listType=map
 	// +listMapKey=address
@@ -177,11 +172,11 @@ type PlacementSpec struct {
 
 // GeneratorServer is a generator that runs already.
 type GeneratorServer struct {
-	// address is host:port (default 4501). Example: trex.lab:4501.
+	// address is its host:port. Example: trex.lab:4501.
 	// +required
 	Address ServerAddress `json:"address"`
 
-	// link is its first port's; then each link has such servers. Default: port I is on link I. Example: west.
+	// link is of its first port, if it has not all links. Example: west.
 	// +optional
 	Link LinkName `json:"link,omitempty"`
 }
@@ -229,7 +224,7 @@ type GeneratorPodSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// imagePullSecrets are the pod's. Example: [{name: registry-lab}].
+	// imagePullSecrets are Secrets. Example: [{name: a}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8

@@ -11,12 +11,11 @@ type LinkSpec struct {
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// lineRate is 100 % of layer 1. Default: the port's speed; needed where it has none (veth, virtio). Example:
-	// 25gbps.
+	// lineRate is 100 %. Default: the port's speed, where it has one. Example: 25gbps.
 	// +optional
 	LineRate BitRate `json:"lineRate,omitempty"`
 
-	// vlan tags the link's frames. Default: untagged. Example: 100.
+	// vlan is the frames' tag. Example: 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4094
@@ -33,14 +32,13 @@ type LinkSpec struct {
 
 // GeneratorEnd is the generator's end of a link.
 type GeneratorEnd struct {
-	// address is the first replica's; others have the next ones. Default of link I: 198.18.I.2/24, or
-	// 2001:2:0:I::2/64. Example: 198.18.0.2/24.
+	// address is the first replica's. Default of link I: 198.18.I.2/24, or 2001:2:0:I::2/64. Example: 198.18.0.2/24.
 	// +optional
 	Address Address `json:"address,omitempty"`
 
 	// networks are where flows come from and go to; the device must route them to address. Replicas divide one, else
-	// each has its own. Default of replica R: 16.0.R.0/24 on the first link, 48.0.R.0/24 on the second
-	// (docs/definitions.md). Example: [16.0.0.0/24].
+	// each has its own. Default of replica R: 16.0.R.0/24 on the first link, 48.0.R.0/24 on the second. Example:
+	// [16.0.0.0/24].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -70,7 +70,7 @@ type LoadTestSpec struct {
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// stop ends the test for good, and keeps what was measured. In a cluster.
+	// stop ends the test, and keeps what was measured.
 	// +optional
 	Stop bool `json:"stop,omitempty"`
 
@@ -85,8 +85,8 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="dut can't be changed: create a new LoadTest"
 	DUT DUTSpec `json:"dut"`
 
-	// links are the wires between generator and DUT, two or more. Example: [{name: west, lineRate: 1gbps}, {name:
-	// east, lineRate: 1gbps}].
+	// links are the wires between generator and DUT. Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate:
+	// 1gbps}].
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -95,26 +95,24 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.map(l, l) == oldSelf.map(l, l)",message="links can't be changed: create a new LoadTest"
 	Links []LinkSpec `json:"links"`
 
-	// sharedPort of links' ends, as of virtual functions, is Refused (default) or Allowed. Such ends share
-	// bandwidth, and the result says so.
+	// sharedPort of links' ends is Refused (default), or Allowed and noted in the result.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sharedPort can't be changed: create a new LoadTest"
 	SharedPort SharedPort `json:"sharedPort,omitempty"`
 
-	// traffic is what is sent, and which way. Default: IMIX both ways.
+	// traffic is what is sent. Default: IMIX both ways.
 	// +optional
 	// +kubebuilder:default={profile: IMIX}
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="traffic can't be changed: create a new LoadTest"
 	Traffic TrafficSpec `json:"traffic,omitzero"`
 
-	// procedure varies the load. Default: a ramp to 100 % of line rate.
+	// procedure varies the load. Default: a ramp to 100 %.
 	// +optional
 	// +kubebuilder:default={type: Ramp, ramp: {}}
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="procedure can't be changed: create a new LoadTest"
 	Procedure ProcedureSpec `json:"procedure,omitzero"`
 
-	// criteria make the verdict: all met, the test has passed. Example: [{name: line-rate, metric: LineRatePercent,
-	// min: 95%}].
+	// criteria make the verdict. Example: [{name: line-rate, metric: LineRatePercent, min: 95%}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -141,8 +139,8 @@ type LoadTestSpec struct {
 	// +kubebuilder:default="1h"
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 
-	// schedulingDeadline ends a test whose pods don't all run so long after it was created, resumed or admitted by
-	// Kueue. Default: none. Example: 2h.
+	// schedulingDeadline ends a test whose pods don't all run so long after its creation or Kueue's admission.
+	// Default: none. Example: 2h.
 	// +optional
 	SchedulingDeadline Duration `json:"schedulingDeadline,omitempty"`
 
@@ -155,8 +153,7 @@ type LoadTestSpec struct {
 	// +optional
 	PodRetention PodRetention `json:"podRetention,omitempty"`
 
-	// reportRetention Keep keeps a copy of the Report beyond the LoadTest, which the operator prunes by number and
-	// age. Default: WithTest.
+	// reportRetention Keep keeps a copy of the Report beyond the LoadTest, until it is pruned. Default: WithTest.
 	// +optional
 	ReportRetention ReportRetention `json:"reportRetention,omitempty"`
 }

@@ -66,8 +66,7 @@ type Observer struct {
 	// +required
 	Observed ObserverOf `json:"observed"`
 
-	// type is what it reads of a machine, links or the Reference's Limiter; or whom it asks (Prometheus, SNMP,
-	// Redfish, VPP).
+	// type is what is read, or who is asked (Prometheus, SNMP, Redfish, VPP).
 	// +required
 	Type ObserverType `json:"type"`
 
@@ -119,18 +118,18 @@ type PrometheusQuery struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Query string `json:"query"`
 
-	// unit W also gives power per traffic. Example: W.
+	// unit W gives power, too. Example: W.
 	// +required
 	Unit ObservedUnit `json:"unit"`
 
-	// secretName has username and password, or token; ca.crt, serverName or fingerprint if needed.
+	// secretName has username and password, or token (docs/observers.md).
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
 
 // SNMPObject is an object of an SNMP agent's.
 type SNMPObject struct {
-	// address is the agent's, of port 161. Example: pdu.lab.
+	// address is a host or host:port. Example: pdu.lab.
 	// +required
 	// +kubebuilder:validation:MaxLength=260
 	// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9a-fA-F:.]+[]])(:[1-9][0-9]{0,4})?$`
@@ -142,7 +141,7 @@ type SNMPObject struct {
 	// +kubebuilder:validation:Pattern=`^[.]?[0-2]([.][0-9]{1,10})+$`
 	OID string `json:"oid"`
 
-	// unit is that of the scaled number. Example: W.
+	// unit is the number's. Example: W.
 	// +required
 	Unit ObservedUnit `json:"unit"`
 
@@ -152,7 +151,7 @@ type SNMPObject struct {
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,9}([.][0-9]{1,9})?$`
 	Scale string `json:"scale,omitempty"`
 
-	// secretName has community, or the user of version 3. Default: public.
+	// secretName has community, or version 3's user. Default: public.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
@@ -165,12 +164,12 @@ type RedfishChassis struct {
 	// +kubebuilder:validation:Pattern=`^https?://[^/@?# ]+/?$`
 	URL string `json:"url"`
 
-	// chassis is its Id. Default: the only one. Example: "1".
+	// chassis is an Id. Default: the only one. Example: "1".
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[-._~A-Za-z0-9]{1,128}$`
 	Chassis string `json:"chassis,omitempty"`
 
-	// secretName has username and password; ca.crt, serverName or fingerprint if needed.
+	// secretName has username and password (docs/observers.md).
 	// +required
 	SecretName ObserverSecretName `json:"secretName"`
 }

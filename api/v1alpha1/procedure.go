@@ -79,8 +79,7 @@ type ProcedureSpec struct {
 	// +optional
 	Soak SoakSpec `json:"soak,omitzero"`
 
-	// directions of a ramp or search vary Together (default), or Each after another and then all at once. Example:
-	// Each.
+	// directions of a Ramp or Search vary Together (default), or Each. Example: Each.
 	// +optional
 	Directions DirectionsVary `json:"directions,omitempty"`
 
@@ -92,8 +91,7 @@ type ProcedureSpec struct {
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
-	// latency is measured last, at shares of the rate found or held: of every frame with Software, of streams with
-	// TRex. Example: {loads: [0%, 50%, 90%], goal: NDR}.
+	// latency is measured last, at shares of the rate found or held. Example: {loads: [0%, 50%, 90%], goal: NDR}.
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 

@@ -12,17 +12,17 @@ package v1alpha1
 //	          └─┴┴─┴┴─┴┴┴┴─┴┴─┴┴─┴┴──▶ bursts
 //	             one search   the next
 type BackToBackSpec struct {
-	// rate is asked for. Results are of the rate that is reached.
+	// rate is asked for. Results are of what is reached.
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate Rate `json:"rate,omitempty"`
 
-	// warmupDuration is before anything counts; 0s: none.
+	// warmupDuration is before it counts.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
-	// trialDuration is that of the trial before the bursts, an overload. Default: 10s, or 5 × maxBurstDuration.
+	// trialDuration is that of the overload before the bursts. Default: 10s, or 5 × maxBurstDuration.
 	// +optional
 	TrialDuration Duration `json:"trialDuration,omitempty"`
 
@@ -34,7 +34,7 @@ type BackToBackSpec struct {
 	// +optional
 	MaxBurstDuration Duration `json:"maxBurstDuration,omitempty"`
 
-	// resolution is between a burst without loss and one with loss.
+	// resolution is how exact a burst's length is.
 	// +optional
 	// +kubebuilder:default="1%"
 	Resolution Share `json:"resolution,omitempty"`

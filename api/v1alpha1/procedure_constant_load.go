@@ -12,16 +12,16 @@ type ConstantLoadSpec struct {
 	// +kubebuilder:default="100%"
 	Rate HeldRate `json:"rate,omitempty"`
 
-	// warmupDuration is before anything counts; 0s: none.
+	// warmupDuration is before it counts.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
-	// duration is after the warm-up. Default: 60s, or window.
+	// duration is after the warm-up. Default: 60s.
 	// +optional
 	Duration Duration `json:"duration,omitempty"`
 
-	// window is judged apart. Default: 10s, or as duration needs.
+	// window is judged apart. Default: 10s.
 	// +optional
 	Window Duration `json:"window,omitempty"`
 }

@@ -24,7 +24,7 @@ type FrameLossSpec struct {
 	// +optional
 	Step Rate `json:"step,omitempty"`
 
-	// warmupDuration is before anything counts; 0s: none.
+	// warmupDuration is before it counts.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
@@ -34,7 +34,7 @@ type FrameLossSpec struct {
 	// +kubebuilder:default="60s"
 	TrialDuration Duration `json:"trialDuration,omitempty"`
 
-	// cleanTrials without loss end the descent; 0: never.
+	// cleanTrials end the descent; 0: never.
 	// +optional
 	// +kubebuilder:default=2
 	// +kubebuilder:validation:Minimum=0

@@ -10,7 +10,7 @@ type LatencySpec struct {
 	// +kubebuilder:validation:MaxItems=10
 	Loads []Share `json:"loads,omitempty"`
 
-	// goal is the Search's. Default: the first. Example: NDR.
+	// goal is the Search's. Example: NDR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`

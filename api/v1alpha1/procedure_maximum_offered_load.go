@@ -8,7 +8,7 @@ type MaximumOfferedLoadSpec struct {
 	// +kubebuilder:default="100%"
 	Rate Rate `json:"rate,omitempty"`
 
-	// warmupDuration is before anything counts; 0s: none.
+	// warmupDuration is before it counts.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`

@@ -44,17 +44,17 @@ type RampSpec struct {
 	// +kubebuilder:default="0.5%"
 	Precision Share `json:"precision,omitempty"`
 
-	// confirmDuration holds the saturation; 0s: not at all.
+	// confirmDuration holds what was found.
 	// +optional
 	// +kubebuilder:default="10s"
 	ConfirmDuration Duration `json:"confirmDuration,omitempty"`
 
-	// holdDuration holds the target rate at the end; 0s: not at all.
+	// holdDuration is that of the target rate at the end.
 	// +optional
 	// +kubebuilder:default="30s"
 	HoldDuration Duration `json:"holdDuration,omitempty"`
 
-	// stopAtSaturation leaves out the rest of the ramp, and the hold.
+	// stopAtSaturation leaves out the rest.
 	// +optional
 	StopAtSaturation bool `json:"stopAtSaturation,omitempty"`
 }

@@ -2,8 +2,7 @@ package v1alpha1
 
 // ResetSpec is how the device's tables are emptied before each trial. The Reference knows how to: reset: {} is enough.
 type ResetSpec struct {
-	// command is run without a shell, beside the container that forwards, or where linerate run is. 0 is success.
-	// Example: [ip, neigh, flush, all].
+	// command is run without a shell; 0 is success. Example: [ip, neigh, flush, all].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -65,7 +65,7 @@ type SearchSpec struct {
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// warmupDuration is before anything counts; 0s: none.
+	// warmupDuration is before it counts.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
@@ -73,7 +73,7 @@ type SearchSpec struct {
 
 // SearchGoal is what a load must meet.
 type SearchGoal struct {
-	// name is the goal's in results. Example: NDR.
+	// name is the goal's. Example: NDR.
 	// +required
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([-_.A-Za-z0-9]{0,18}[A-Za-z0-9])?$`
 	Name string `json:"name"`
@@ -83,7 +83,7 @@ type SearchGoal struct {
 	// +kubebuilder:default="0%"
 	LossRatio Share `json:"lossRatio,omitempty"`
 
-	// finalTrialDuration is that of trials that decide.
+	// finalTrialDuration is of trials that decide.
 	// +optional
 	// +kubebuilder:default="1s"
 	FinalTrialDuration Duration `json:"finalTrialDuration,omitempty"`

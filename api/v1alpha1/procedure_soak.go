@@ -39,7 +39,7 @@ type SoakSpec struct {
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// warmupDuration is before anything counts; 0s: none.
+	// warmupDuration is before it counts.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`

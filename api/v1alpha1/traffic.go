@@ -54,16 +54,16 @@ type TrafficSpec struct {
 	// +optional
 	Type TrafficType `json:"type,omitempty"`
 
-	// sessions configures type Sessions. Default: all its defaults.
+	// sessions configures type Sessions.
 	// +optional
 	Sessions *SessionsSpec `json:"sessions,omitempty"`
 
-	// profile is IMIX (64×28, 594×16, 1518×4), FixedSize, Mix or Streams.
+	// profile is IMIX, FixedSize, Mix or Streams.
 	// +optional
 	// +kubebuilder:default=IMIX
 	Profile Profile `json:"profile,omitempty"`
 
-	// frameSize of FixedSize is in bytes with FCS. Example: 64.
+	// frameSize is in bytes with FCS. Example: 64.
 	// +optional
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
@@ -90,8 +90,7 @@ type TrafficSpec struct {
 	// +optional
 	Stamps Stamps `json:"stamps,omitempty"`
 
-	// directions are traffic's ways. A link is the source, and the destination, of one at most. Default: both ways
-	// between two links. Example: [{from: west, to: east}].
+	// directions are traffic's ways. Default: both ways between two links. Example: [{from: west, to: east}].
 	// +optional
 	// +listType=map
 	// +listMapKey=from
@@ -99,8 +98,7 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	Directions []Direction `json:"directions,omitempty"`
 
-	// allowedPrefixes are networks of yours beside those made for measuring, so that a typing error loads nobody
-	// else's. Example: [10.1.0.0/16].
+	// allowedPrefixes are allowed beside the networks made for measuring. Example: [10.1.0.0/16].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -135,8 +133,7 @@ const (
 
 // SessionsSpec is what sessions are like.
 type SessionsSpec struct {
-	// application is Iperf3 (built in) or Iperf2 (with linerate run). Default: of TCP a transfer of linerate's own,
-	// at no rate; of UDP Iperf3.
+	// application is Iperf3 (built in) or Iperf2. Default: of TCP a transfer at no rate, of UDP Iperf3.
 	// +optional
 	Application SessionApplication `json:"application,omitempty"`
 
@@ -185,7 +182,7 @@ type MixEntry struct {
 	// +kubebuilder:validation:Maximum=9216
 	FrameSize int32 `json:"frameSize"`
 
-	// weight is its share of all weights. Example: 16.
+	// weight is its share. Example: 16.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -202,7 +199,7 @@ type StreamsSpec struct {
 	JSON string `json:"json"`
 }
 
-// FlowField is a header field in which flows differ.
+// FlowField is where flows differ.
 //
 // +kubebuilder:validation:Enum=SourceAddress;DestinationAddress;SourcePort;DestinationPort
 type FlowField string
@@ -234,7 +231,7 @@ const (
 
 // FlowsSpec says how many flows there are, and what tells them apart.
 type FlowsSpec struct {
-	// count is per direction, over all replicas. Example: 254.
+	// count is per direction. Example: 254.
 	// +optional
 	// +kubebuilder:default=254
 	// +kubebuilder:validation:Minimum=1

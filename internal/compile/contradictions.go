@@ -74,6 +74,9 @@ func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
 		return
 	}
 	path = path.Child("reference")
+	own := dut.Type == v1alpha1.DUTReference || dut.Type == v1alpha1.DUTLoopback && reference.Limit == nil
+	r.refuseIf(!own, path, nothing, "reference is for dut.type Reference (its mode for Loopback, too): remove it, or set "+
+		"type: Reference")
 	mode := reference.Mode
 	r.refuseIf(reference.Limit != nil && mode != nil, path.Child("limit"), nothing,
 		"a mode is a real device, which forwards what its machine can: remove limit, or mode")
@@ -99,6 +102,8 @@ func (r *refusals) checkGeneratorFields(spec *v1alpha1.LoadTestSpec) {
 	}
 	r.refuseIf(generator.Hugepages != nil && !drivesCards(spec), path.Child("hugepages"), nothing,
 		"hugepages are for engine TRex only: remove them")
+	r.refuseIf(generator.Software != nil && drivesCards(spec), path.Child("software"), nothing,
+		"software configures engine Software: set engine: Software, or remove software")
 	pod := generator.Pod
 	if pod == nil {
 		return
@@ -260,6 +265,11 @@ func (r *refusals) checkCriterion(path *field.Path, c *v1alpha1.Criterion) {
 		r.refuseIf(share == 0 || share > units.One/2, path.Child("assumedSpread"), c.AssumedSpread,
 			"assumedSpread is more than 0% and at most 50%")
 	}
+	r.refuseIf(strings.HasPrefix(string(c.Metric), "Latency") != (c.Latency != nil), path.Child("latency"), nothing,
+		"a metric of latency and the field latency need each other: add latency: {load: 90%}, or use another metric and "+
+			"remove it")
+	r.refuseIf(observed != (c.Observed != nil), path.Child("observed"), nothing, "metric Observed and the field observed need "+
+		"each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it")
 	if c.Latency != nil {
 		r.refuseIf(c.Direction == v1alpha1.DirectionTotal, path.Child("direction"), c.Direction, "latency is measured for "+
 			"each direction, and has no total: remove direction, and each direction must meet the criterion")
