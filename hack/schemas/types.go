@@ -125,8 +125,8 @@ func (m maker) typesIn(t reflect.Type, found []reflect.Type) []reflect.Type {
 		return m.typesIn(t.Elem(), found)
 	case reflect.Struct:
 		found = append(found, t)
-		for field := range t.Fields() {
-			if field.Tag.Get("json") != "-" {
+		for _, field := range reflect.VisibleFields(t) { // the members of an embedded type are the type's own
+			if !field.Anonymous && field.Tag.Get("json") != "-" {
 				found = m.typesIn(field.Type, found)
 			}
 		}
@@ -160,7 +160,14 @@ func (m maker) define(t reflect.Type, types []reflect.Type) (*jsonschema.Schema,
 	}
 	s.Description = comment.typeText
 	s.AdditionalProperties = nil // readers of a document ignore unknown members
-	for field := range t.Fields() {
+	for _, field := range reflect.VisibleFields(t) {
+		if field.Anonymous {
+			embedded, err := m.words.commentOf(field.Type)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(comment.members, embedded.members)
+		}
 		member, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if p := s.Properties[member]; p != nil {
 			p.Description = comment.members[field.Name]

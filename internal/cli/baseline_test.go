@@ -18,8 +18,7 @@ import (
 func measuredAs(product, loadtest string) *report.Report {
 	return &report.Report{Version: report.Version, Ending: report.Completed, Plan: &plan.Plan{Version: plan.Version,
 		Test: plan.Test{Name: product + "-" + loadtest, Product: product, Loadtest: loadtest}},
-		Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Total: &report.Sum{},
-			Directions: []report.Direction{{}}}}
+		Answer: report.Answer{Measured: true, Total: &report.Sum{}, Directions: []report.Direction{{}}, Claim: report.Claim{Saturated: true, Confirmed: true}}}
 }
 
 func TestATestIsComparedWithReportsOfTheSameTest(t *testing.T) {

@@ -29,9 +29,7 @@ func saved(t *testing.T, file string, packetsPerSecond int64, target int64) {
 			Loadtest: "64b"}, Directions: []plan.Direction{{From: "west", To: "east"}},
 			Procedure: plan.Procedure{Ramp: plan.Ramp{TargetRate: units.Rate{Kind: units.LinePercent,
 				Micros: target * 1_000_000}}}},
-		Answer: report.Answer{Measured: true, Saturated: true, Reason: report.LossAboveLimit,
-			Directions: []report.Direction{{From: "west", To: "east", Received: flow}},
-			Total:      &report.Sum{Received: flow}},
+		Answer: report.Answer{Measured: true, Reason: report.LossAboveLimit, Directions: []report.Direction{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}, Claim: report.Claim{Saturated: true}},
 	}
 	driver := "veth"
 	if strings.Contains(file, "/moved/") {

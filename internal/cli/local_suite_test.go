@@ -113,14 +113,9 @@ func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, 
 		Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{
 			Name: "generator-0", Cores: 2 * o.cores, Ports: make([]report.PortEnvironment, 2),
 		}}},
-		Answer: report.Answer{
-			Measured: ending == report.Completed, Saturated: bound == 0, Confirmed: true,
-			Reason: reason, Message: "frames were lost above it", Resolution: units.One / 200,
-			Directions: []report.Direction{
-				{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow},
-			},
-			Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 2 * pps, Layer1BitsPerSecond: 2 * pps * 672}},
-		},
+		Answer: report.Answer{Measured: ending == report.Completed, Reason: reason, Message: "frames were lost above it", Directions: []report.Direction{
+			{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow},
+		}, Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 2 * pps, Layer1BitsPerSecond: 2 * pps * 672}}, Claim: report.Claim{Saturated: bound == 0, Confirmed: true, Resolution: units.One / 200}},
 	}, nil
 }
 

@@ -213,27 +213,23 @@ const (
 type Answer struct {
 	Reason report.Reason
 	// Detail is what the procedure itself knows of why the answer is what it is. Empty means that the windows say it.
-	Detail       report.Detail
-	Saturated    bool // the window is at the device's limit, within Resolution
-	Confirmed    bool
+	Detail report.Detail
+	// Claim is how far the answer goes. Its ShownFor is 0 where the limit was shown to hold for longer than its window,
+	// or where the answer is no limit.
+	report.Claim
+
 	NonMonotonic bool // above the first saturation some load was clean again
 	// Unattributed means that frames were lost just above the answer, but that it is not known to be the limit of any
 	// direction by itself. The answer is a lower bound.
 	Unattributed bool
 	// Unproven means that there is no answer, as no load is known to be clean (WhyUnproven).
 	Unproven bool
-	// ShownFor is for how long the device was seen to do what the answer claims, where a limit could not be shown to
-	// hold for longer. A device that saves up unused rate, as a policer does in its bucket, may have spent it in that
-	// time. 0 means that the limit was shown to hold, or that the answer is no limit.
-	ShownFor time.Duration
 	// NotHeld is why less was judged than was asked for, with the way out, as windows say nothing about the device and
 	// were not repeated. Empty means that all of it was judged.
 	NotHeld string
 	// Window and Lossy are indexes into the history, of the answer and of the lowest load above it that lost frames.
 	// NoWindow means that there is no such window.
 	Window, Lossy int
-	// Resolution is how far the answer may lie below the lossy load, as a share of that.
-	Resolution units.Ratio
 	// Outvoted are the held loads, the answer's and lower ones, lowest first, at which some window lost frames that
 	// others outvoted, or that could not be judged again.
 	Outvoted []report.Outvoted

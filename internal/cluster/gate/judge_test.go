@@ -69,8 +69,7 @@ func played(test *v1alpha1.LoadTest, packets int64) *report.Report {
 	}
 	flow := report.Flow{PacketsPerSecond: packets, Layer1BitsPerSecond: packets * 1000}
 	r := &report.Report{Version: report.Version, Plan: p, Ending: report.Completed,
-		Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-			Resolution: units.One / 200, Total: &report.Sum{Received: flow}}}
+		Answer: report.Answer{Measured: true, Reason: report.LossAboveLimit, Total: &report.Sum{Received: flow}, Claim: report.Claim{Saturated: true, Confirmed: true, Resolution: units.One / 200}}}
 	if p.Sessions != nil {
 		r.Answer = reporttest.Sessions(packets).Answer
 		return r

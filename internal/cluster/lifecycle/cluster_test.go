@@ -369,13 +369,8 @@ func aReport(ending report.Ending, attempt int, finished time.Time) *report.Repo
 	r := &report.Report{
 		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{UID: theUID,
 			Attempt: attempt}}, Started: finished, Finished: finished, Ending: ending,
-		Answer: report.Answer{
-			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-			Message: "above 10.00 kpps frames are lost",
-			Directions: []report.Direction{{From: "west", To: "east", Intended: flow, Offered: flow, Received: flow},
-				{From: "east", To: "west", Intended: flow, Offered: flow, Received: flow}},
-			Total: &report.Sum{Intended: total, Offered: total, Received: total},
-		},
+		Answer: report.Answer{Measured: true, Reason: report.LossAboveLimit, Message: "above 10.00 kpps frames are lost", Directions: []report.Direction{{From: "west", To: "east", Intended: flow, Offered: flow, Received: flow},
+			{From: "east", To: "west", Intended: flow, Offered: flow, Received: flow}}, Total: &report.Sum{Intended: total, Offered: total, Received: total}, Claim: report.Claim{Saturated: true, Confirmed: true}},
 		Verdict: report.Verdict{Outcome: report.Passed,
 			Criteria: []report.CriterionResult{{Name: "rate", Outcome: report.Passed,
 				Message: "10000 pps, at least 9900 demanded"}}},

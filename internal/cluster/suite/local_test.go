@@ -19,10 +19,7 @@ func figureOf(name string, packetsPerSecond int64) *report.Report {
 	return &report.Report{
 		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: name}},
 		Ending: report.Completed,
-		Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Resolution: units.One / 1000,
-			Reason:     report.LossAboveLimit,
-			Directions: []report.Direction{{From: "west", To: "east", Received: flow}},
-			Total:      &report.Sum{Received: flow}},
+		Answer: report.Answer{Measured: true, Reason: report.LossAboveLimit, Directions: []report.Direction{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}, Claim: report.Claim{Saturated: true, Confirmed: true, Resolution: units.One / 1000}},
 	}
 }
 

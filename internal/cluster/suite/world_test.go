@@ -334,11 +334,8 @@ func reportOf(t *v1alpha1.LoadTest) *report.Report {
 	figures := report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672}
 	return &report.Report{
 		Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed,
-		Answer: report.Answer{Measured: true, Saturated: true, Reason: "LossAboveLimit",
-			Message: "frames were lost above it",
-			Directions: []report.Direction{{From: "west", To: "east", Received: figures,
-				LineRatePercent: units.Hundred / 2}},
-			Total: &report.Sum{Received: figures, LineRatePercent: units.Hundred / 2}},
+		Answer: report.Answer{Measured: true, Reason: "LossAboveLimit", Message: "frames were lost above it", Directions: []report.Direction{{From: "west", To: "east", Received: figures,
+			LineRatePercent: units.Hundred / 2}}, Total: &report.Sum{Received: figures, LineRatePercent: units.Hundred / 2}, Claim: report.Claim{Saturated: true}},
 	}
 }
 

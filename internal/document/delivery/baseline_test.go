@@ -15,7 +15,7 @@ import (
 
 func TestABaselineTravels(t *testing.T) {
 	want := report.Baseline{Kind: "LoadTest", Name: "main", Runs: []report.BaselineRun{{Test: "main", Report: "sha256:1", LineRates: []report.LineRate{{Link: "west", BitsPerSecond: 5, Source: "spec"}},
-		Answer: report.Answer{Measured: true, Saturated: true, Reason: report.LossAboveLimit, Directions: []report.Direction{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 9}}}}}}}
+		Answer: report.Answer{Measured: true, Reason: report.LossAboveLimit, Directions: []report.Direction{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 9}}}, Claim: report.Claim{Saturated: true}}}}}
 	packed, err := delivery.EncodeBaseline(want)
 	if err != nil {
 		t.Fatal(err)

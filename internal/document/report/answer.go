@@ -52,11 +52,23 @@ const (
 	NotMeasured Reason = "NotMeasured" // the run ended before any window could be judged
 )
 
+// Claim is how far an answer goes.
+type Claim struct {
+	Saturated bool `json:"saturated"` // the figure is the DUT's limit, within Resolution, and not a lower bound
+	Confirmed bool `json:"confirmed"` // held for the confirmation's duration
+	// Resolution is how far the answer may lie below the lowest load that lost frames, as a share of that.
+	Resolution units.Ratio `json:"resolution,omitempty"`
+	// ShownFor is for how long the device was seen to carry the answer, where nothing shows that it carries as much
+	// for longer. A device that saves up unused rate (a policer with a bucket) may have spent it. It is 0 where the
+	// answer is shown to hold for as long as one likes, or is no load that is carried.
+	ShownFor plan.Duration `json:"shownFor,omitempty"`
+}
+
 // Answer is what a run found, with how far that may be claimed. Criteria, comparisons, status and formats read it.
 type Answer struct {
-	Measured     bool   `json:"measured"`  // there is a figure
-	Saturated    bool   `json:"saturated"` // the figure is the DUT's limit, not a lower bound
-	Confirmed    bool   `json:"confirmed"` // held for the confirmation's duration
+	Measured bool `json:"measured"` // there is a figure
+	Claim
+
 	NonMonotonic bool   `json:"nonMonotonic,omitempty"`
 	Reason       Reason `json:"reason"`
 	// Message is the sentence of the reason and its cause, with the way out (internal/result/answer).
@@ -65,14 +77,9 @@ type Answer struct {
 	Cause Cause `json:"cause,omitzero"`
 	// Evidence is what was seen that led to the reason, in the order of a reader's interest.
 	Evidence []EvidenceRow `json:"evidence,omitempty"`
-	// ShownFor is for how long the device was seen to carry the answer, where nothing shows that it carries as much
-	// for longer. A device that saves up unused rate (a policer with a bucket) may have spent it. It is 0 where the
-	// answer is shown to hold for as long as one likes, or is no load that is carried.
-	ShownFor plan.Duration `json:"shownFor,omitempty"`
 	// NotHeld is why what was asked for was not measured whole, with all that was seen. Then no criterion
 	// passes, and the figures count in no comparison. It is empty where it was measured whole.
-	NotHeld    string      `json:"notHeld,omitempty"`
-	Resolution units.Ratio `json:"resolution,omitempty"`
+	NotHeld string `json:"notHeld,omitempty"`
 	// Window is the number of the window that Directions and Total come from.
 	Window int `json:"window,omitempty"`
 	// Windows are the numbers of the windows that Directions and Total combine, where the answer is of several. It is

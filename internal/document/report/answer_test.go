@@ -45,7 +45,7 @@ func TestWhatNobodyDroppedWasLostElsewhere(t *testing.T) {
 
 // Near the generators' own limit what was found is no limit of the device, however sharp it is.
 func TestALimitNearTheGeneratorsIsALowerBound(t *testing.T) {
-	for _, r := range []report.Answer{{Saturated: true, Reason: report.LossAboveLimit}, {Reason: report.LoadHeld}, {Reason: report.MaximumOffered}} {
+	for _, r := range []report.Answer{{Claim: report.Claim{Saturated: true}, Reason: report.LossAboveLimit}, {Reason: report.LoadHeld}, {Reason: report.MaximumOffered}} {
 		if r.LowerBound() {
 			t.Errorf("%+v is a lower bound", r)
 		}

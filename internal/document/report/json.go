@@ -140,9 +140,9 @@ func (r *Report) check() error {
 	case r.Ending == "":
 		return errors.New("it doesn't say how the run ended")
 	case r.Answer.Measured && (r.Answer.Total == nil || len(r.Answer.Directions) == 0):
-		return errors.New("result.measured is true, and result.total or result.directions is missing")
+		return errors.New("answer.measured is true, and answer.total or answer.directions is missing")
 	case r.Answer.Saturated && !r.Answer.Measured:
-		return errors.New("result.saturated is true, and result.measured is not")
+		return errors.New("answer.saturated is true, and answer.measured is not")
 	}
 	return cmp.Or(r.checkWindows(), r.checkSamples())
 }

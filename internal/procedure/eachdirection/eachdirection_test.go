@@ -194,8 +194,7 @@ func TestTheWholeIsAsCertainAsTheLeastCertainDirection(t *testing.T) {
 		"the first": {true, false}} {
 		found := map[string]procedure.Answer{}
 		for i, direction := range []string{westEast, eastWest} {
-			conclusion := procedure.Answer{Reason: report.LossAboveLimit, Saturated: true, Confirmed: confirmed[i],
-				Window: 0, Lossy: 0}
+			conclusion := procedure.Answer{Reason: report.LossAboveLimit, Window: 0, Lossy: 0, Claim: report.Claim{Saturated: true, Confirmed: confirmed[i]}}
 			for _, name := range []string{"NDR", "PDR"} {
 				conclusion.Goals = append(conclusion.Goals, procedure.GoalAnswer{Answer: conclusion, Name: name})
 			}

@@ -53,7 +53,7 @@ func (m MaximumOfferedLoad) concludeJudged(c *procedure.Answer, replayed course,
 		clauses = sentence(*steady, []report.Window{*steady})
 	}
 	if replayed.holding.ended && len(replayed.holding.steady) < steadyWindows {
-		c.ShownFor = m.plan.TrialDuration.Std()
+		c.ShownFor = m.plan.TrialDuration
 	}
 	if text := m.steadySentence(replayed, steady, whole); text != "" {
 		clauses = append(clauses, text)

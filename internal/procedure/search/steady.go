@@ -219,7 +219,7 @@ func (v verdict) concludeSteady(c *procedure.Answer) {
 	}
 	found := v.steady[v.index]
 	if found.unknown != "" {
-		c.ShownFor = v.goal.FinalTrialDuration.Std()
+		c.ShownFor = v.goal.FinalTrialDuration
 	}
 	if !found.refuted {
 		return

@@ -22,9 +22,7 @@ func measured(change func(*report.Answer)) *report.Report {
 		Directions: []plan.Direction{{From: "west", To: "east", Mix: mix}, {From: "east", To: "west", Mix: mix}},
 		Procedure:  plan.Procedure{Ramp: plan.Ramp{ConfirmDuration: plan.Duration(10 * time.Second)}},
 	}, LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}}}
-	r.Answer = report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-		Directions: []report.Direction{direction("west", "east", 9000, 90), direction("east", "west", 8000, 80)},
-		Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 17000, Layer1BitsPerSecond: 170_000, Layer2BitsPerSecond: 17_000}, LossRatio: 500_000, LossRatioMin: 200_000, LineRatePercent: 85 * units.Hundred / 100}}
+	r.Answer = report.Answer{Measured: true, Reason: report.LossAboveLimit, Directions: []report.Direction{direction("west", "east", 9000, 90), direction("east", "west", 8000, 80)}, Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 17000, Layer1BitsPerSecond: 170_000, Layer2BitsPerSecond: 17_000}, LossRatio: 500_000, LossRatioMin: 200_000, LineRatePercent: 85 * units.Hundred / 100}, Claim: report.Claim{Saturated: true, Confirmed: true}}
 	if change != nil {
 		change(&r.Answer)
 	}

@@ -24,7 +24,7 @@ func transfer(from, to string, held time.Duration, pathPercent int64) report.Dir
 func transfers(directions ...report.Direction) *report.Report {
 	total := measure.Sum(directions, nil)
 	p := &plan.Plan{Version: plan.Version, Sessions: &plan.Sessions{}, Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true}}}
-	return &report.Report{Plan: p, Ending: report.Completed, Answer: report.Answer{Measured: true, Confirmed: true, Reason: report.PathLimited, Directions: directions, Total: &total}}
+	return &report.Report{Plan: p, Ending: report.Completed, Answer: report.Answer{Measured: true, Reason: report.PathLimited, Directions: directions, Total: &total, Claim: report.Claim{Confirmed: true}}}
 }
 
 // TestLossesAndDelaysAtLessThanTheDeviceCarries: ends that send less lose less, and their weakness passes no test.

@@ -34,7 +34,7 @@ func shownFor(r *report.Report, c procedure.Answer) time.Duration {
 	case measure.OfSessions(w):
 		return 0
 	case c.ShownFor > 0:
-		return c.ShownFor
+		return c.ShownFor.Std()
 	case slices.Contains(ofOverloads, c.Reason) && !open, (c.Saturated || c.Reason == report.BurstsOnly) && c.Confirmed:
 		return 0
 	}

@@ -254,10 +254,9 @@ func TestTheTargetReachedIsALowerBoundUnlessItIsLineRate(t *testing.T) {
 	reached := func(intended [2]int64, rates ...report.LineRate) *report.Report {
 		mix := units.Traffic{Packets: 1, Bytes: 1230} // 10 000 bits of layer 1
 		return &report.Report{Ending: report.Completed, LineRates: rates, Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east", Mix: mix}, {From: "east", To: "west", Mix: mix}}},
-			Answer: report.Answer{Measured: true, Confirmed: true, Reason: report.TargetReached, Directions: []report.Direction{
+			Answer: report.Answer{Measured: true, Reason: report.TargetReached, Directions: []report.Direction{
 				{From: "west", To: "east", Intended: report.Flow{PacketsPerSecond: intended[0]}, Received: report.Flow{PacketsPerSecond: 99}},
-				{From: "east", To: "west", Intended: report.Flow{PacketsPerSecond: intended[1]}, Received: report.Flow{PacketsPerSecond: 99}}},
-				Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
+				{From: "east", To: "west", Intended: report.Flow{PacketsPerSecond: intended[1]}, Received: report.Flow{PacketsPerSecond: 99}}}, Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}, Claim: report.Claim{Confirmed: true}}}
 	}
 	west, east, fast := report.LineRate{Link: "west", BitsPerSecond: units.Gbps}, report.LineRate{Link: "east", BitsPerSecond: units.Gbps}, report.LineRate{Link: "east", BitsPerSecond: 10 * units.Gbps}
 	all, bound := comparison.Exact(99), comparison.Run{Low: 99, High: math.Inf(1), Bound: report.TargetReached}
@@ -306,9 +305,7 @@ func TestWithoutAnAllowanceOnlyWhatTheRunsShowIsTold(t *testing.T) {
 func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 	each, total := comparison.Figure{Metric: figures.PacketsPerSecond}, comparison.Figure{Metric: figures.PacketsPerSecond, Direction: "Total"}
 	measured := func(change func(*report.Answer)) *report.Report {
-		r := &report.Report{Ending: report.Completed, Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-			Directions: []report.Direction{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 99}}, {From: "east", To: "west", Received: report.Flow{PacketsPerSecond: 99}}},
-			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
+		r := &report.Report{Ending: report.Completed, Answer: report.Answer{Measured: true, Reason: report.LossAboveLimit, Directions: []report.Direction{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 99}}, {From: "east", To: "west", Received: report.Flow{PacketsPerSecond: 99}}}, Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}, Claim: report.Claim{Saturated: true, Confirmed: true}}}
 		change(&r.Answer)
 		return r
 	}
@@ -345,7 +342,7 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 
 // A device that was away for a while in one run would be compared by the figures of its good moments.
 func TestARunThatWasNotHeldCountsInNoComparison(t *testing.T) {
-	r := &report.Report{Ending: report.Completed, Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
+	r := &report.Report{Ending: report.Completed, Answer: report.Answer{Measured: true, Reason: report.LossAboveLimit, Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}, Claim: report.Claim{Saturated: true, Confirmed: true}}}
 	figure := comparison.Figure{Metric: figures.PacketsPerSecond, Direction: "Total"}
 	if why := figure.Unfit(r); why != "" {
 		t.Fatal(why)

@@ -16,7 +16,7 @@ import (
 // measured is a run both ways, of which a thousand frames a second came back of 1 250 that were sent.
 func measured(change func(*report.Report)) *report.Report {
 	lanes := [][2]string{{"west", "east"}, {"east", "west"}}
-	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{}, Answer: report.Answer{Measured: true, Confirmed: true}}
+	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{}, Answer: report.Answer{Measured: true, Claim: report.Claim{Confirmed: true}}}
 	total := report.Sum{Offered: report.Flow{PacketsPerSecond: 2500}, Received: report.Flow{PacketsPerSecond: 2000}, LossRatio: units.One / 5, LossRatioMin: units.One / 10}
 	for _, l := range lanes {
 		r.Plan.Directions = append(r.Plan.Directions, plan.Direction{From: l[0], To: l[1]})
@@ -45,9 +45,9 @@ func TestAFigureIsAsWideAsWhatWasSeen(t *testing.T) {
 		result    report.Answer
 		low, high report.Number
 	}{
-		"a limit":                                    {report.Answer{Saturated: true, Reason: report.LossAboveLimit}, "1000", "1000"},
-		"a limit that was resolved to a fifth":       {report.Answer{Saturated: true, Reason: report.LossAboveLimit, Resolution: units.One / 5}, "1000", "1250"},
-		"a limit that was not resolved":              {report.Answer{Saturated: true, Reason: report.LossAboveLimit, Resolution: units.One}, "1000", ""},
+		"a limit":                                    {report.Answer{Reason: report.LossAboveLimit, Claim: report.Claim{Saturated: true}}, "1000", "1000"},
+		"a limit that was resolved to a fifth":       {report.Answer{Reason: report.LossAboveLimit, Claim: report.Claim{Saturated: true, Resolution: units.One / 5}}, "1000", "1250"},
+		"a limit that was not resolved":              {report.Answer{Reason: report.LossAboveLimit, Claim: report.Claim{Saturated: true, Resolution: units.One}}, "1000", ""},
 		"all that was asked for":                     {report.Answer{Reason: report.TargetReached}, "1000", ""},
 		"all that the generator could send":          {report.Answer{Reason: report.GeneratorLimited}, "1000", ""},
 		"what could not be judged above":             {report.Answer{Reason: report.Inconclusive}, "1000", ""},
@@ -257,7 +257,7 @@ func TestWhereEveryLoadLostFramesTheFigureIsLessThanTheLowest(t *testing.T) {
 
 func TestACurveHasTheFiguresOfEachLoad(t *testing.T) {
 	r := measured(func(*report.Report) {})
-	r.Answer.Figures = figures.OfWindow(r, report.Window{Load: units.One / 2, Directions: r.Answer.Directions}, report.Answer{Confirmed: true})
+	r.Answer.Figures = figures.OfWindow(r, report.Window{Load: units.One / 2, Directions: r.Answer.Directions}, report.Answer{Claim: report.Claim{Confirmed: true}})
 	n := 0
 	for _, f := range figures.Of(r) {
 		if f.Load == units.One/2 {
@@ -299,7 +299,7 @@ func TestPointsAreToldApartByTheirLoads(t *testing.T) {
 	r := measured(func(*report.Report) {})
 	var curve []report.Figure
 	for _, load := range []units.Ratio{units.One, units.One - 25_000, units.One / 2} {
-		curve = append(curve, figures.OfWindow(r, report.Window{Load: load, Directions: r.Answer.Directions}, report.Answer{Confirmed: true})...)
+		curve = append(curve, figures.OfWindow(r, report.Window{Load: load, Directions: r.Answer.Directions}, report.Answer{Claim: report.Claim{Confirmed: true}})...)
 	}
 	points := figures.PointsByLoad(curve)
 	if len(points) != 3 {

@@ -20,7 +20,7 @@ func tcp(from, to string, held time.Duration) report.Direction {
 
 func ofSessions(directions ...report.Direction) *report.Report {
 	total := measure.Sum(directions, nil)
-	return &report.Report{Plan: &plan.Plan{Sessions: &plan.Sessions{}}, Ending: report.Completed, Answer: report.Answer{Measured: true, Confirmed: true, Reason: report.PathLimited, Directions: directions, Total: &total}}
+	return &report.Report{Plan: &plan.Plan{Sessions: &plan.Sessions{}}, Ending: report.Completed, Answer: report.Answer{Measured: true, Reason: report.PathLimited, Directions: directions, Total: &total, Claim: report.Claim{Confirmed: true}}}
 }
 
 // What a direction did is bounded above only by what was seen in that direction, and of frames nothing is claimed.

@@ -71,8 +71,7 @@ func record(day int, packetsPerSecond int64, options ...option) history.Record {
 		LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}},
 		Plan: &plan.Plan{Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3},
 			Test: plan.Test{Name: name, UID: name, Attempt: 1, Product: "Linux", Loadtest: "64b"}, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}},
-		Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Directions: []report.Direction{m, m},
-			Total: &report.Sum{Received: flow(1), LineRatePercent: m.LineRatePercent}}}
+		Answer: report.Answer{Measured: true, Reason: report.LossAboveLimit, Directions: []report.Direction{m, m}, Total: &report.Sum{Received: flow(1), LineRatePercent: m.LineRatePercent}, Claim: report.Claim{Saturated: true, Confirmed: true}}}
 	for _, o := range options {
 		o(r)
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // checked are the parts of a Report of which each leaf is changed.
-var checked = []string{"result", "figures", "verdict", "windows"}
+var checked = []string{"answer", "figures", "verdict", "windows"}
 
 // raw are members that no other member follows from in each document, and why. Those of counted are counters: a
 // change of them must contradict what follows from them, if it is no change of a few frames.
@@ -42,7 +42,7 @@ var ofSeveral = regexp.MustCompile(`^windows\[\d+\]\.(duration|evidence\.directi
 
 var counted = regexp.MustCompile(`^windows\[\d+\]\.directions\[\d+\]\.(sent|returned)\.(packets|bytes)$|\.(receiveErrors|sendDrops|damagedFrames)$`)
 
-// Each leaf of result, figures, windows and verdict that is changed by hand is found: in the full tier of a ramp's
+// Each leaf of answer, figures, windows and verdict that is changed by hand is found: in the full tier of a ramp's
 // Report each, of a search's each but for its windows, of which it is every fifth, of others' Reports every ninth;
 // in the gate one of each kind, as the third window's loss ratio, of a ramp's Report, and of each other's a third
 // of the kinds, of three neighbours all.

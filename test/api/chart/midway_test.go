@@ -205,7 +205,7 @@ func (m *midway) report() {
 	must(m.T, err)
 	flow := report.Flow{PacketsPerSecond: 10_000, Layer1BitsPerSecond: 30_000_000, Layer2BitsPerSecond: 28_000_000}
 	document := &report.Report{Version: report.Version, Plan: p, Started: time.Now().UTC(), Finished: time.Now().UTC(), Ending: report.Completed,
-		Answer:  report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 10 000 packets/s frames are lost"},
+		Answer:  report.Answer{Measured: true, Reason: report.LossAboveLimit, Message: "above 10 000 packets/s frames are lost", Claim: report.Claim{Saturated: true, Confirmed: true}},
 		Verdict: report.Verdict{Outcome: report.Undecided}}
 	both := report.Flow{PacketsPerSecond: 20_000, Layer1BitsPerSecond: 60_000_000, Layer2BitsPerSecond: 56_000_000}
 	document.Answer.Total = &report.Sum{Intended: both, Offered: both, Received: both}

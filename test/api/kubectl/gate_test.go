@@ -114,8 +114,7 @@ func over(test *v1alpha1.LoadTest) *v1alpha1.LoadTest {
 func runReport(test *v1alpha1.LoadTest, packets int64) *report.Report {
 	plan, _ := compile.Compile(test)
 	flow := report.Flow{PacketsPerSecond: packets, Layer1BitsPerSecond: 672 * packets}
-	r := &report.Report{Version: report.Version, Plan: plan, Ending: report.Completed, Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-		Resolution: units.One / 1000, Total: &report.Sum{Received: flow}}}
+	r := &report.Report{Version: report.Version, Plan: plan, Ending: report.Completed, Answer: report.Answer{Measured: true, Reason: report.LossAboveLimit, Total: &report.Sum{Received: flow}, Claim: report.Claim{Saturated: true, Confirmed: true, Resolution: units.One / 1000}}}
 	for _, d := range plan.Directions {
 		r.Answer.Directions = append(r.Answer.Directions, report.Direction{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
 	}

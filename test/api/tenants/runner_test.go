@@ -114,10 +114,7 @@ func (r *run) measured() *report.Report {
 	now := time.Now().UTC()
 	document := &report.Report{
 		Version: report.Version, Producer: "linerate test", Plan: r.plan, Started: now, Finished: now, Ending: report.Completed, Windows: []report.Window{w},
-		Answer: report.Answer{
-			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 327 200 packets/s frames are lost",
-			Window: 1, Directions: w.Directions, Total: sum, MaxReceived: sum,
-		},
+		Answer:  report.Answer{Measured: true, Reason: report.LossAboveLimit, Message: "above 327 200 packets/s frames are lost", Window: 1, Directions: w.Directions, Total: sum, MaxReceived: sum, Claim: report.Claim{Saturated: true, Confirmed: true}},
 		Verdict: report.Verdict{Outcome: report.Passed},
 	}
 	for _, c := range r.plan.Criteria {

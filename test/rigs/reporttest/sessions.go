@@ -48,8 +48,7 @@ func sessionsHeld(goodput int64, receiverLimited time.Duration) *report.Report {
 	}
 	r.Samples = sessionSamples(r.Plan.Directions, goodput)
 	r.Generators, r.Windows = []report.Generator{generator}, []report.Window{w}
-	r.Answer = report.Answer{Measured: true, Confirmed: true, Reason: report.PathLimited,
-		Message: "the path held the connections back", Window: 1, Directions: w.Directions, Total: sum}
+	r.Answer = report.Answer{Measured: true, Reason: report.PathLimited, Message: "the path held the connections back", Window: 1, Directions: w.Directions, Total: sum, Claim: report.Claim{Confirmed: true}}
 	if receiverLimited > 0 {
 		r.Answer.Reason, r.Answer.Message = report.GeneratorLimited, "the receivers held the connections back"
 	}

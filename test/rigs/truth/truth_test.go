@@ -19,9 +19,7 @@ func measured(packetsPerSecond int64, change func(*report.Report)) *report.Repor
 		Plan: &plan.Plan{Procedure: plan.Procedure{MaxLossRatio: units.One / 1000}},
 		Windows: []report.Window{{Number: 1, Duration: plan.Duration(5 * time.Second), Quality: report.Good,
 			Directions: []report.Direction{m}}},
-		Answer: report.Answer{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-			Message: "saturated", Window: 1,
-			Resolution: units.One / 200, Directions: []report.Direction{m}}}
+		Answer: report.Answer{Measured: true, Reason: report.LossAboveLimit, Message: "saturated", Window: 1, Directions: []report.Direction{m}, Claim: report.Claim{Saturated: true, Confirmed: true, Resolution: units.One / 200}}}
 	change(r)
 	return r
 }
@@ -113,8 +111,7 @@ func TestNoFigureOfADeviceThatAlwaysLoses(t *testing.T) {
 func givenLoads(kind string, trials [][2]int64, change func(*report.Report)) *report.Report {
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: plan.Procedure{Type: kind,
 		MaxLossRatio: units.One / 1000}},
-		Answer: report.Answer{Measured: true, Confirmed: true, Reason: report.TargetReached, Message: "measured",
-			Window: 1}}
+		Answer: report.Answer{Measured: true, Reason: report.TargetReached, Message: "measured", Window: 1, Claim: report.Claim{Confirmed: true}}}
 	for i, t := range trials {
 		sent, returned := t[0], t[1]
 		lost := units.RatioOf(sent-returned, sent)
@@ -130,7 +127,7 @@ func givenLoads(kind string, trials [][2]int64, change func(*report.Report)) *re
 			Quality: m.Quality, Directions: []report.Direction{m}})
 		if kind == plan.TypeFrameLoss {
 			r.Answer.Figures = append(r.Answer.Figures, figures.OfWindow(r, r.Windows[i],
-				report.Answer{Confirmed: true})...)
+				report.Answer{Claim: report.Claim{Confirmed: true}})...)
 		}
 	}
 	r.Answer.Directions = r.Windows[0].Directions
