@@ -63,7 +63,8 @@ func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
 			"reference.mode says how the device forwards: remove forwarding, or the mode")
 		r.refuseIf(dut.Role == v1alpha1.RoleEndpoint, forwarding, dut.Forwarding,
 			"role Endpoint forwards nothing: remove forwarding")
-		r.refuseIf(dut.Type == v1alpha1.DUTLoopback && dut.Forwarding != v1alpha1.ForwardingL2, forwarding, dut.Forwarding,
+		r.refuseIf(dut.Type == v1alpha1.DUTLoopback && dut.Forwarding != v1alpha1.ForwardingL2, forwarding,
+			dut.Forwarding,
 			"a Loopback returns frames unchanged: leave forwarding out (or L2)")
 	}
 	routes := (dut.Type == v1alpha1.DUTPod || dut.Type == v1alpha1.DUTDevice) &&
@@ -80,7 +81,8 @@ func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
 	mode := reference.Mode
 	r.refuseIf(reference.Limit != nil && mode != nil, path.Child("limit"), nothing,
 		"a mode is a real device, which forwards what its machine can: remove limit, or mode")
-	otherImage := mode != nil && (mode.Userspace != nil || mode.Tunnel != nil && mode.Tunnel.Kind == v1alpha1.TunnelIPsec)
+	otherImage := mode != nil && (mode.Userspace != nil ||
+		mode.Tunnel != nil && mode.Tunnel.Kind == v1alpha1.TunnelIPsec)
 	r.refuseIf(reference.Image != "" && !otherImage, path.Child("image"), reference.Image,
 		"only modes userspace and tunnel, of kind IPsec, run programs of another image: remove image")
 	if mode != nil && mode.Tunnel != nil && mode.Tunnel.Kind == v1alpha1.TunnelWireGuard {
@@ -170,8 +172,8 @@ func (r *refusals) checkProcedureFields(procedure *v1alpha1.ProcedureSpec) {
 			"remove directions")
 	r.refuseIf(procedure.OtherLoad != "" && !each, path.Child("otherLoad"), procedure.OtherLoad,
 		"otherLoad is of the directions that don't vary, and all of them do: set directions: Each, or remove otherLoad")
-	r.refuseIf(procedure.Reset != nil && has(v1alpha1.ProcedureRamp, v1alpha1.ProcedureConstantLoad), path.Child("reset"),
-		nothing, "the device is reset before each trial, and this type has none: set type: Search, FrameLoss, "+
+	r.refuseIf(procedure.Reset != nil && has(v1alpha1.ProcedureRamp, v1alpha1.ProcedureConstantLoad),
+		path.Child("reset"), nothing, "the device is reset before each trial, and this type has none: set type: Search, FrameLoss, "+
 			"MaximumOfferedLoad, BackToBack or Soak, or remove reset")
 	if procedure.Latency != nil {
 		r.refuseIf(!has(v1alpha1.ProcedureRamp, v1alpha1.ProcedureSearch, v1alpha1.ProcedureConstantLoad),
@@ -189,8 +191,8 @@ func (r *refusals) checkProcedureFields(procedure *v1alpha1.ProcedureSpec) {
 	r.refuseIf(search.Preset != "" && len(search.Goals) > 0, path.Child("search", "preset"), search.Preset,
 		"a preset is a set of goals: remove preset, or goals")
 	throughput := procedure.BackToBack.Throughput
-	r.refuseIf(throughput != "" && !strings.HasSuffix(string(throughput), "pps"), path.Child("backToBack", "throughput"),
-		throughput, "give throughput in packets per second, such as 9.9kpps: a burst is counted in frames")
+	r.refuseIf(throughput != "" && !strings.HasSuffix(string(throughput), "pps"),
+		path.Child("backToBack", "throughput"), throughput, "give throughput in packets per second, such as 9.9kpps: a burst is counted in frames")
 }
 
 // sameUnit says that all rates that are written are in one unit, whatever its prefix is.

@@ -64,8 +64,8 @@ var durationLimits = map[string][2]v1alpha1.Duration{
 	"procedure.soak.trialGrowth":        {"0s", "1h"},
 }
 
-// shareLimits are the lowest and the highest share that a field may have, and what the field must be in words. A share of
-// nothing is allowed beside them where zero is.
+// shareLimits are the lowest and the highest share that a field may have, and what the field must be in words. A share
+// of nothing is allowed beside them where zero is.
 var shareLimits = map[string]struct {
 	lowest, highest v1alpha1.Share
 	zero            bool

@@ -57,8 +57,8 @@ var forms = map[string]string{
 	"cidr": "write an address or a network with its prefix length, such as 198.18.0.2/24 or 2001:2:0:100::/64",
 }
 
-// form is how a value is written that doesn't match a pattern or a format, in the words "must match '^…$'" or "must be of
-// type cidr: …". Of a share it is what the value has to become.
+// form is how a value is written that doesn't match a pattern or a format, in the words "must match '^…$'" or "must be
+// of type cidr: …". Of a share it is what the value has to become.
 func form(words string, value any) (string, bool) {
 	pattern, found := strings.CutPrefix(words, "must match '")
 	pattern = strings.TrimSuffix(pattern, "'")
