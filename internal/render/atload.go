@@ -140,8 +140,8 @@ func trialsAtLoads(r *report.Report) (trials []trialAtLoad) {
 	return trials
 }
 
-// whyNoLatency is the reason that all figures of a direction at a load are missing for. It is empty where some figure is
-// there, or they have several reasons.
+// whyNoLatency is the reason that all figures of a direction at a load are missing for. It is empty where some figure
+// is there, or they have several reasons.
 func whyNoLatency(r *report.Report, at units.Ratio, direction string) (reason string) {
 	for _, f := range r.Answer.Figures {
 		if f.At == nil || *f.At != at || f.Direction != direction {
@@ -189,7 +189,8 @@ type distribution struct {
 	reading transit.Reading
 }
 
-// distributionsOf are those of a direction at each load, in the order of the figures. Loads without a latency, and frames without a distribution in the Report, are left out.
+// distributionsOf are those of a direction at each load, in the order of the figures. Loads without a latency, and
+// frames without a distribution in the Report, are left out.
 func distributionsOf(r *report.Report, direction string) (distributions []distribution) {
 	for _, l := range trialsAtLoads(r) {
 		for _, d := range l.Directions {

@@ -165,8 +165,8 @@ type DirectionLimit struct {
 }
 
 // ResultWindows are the windows that the result's figures are of, which are each window that counts where the answer
-// combines several, else the one that was chosen. They are empty where there is no figure, or the Report was thinned and
-// lacks them.
+// combines several, else the one that was chosen. They are empty where there is no figure, or the Report was thinned
+// and lacks them.
 func (r *Report) ResultWindows() []Window {
 	if !HasFigure(r) {
 		return nil

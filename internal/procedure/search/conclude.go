@@ -33,7 +33,8 @@ func (s Search) Conclude(history []report.Window) procedure.Answer {
 		conclusions, clauses = append(conclusions, g), append(clauses, g.Sentence)
 	}
 	whole := conclusions[0].Answer
-	whole.Goals, whole.Sentence, whole.Sections = conclusions, strings.Join(clauses, "; "), s.sections(verdicts, history)
+	whole.Goals, whole.Sentence = conclusions, strings.Join(clauses, "; ")
+	whole.Sections = s.sections(verdicts, history)
 	whole.Finished, whole.Ending = unanswered.Finished, unanswered.Ending
 	return whole
 }

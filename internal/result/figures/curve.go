@@ -119,7 +119,8 @@ var curveMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool 
 // each direction and in all together. They are confirmed, were not held, or are shown for the window's time alone,
 // as the whole curve is.
 func OfWindow(r *report.Report, w report.Window, curve report.Answer) []report.Figure {
-	result := report.Answer{Measured: true, Reason: report.CurveMeasured, Window: w.Number, Directions: w.Directions, Claim: report.Claim{Confirmed: curve.Confirmed}}
+	result := report.Answer{Measured: true, Reason: report.CurveMeasured, Window: w.Number,
+		Directions: w.Directions, Claim: report.Claim{Confirmed: curve.Confirmed}}
 	if curve.NotHeld != "" {
 		result.Reason = curve.Reason
 	}

@@ -123,8 +123,8 @@ func latenciesOf(r *report.Report, t procedure.LoadTrial, trials []procedure.Loa
 		}
 		for _, s := range sizesOf(r, w, i, trials) {
 			for _, m := range LatencyMetrics {
-				f := report.Figure{Metric: m.Name, Direction: d.Name(), At: t.At, FrameSize: s.FrameSize, Window: w.Number,
-					Unit: m.Unit, Confirmed: true, Reason: report.LoadHeld}
+				f := report.Figure{Metric: m.Name, Direction: d.Name(), At: t.At, FrameSize: s.FrameSize,
+					Window: w.Number, Unit: m.Unit, Confirmed: true, Reason: report.LoadHeld}
 				if f.Missing = untimed; f.Missing == "" {
 					f.Low, f.High, f.Missing = m.latency(s)
 				}
