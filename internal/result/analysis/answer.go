@@ -28,7 +28,8 @@ func Answer(r *report.Report) report.Answer {
 func resultOf(r *report.Report, c procedure.Answer) report.Answer {
 	unchecked := c
 	c, reason := checkHeld(r, onlyInBursts(r, c))
-	result := report.Answer{NotHeld: reason, Reason: c.Reason, NonMonotonic: c.NonMonotonic, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted, Sections: c.Sections,
+	result := report.Answer{NotHeld: reason, Reason: c.Reason, NonMonotonic: c.NonMonotonic,
+		MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted, Sections: c.Sections,
 		Claim: report.Claim{Saturated: c.Saturated, Confirmed: c.Confirmed, Resolution: c.Resolution}}
 	if c.Window == procedure.NoWindow {
 		if c.Lossy != procedure.NoWindow {
