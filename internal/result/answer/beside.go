@@ -91,8 +91,8 @@ func besides() map[besideCause]row {
 		sidesAlike: {says: "the runs show no difference from {first}.", wayOut: "Smaller differences take more runs."},
 		sideUndecided: {says: "the runs of {row} do not show whether {side} keeps what is demanded.",
 			wayOut: "Repeat both sides more often."},
-		cellsBounded: {says: "the device's limit of {row} lies at its figure (≥) or above.",
-			wayOut: "See in its Report what limited the test."},
+		cellsBounded: {says: "{row} is a lower bound (≥), as the device's limit was not found.",
+			wayOut: "See why in that test's Report."},
 		cellsMeasured: {says: "each test has a figure.", wayOut: noWayOut},
 		cellsPassed:   {says: "each figure meets its criteria.", wayOut: noWayOut},
 		nothingYet:    {says: "no test has a figure.", wayOut: "Wait for the first test to end, or see why none ran."},
@@ -221,8 +221,10 @@ func OfComparison(c *report.Comparison) Beside {
 			outcomes[report.DidFail], outcomes[report.Undecided]), besideSentence(found, values)}
 	}
 	unknown := count[report.TooFew] + count[report.NotComparable] + hidden
-	return Beside{fmt.Sprintf("Against %s: %d less, %d more, %d alike, %d unknown.", values["first"], count[report.Less],
-		count[report.More], count[report.NotShown]-hidden, unknown), besideSentence(found, values)}
+	less, more, alike := count[report.Less], count[report.More], count[report.NotShown]-hidden
+	return Beside{fmt.Sprintf("Of %s, %d %s less than in %s, %d %s more, %d as much, %d can't be compared.",
+		wording.Counted(less+more+alike+unknown, "test"), less, wording.Verb(less, "carries", "carry"), values["first"],
+		more, wording.Verb(more, "carries", "carry"), alike, unknown), besideSentence(found, values)}
 }
 
 // worstOf is the outcome of all together.
@@ -287,7 +289,7 @@ func OfTable(t *report.Table) Beside {
 		}
 		outcomes[c.Verdict]++
 	}
-	figure := wording.ShareOf(measured, len(t.Cells)) + " " + wording.Verb(len(t.Cells), "cell", "cells") + " measured"
+	figure := wording.ShareOf(measured, len(t.Cells)) + " " + wording.Verb(len(t.Cells), "row has", "rows have") + " a figure"
 	if len(t.Cells) > outcomes[""] {
 		figure += fmt.Sprintf(": %d passed, %d failed, %d undecided", outcomes[report.Passed], outcomes[report.DidFail],
 			outcomes[report.Undecided])

@@ -34,7 +34,7 @@ func (found row) sentence(r *report.Report) string {
 	text = wording.JoinNonEmpty(" ", text, capital(fill(found.wayOut, values)))
 	if shown := values["shown"]; shown != "" && claimsRate(r.Answer.Reason) &&
 		!strings.Contains(found.says, "{shown}") {
-		if longer := text + " Shown for " + shown + "."; utf8.RuneCountInString(longer) <= longest {
+		if longer := text + " This load was held for " + shown + "."; utf8.RuneCountInString(longer) <= longest {
 			return longer
 		}
 	}
@@ -190,10 +190,10 @@ const almostAll = units.Hundred - units.Hundred/1000
 
 func detailOfSessions(p *plan.Plan, reason report.Reason) report.Detail {
 	switch {
+	case p.Sessions.Protocol == plan.UDP && (reason == report.PathLimited || reason == report.GeneratorLimited):
+		return ofDatagrams
 	case reason != report.PathLimited:
 		return ofSessions
-	case p.Sessions.Protocol == plan.UDP:
-		return ofDatagrams
 	case p.DUT.Endpoint():
 		return throughEndpoint
 	}

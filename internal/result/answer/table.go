@@ -109,8 +109,8 @@ func table() map[cause]row {
 			"Measure devices at loads without loss."},
 		{report.MaximumOffered, noDevice}: {overloaded, "without a device the generators lost {lost} of all that they " +
 			"could offer.", "Measure devices at lower loads."},
-		{report.BurstsOnly, ""}: {saturated, "carried[ for {shown}] without pause; faster traffic passes only in " +
-			"bursts[ of up to {frames} frames] after a pause.", noWayOut},
+		{report.BurstsOnly, ""}: {saturated, "the device keeps this up[ for {shown}]; faster traffic passes for a moment[, " +
+			"for {frames} frames at most,] and only after traffic has paused.", noWayOut},
 
 		{report.TargetReached, ""}: {lowerBound,
 			"the device carried all that was asked for[, though up to {hidden} may " +
@@ -137,6 +137,8 @@ func table() map[cause]row {
 				"unseen.", "Give it processors of its own."},
 		{report.GeneratorLimited, report.SendingQueueFull}: {lowerBound, "the generator's port took no more frames.",
 			"Check the card and the link's speed, or use a faster one."},
+		{report.GeneratorLimited, ofDatagrams}: {lowerBound, "an end could not send or receive more, and may have lost " +
+			"datagrams itself.", "Give the ends processors of their own."},
 		{report.GeneratorLimited, ofSessions}: {lowerBound, "an end of the connections could not send or receive more.",
 			"Give the ends processors of their own."},
 
@@ -195,19 +197,19 @@ func table() map[cause]row {
 
 		{report.LoadHeld, ""}: {framesLost, "the device lost {lost} of this load, more than the {limit} allowed.",
 			"For its limit, search (procedure.type: Search)."},
-		{report.LoadHeld, report.LimitsTogether}: {framesLost, "with each direction at the limit that it has alone, " +
-			"the device lost {lost}.", "Take what came back as the limit that all share."},
+		{report.LoadHeld, report.LimitsTogether}: {framesLost, "the directions share a limit: each at its own, but " +
+			"all at once, they lost {lost}.", "Find it with all at once[ ({procedure.directions}: Together)]."},
 		{report.CurveMeasured, ""}: {lossCurve,
 			"the device lost {lost} of the highest load. The loss at each load is " +
 				"listed below.", noWayOut},
 		{report.MaximumOffered, ""}: {overloaded, "the generators offered all they could, and the device lost {lost} " +
 			"of it.", "For its limit, search (procedure.type: Search)."},
-		{report.BurstsMeasured, ""}: {bursts, "at this rate the device passes bursts[ of up to {frames} frames], and " +
-			"then its buffer is full.", noWayOut},
+		{report.BurstsMeasured, ""}: {bursts, "at this rate a burst[ of up to {frames} frames] passes whole, and a longer " +
+			"one loses frames.", "For the rate that lasts, search (procedure.type: Search)."},
 		{report.BurstsMeasured, longestBurst}: {bursts, "the device passed the longest burst allowed.",
 			"[Raise {backToBack.maxBurstDuration} to fill its buffer.]"},
-		{report.LoadEstimated, ""}: {estimated, "at this load {ratio} of the frames are lost on average, with 95 % " +
-			"confidence.", noWayOut},
+		{report.LoadEstimated, ""}: {estimated, "the load at which {ratio} of the frames are lost on average lies in this " +
+			"range, with 95 % confidence.", "Measure for longer to narrow it."},
 		{report.LoadEstimated, aboveNoLoad}: {lowerBound, "no load that was offered is known to be too much.",
 			"[Raise {soak.maxRate} or the duration.]"},
 		{report.PathLimited, ""}: {goodput, "the path, and not the ends, limited[ {connections} of] TCP; if cables and " +
@@ -242,8 +244,8 @@ func table() map[cause]row {
 		{report.NotHeld, report.LostInBetween}: {notHeld, "frames were lost {direction} between the windows.",
 			"See what the device did then, and measure again."},
 		{report.DeviceLost, ""}: {deviceLost,
-			"the device stopped forwarding: {after} into traffic, nothing came back " +
-				"{direction} for {lasted}.", "See if the device restarted, then measure again."},
+			"the device stopped forwarding {direction} {after} into traffic, and nothing " +
+				"came back for {lasted}.", "See if the device restarted, then measure again."},
 
 		{report.NoCleanLoad, ""}: {notMeasured, "the device lost frames at the lowest load already[, {rate}].",
 			"Look for the cause, or begin with a lower load."},

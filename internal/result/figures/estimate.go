@@ -89,8 +89,8 @@ func lower(a, b report.Number, times *big.Rat) report.Number {
 	return a
 }
 
-// summaryOfEstimates is each direction's estimated load, as in "west→east: 9.65 kpps to 9.77 kpps at a loss ratio of
-// 0.0000001".
+// summaryOfEstimates is each direction's estimated load, as in "west→east: 9.65 kpps to 9.77 kpps with 0.00001 %
+// lost".
 func summaryOfEstimates(r *report.Report) string {
 	var parts []string
 	for _, d := range r.Answer.Directions {
@@ -100,10 +100,10 @@ func summaryOfEstimates(r *report.Report) string {
 		case l == nil || l.Low == "" || l.Low == "0" && l.High == "":
 			parts = append(parts, d.Name()+": "+wording.NotMeasured)
 		case l.High == "":
-			parts = append(parts, fmt.Sprintf("%s: ≥%s at a loss ratio of %s", d.Name(), text(l.Low), l.LossRatio))
+			parts = append(parts, fmt.Sprintf("%s: ≥ %s with %s lost", d.Name(), text(l.Low), wording.Share(l.LossRatio)))
 		default:
-			parts = append(parts, fmt.Sprintf("%s: %s to %s at a loss ratio of %s", d.Name(), text(l.Low), text(l.High),
-				l.LossRatio))
+			parts = append(parts, fmt.Sprintf("%s: %s to %s with %s lost", d.Name(), text(l.Low), text(l.High),
+				wording.Share(l.LossRatio)))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -386,7 +386,7 @@ func TestFiguresOfASoak(t *testing.T) {
 	if f := one(t, r, figures.PacketsPerSecond, there); f.High != "" || f.Reason != report.NearGenerators {
 		t.Errorf("near the generators' limit %+v", f)
 	}
-	if said := figures.Summary(r); !strings.HasPrefix(said, there+": ≥8.00 kpps at a loss ratio of 0.1; ") {
+	if said := figures.Summary(r); !strings.HasPrefix(said, there+": ≥ 8.00 kpps with 10 % lost; ") {
 		t.Errorf("near the generators' limit %s", said)
 	}
 	r.Answer.NearGenerators, r.Answer.Directions[0].Estimate.High = nil, ""

@@ -133,6 +133,8 @@ func summary(r *report.Report, share func(*report.Report, report.Headline) strin
 		text = summaryOfEstimates(r)
 	case overloaded(r, h):
 		text = summaryOfOverload(r)
+	case r.Answer.Reason == report.BurstsMeasured:
+		text = "bursts at " + ratesText(r, h) + frameSizeText(r) + share(r, h)
 	default:
 		text = ratesText(r, h) + frameSizeText(r) + share(r, h)
 	}
@@ -268,7 +270,7 @@ func summaryOfGoals(r *report.Report) string {
 		goalReport, _ := r.ForGoal(g.Name)
 		switch h := HeadlineOf(goalReport); {
 		case h.Measured:
-			sentences, measured = append(sentences, g.Name+" "+rateText(h, h.PacketsPerSecond)), true
+			sentences, measured = append(sentences, g.Name+" "+rateText(h, h.PacketsPerSecond)+lossOfGoal(goalReport)), true
 		case g.Answer.Reason == report.NoCleanLoad:
 			sentences = append(sentences, g.Name+" not met at any load")
 		default:
@@ -280,6 +282,15 @@ func summaryOfGoals(r *report.Report) string {
 		text += " " + WhichDirections(r) + frameSizeText(r)
 	}
 	return text
+}
+
+// lossOfGoal is the loss that a goal allows, in brackets.
+func lossOfGoal(r *report.Report) string {
+	limit := report.PlanOf(r).Procedure.MaxLossRatio
+	if limit == 0 {
+		return " (no loss)"
+	}
+	return " (" + wording.Share(limit) + " lost)"
 }
 
 // mostDirectionsShown is how many directions a summary lists one by one.

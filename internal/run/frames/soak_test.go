@@ -53,7 +53,7 @@ func TestASoakEstimatesWhereADeviceLosesFrames(t *testing.T) {
 			if trials != 3 {
 				t.Errorf("%d figures: %+v", trials, figures.Of(r))
 			}
-			if line := figures.Summary(r); !strings.Contains(line, "at a loss ratio of 0.0001; east→west: ") {
+			if line := figures.Summary(r); !strings.Contains(line, "with 0.01 % lost; east→west: ") {
 				t.Errorf("%s", line)
 			}
 		})

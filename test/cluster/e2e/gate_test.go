@@ -92,7 +92,9 @@ func (p *pipeline) unchanged(t *testing.T) {
 			t.Errorf("%s was measured as %s before the operator was killed, and is %s now", name, was, after[name])
 		}
 	}
-	if n := p.having(func(t *lineratev1alpha1.LoadTest) bool { return t.Status.Attempt != 1 || t.Status.Operator.LostRuns != 0 }); n != 0 {
+	if n := p.having(func(t *lineratev1alpha1.LoadTest) bool {
+		return t.Status.Attempt != 1 || t.Status.Operator.LostRuns != 0
+	}); n != 0 {
 		t.Errorf("%d tests were attempted again", n)
 	}
 }

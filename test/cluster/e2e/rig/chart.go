@@ -29,7 +29,7 @@ func (r *Rig) Upgrade(ctx context.Context, tag string, values ...string) error {
 	for _, value := range append([]string{
 		"image.tag=" + tag, "image.pullPolicy=Never",
 		"allowedServers={10.244.0.0/16}", // tests' servers are pods
-		"resources.requests.cpu=0",               // where a node has two processors, TRex asks for both
+		"resources.requests.cpu=0",       // where a node has two processors, TRex asks for both
 	}, values...) {
 		args = append(args, "--set", value)
 	}
