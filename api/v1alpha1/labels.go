@@ -49,8 +49,8 @@ const LabelEnd = "linerate.dev/end"
 const EndOfDevice = "device"
 
 // LabelAdmits is on the pods that only their own test's runner may reach, with the value AdmitsOwnRunner. One
-// kind is a real TRex, which can't ask its callers for a secret. The other is what the runner of servers that run already
-// reads, since only its own test's NetworkPolicy admits that runner.
+// kind is a real TRex, which can't ask its callers for a secret. The other is what the runner of servers that run
+// already reads, since only its own test's NetworkPolicy admits that runner.
 const LabelAdmits = "linerate.dev/admits"
 
 // AdmitsOwnRunner is the value of LabelAdmits.

@@ -13,8 +13,8 @@ func main() {
 	fmt.Print(`
 ## Limits
 
-What a value must be on its own, the schema says, and the API server refuses the rest. What it must be beside others, and
-the limits below, the compiler says. ` + "`linerate run` and `kubectl linerate run`" + ` refuse such a file before they begin. After
+What a value must be on its own, the schema says, and the API server refuses the rest. What it must be beside others,
+and the limits below, the compiler says. ` + "`linerate run` and `kubectl linerate run`" + ` refuse such a file before they begin. After
 ` + "`kubectl apply`" + ` the test ends at once: its condition Accepted is False, and names the field, its value and the way out.
 
 | field of spec | must be |

@@ -71,10 +71,13 @@ func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
 		(dut.Forwarding == "" || dut.Forwarding == v1alpha1.ForwardingL3)
 	r.refuseIf(dut.Hops != 0 && !routes, path.Child("hops"), dut.Hops,
 		"only a Pod or a Device with forwarding L3 is several routers: remove hops")
-	if reference == nil {
-		return
+	if reference != nil {
+		r.checkReferenceFields(dut)
 	}
-	path = path.Child("reference")
+}
+
+func (r *refusals) checkReferenceFields(dut *v1alpha1.DUTSpec) {
+	path, reference := specPath().Child("dut", "reference"), dut.Reference
 	own := dut.Type == v1alpha1.DUTReference || dut.Type == v1alpha1.DUTLoopback && reference.Limit == nil
 	r.refuseIf(!own, path, nothing, "reference is for dut.type Reference (its mode for Loopback, too): remove it, or set "+
 		"type: Reference")
@@ -273,8 +276,8 @@ func (r *refusals) checkCriterion(path *field.Path, c *v1alpha1.Criterion) {
 	r.refuseIf(observed != (c.Observed != nil), path.Child("observed"), nothing, "metric Observed and the field observed need "+
 		"each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it")
 	if c.Latency != nil {
-		r.refuseIf(c.Direction == v1alpha1.DirectionTotal, path.Child("direction"), c.Direction, "latency is measured for "+
-			"each direction, and has no total: remove direction, and each direction must meet the criterion")
+		r.refuseIf(c.Direction == v1alpha1.DirectionTotal, path.Child("direction"), c.Direction, "latency is measured "+
+			"for each direction, and has no total: remove direction, and each direction must meet the criterion")
 		r.refuseIf(c.Goal != "", path.Child("goal"), c.Goal, "latency is measured at shares of one goal's rate, which "+
 			"procedure.latency.goal names: remove goal")
 	}
@@ -282,10 +285,10 @@ func (r *refusals) checkCriterion(path *field.Path, c *v1alpha1.Criterion) {
 		"what observers see has no direction: remove it, and say observed: {scope: All} for all of a machine's processors "+
 			"together")
 	if c.Statistic == v1alpha1.StatisticSpread {
-		r.refuseIf(c.Max == "" || c.Min != "" || c.Relative(), path.Child("statistic"), c.Statistic, "Spread is how far runs "+
-			"lie apart, of which less is better: demand a max alone, in percent of their median, such as max: 1%")
-		r.refuseIf(observed || slices.Contains(incomparable, c.Metric), path.Child("statistic"), c.Statistic, "Spread is of "+
-			"rates, in percent of their median, and this metric's median may be 0: use PacketsPerSecond, "+
+		r.refuseIf(c.Max == "" || c.Min != "" || c.Relative(), path.Child("statistic"), c.Statistic, "Spread is how "+
+			"far runs lie apart, of which less is better: demand a max alone, in percent of their median, such as max: 1%")
+		r.refuseIf(observed || slices.Contains(incomparable, c.Metric), path.Child("statistic"), c.Statistic, "Spread "+
+			"is of rates, in percent of their median, and this metric's median may be 0: use PacketsPerSecond, "+
 			"GoodputBitsPerSecond or another rate")
 	}
 }

@@ -25,6 +25,7 @@ func whole(t reflect.Type) reflect.Value {
 				v.Field(i).Set(whole(t.Field(i).Type))
 			}
 		}
+	default: // another value may be zero
 	}
 	return v
 }

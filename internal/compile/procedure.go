@@ -31,9 +31,9 @@ const (
 )
 
 // withDefaults fills in the defaults of a missing member for the procedure's type. Those that depend on other fields
-// are filled in where the member is read. The schema has the other defaults of a member's fields, and can't set a missing member, or it
-// would appear in procedures of every type. TestAMissingMemberHasTheSchemasDefaults holds the two together. The
-// default rate of a held load depends on the kind of traffic.
+// are filled in where the member is read. The schema has the other defaults of a member's fields, and can't
+// set a missing member, or it would appear in procedures of every type. TestAMissingMemberHasTheSchemasDefaults holds
+// the two together. The default rate of a held load depends on the kind of traffic.
 func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha1.ProcedureSpec {
 	switch {
 	case spec.Type == v1alpha1.ProcedureRamp && spec.Ramp == v1alpha1.RampSpec{}:

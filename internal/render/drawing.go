@@ -63,7 +63,7 @@ func (d *drawing) band(class string, x, y, w, h float64, title string) {
 
 // mark puts a window's sign. A pointer over the sign shows the window, for which only the wide drawing has room.
 func (d *drawing) mark(w judgedWindow, x, y, size float64) {
-	s := shape{D: mark(w.quality, x, y, size), Class: qualityClass(w.quality)}
+	s := shape{D: mark(report.PlotSign(w.quality), x, y, size), Class: qualityClass(w.quality)}
 	if d.Class == "wide" {
 		s.Title = w.title()
 	}
@@ -128,10 +128,13 @@ func between(readings []reading, upper, lower func(reading) float64, x, y axis) 
 	return p.String()
 }
 
-// mark is the sign of a window's quality, which its form distinguishes as well as its colour.
-func mark(q report.Quality, x, y, size float64) string {
+// mark is a trial's sign, which its form distinguishes as well as its colour.
+func mark(sign report.PlotSign, x, y, size float64) string {
+	if sign == report.SignMixed {
+		return square(x, y, size)
+	}
 	var p pen
-	switch q {
+	switch report.Quality(sign) {
 	case report.Short: // a triangle
 		p.to("M", x, y-size*1.2)
 		p.to("L", x+size*1.1, y+size*0.8)
@@ -148,17 +151,21 @@ func mark(q report.Quality, x, y, size float64) string {
 		p.to("L", x+size, y+size)
 		p.to("M", x+size, y-size)
 		p.to("L", x-size, y+size)
-	case report.SignMixed: // a square
-		p.to("M", x-size, y-size)
-		p.to("H", x+size)
-		p.to("V", y+size)
-		p.to("H", x-size)
-		p.WriteByte('Z')
 	case report.Good, report.Unjudged:
 		return circle(x, y, size)
 	default:
 		return circle(x, y, size)
 	}
+	return p.String()
+}
+
+func square(x, y, size float64) string {
+	var p pen
+	p.to("M", x-size, y-size)
+	p.to("H", x+size)
+	p.to("V", y+size)
+	p.to("H", x-size)
+	p.WriteByte('Z')
 	return p.String()
 }
 
@@ -171,10 +178,18 @@ func circle(x, y, size float64) string {
 	return p.String()
 }
 
+// signClass is the style sheet's name for a trial's sign.
+func signClass(sign report.PlotSign) string {
+	if sign == report.SignMixed {
+		return "mixed"
+	}
+	return qualityClass(report.Quality(sign))
+}
+
 // qualityClass is the style sheet's name for a quality.
 func qualityClass(q report.Quality) string {
 	switch q {
-	case report.Good, report.Short, report.Lossy, report.Invalid, report.Unjudged, report.SignMixed:
+	case report.Good, report.Short, report.Lossy, report.Invalid, report.Unjudged:
 		return strings.ToLower(string(q))
 	}
 	return "invalid"

@@ -165,7 +165,7 @@ func (d *orderedDrawing) marks() {
 	size := min(5, max(1.8, d.slot/3))
 	for i, p := range d.points {
 		x, y := d.position(i)
-		s := shape{D: mark(p.Sign, x, y, size), Class: qualityClass(p.Sign)}
+		s := shape{D: mark(p.Sign, x, y, size), Class: signClass(p.Sign)}
 		if d.Class == "wide" {
 			s.Title = p.Text
 		}

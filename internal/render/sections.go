@@ -155,7 +155,7 @@ func (d *plotDrawing) isDrawn(p report.PlotPoint) bool {
 func (d *plotDrawing) position(x float64) float64 { return d.x.position(x - d.base) }
 
 func (d *plotDrawing) point(p report.PlotPoint) {
-	s := shape{D: mark(p.Sign, d.position(p.X.Float()), d.y.position(p.Y.Float()), 4), Class: qualityClass(p.Sign)}
+	s := shape{D: mark(p.Sign, d.position(p.X.Float()), d.y.position(p.Y.Float()), 4), Class: signClass(p.Sign)}
 	if d.Class == "wide" {
 		s.Title = p.Text
 	}

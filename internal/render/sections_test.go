@@ -42,7 +42,7 @@ func TestAnEstimateIsToldByDirection(t *testing.T) {
 // sectionsReport has a table and a plot of its own.
 func sectionsReport() *report.Report {
 	r := reporttest.Measured()
-	point := func(window int, x, y report.Number, sign report.Quality) report.PlotPoint {
+	point := func(window int, x, y report.Number, sign report.PlotSign) report.PlotPoint {
 		return report.PlotPoint{Window: window, X: x, Y: y, Sign: sign, Text: "window " + string(x)}
 	}
 	r.Answer.Sections = []report.Section{
@@ -52,8 +52,8 @@ func sectionsReport() *report.Report {
 				NearGenerators: "≥1.00 kpps"}, {Text: "2.00 kpps", NearGenerators: "–"}}, {{Text: "a short row"}}}}},
 		{Title: "Loss over load", Plot: &report.Plot{X: report.PlotAxis{Title: "offered", Unit: "packets/s", Low: "9000",
 			High: "10000"}, Y: report.PlotAxis{Title: "loss per trial", Unit: "ratio"},
-			Points: []report.PlotPoint{point(1, "20000", "0.5", report.Lossy), point(2, "9900", "0.008", report.Lossy),
-				point(3, "9700", "0", report.Good)},
+			Points: []report.PlotPoint{point(1, "20000", "0.5", report.PlotSign(report.Lossy)), point(2, "9900", "0.008", report.PlotSign(report.Lossy)),
+				point(3, "9700", "0", report.PlotSign(report.Good))},
 			Curves: []report.PlotCurve{{Name: "a function", Points: []report.CurveValue{{X: "9000", Y: "0.0000000001"},
 				{X: "9500", Y: "0.001"}, {X: "10000", Y: "0.1"}}}},
 			Intervals: []report.PlotInterval{{Title: "in here", Low: "9650", High: "9770"}},

@@ -149,7 +149,8 @@ func (d *trendDrawing) points(s *report.Series) {
 		p := &s.Points[i]
 		x := d.position(p)
 		if p.Figures == nil {
-			d.Marks = append(d.Marks, shape{D: mark(report.Invalid, x, d.y.from+8, 4), Class: "gap", Title: d.title(p)})
+			d.Marks = append(d.Marks, shape{D: mark(report.PlotSign(report.Invalid), x, d.y.from+8, 4),
+				Class: "gap", Title: d.title(p)})
 			continue
 		}
 		y := d.height(p.Figures.Throughput())

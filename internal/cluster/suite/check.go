@@ -178,8 +178,8 @@ func (m *Matrix) criteriaNotMeasured(cell int) field.ErrorList {
 		compile.CheckProcedureShows(path, m.suite.Spec.Criteria, test.Spec.Procedure.Type))
 }
 
-// criteriaNotCounted refuses the suite's criteria whose fields contradict each other, and those of metrics that a cell's
-// traffic, frames or sessions, doesn't have.
+// criteriaNotCounted refuses the suite's criteria whose fields contradict each other, and those of metrics that a
+// cell's traffic, frames or sessions, doesn't have.
 func (m *Matrix) criteriaNotCounted(cell int) field.ErrorList {
 	if len(m.suite.Spec.Criteria) == 0 {
 		return nil

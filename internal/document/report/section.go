@@ -76,16 +76,19 @@ type PlotAxis struct {
 	High  Number `json:"high,omitempty"`
 }
 
+// PlotSign is how a trial is marked: as its window's Quality, or as the procedure sees it.
+type PlotSign string
+
 // SignMixed marks a trial that is good for one of the procedure's goals and not for another.
-const SignMixed Quality = "Mixed"
+const SignMixed PlotSign = "Mixed"
 
 // PlotPoint is a trial, by the number of its window.
 type PlotPoint struct {
-	Window int     `json:"window"`
-	X      Number  `json:"x"`
-	Y      Number  `json:"y"`
-	Sign   Quality `json:"sign"` // as it is marked, as the window's quality or as the procedure sees it
-	Text   string  `json:"text"`
+	Window int      `json:"window"`
+	X      Number   `json:"x"`
+	Y      Number   `json:"y"`
+	Sign   PlotSign `json:"sign"`
+	Text   string   `json:"text"`
 }
 
 // PlotCurve is a line through points that are computed.
@@ -100,8 +103,8 @@ type CurveValue struct {
 	Y Number `json:"y"`
 }
 
-// PlotInterval is a part of the x axis. It is open where Low or High is empty. A High is known by lost frames, and is no
-// claim near the generators' own limit.
+// PlotInterval is a part of the x axis. It is open where Low or High is empty. A High is known by lost frames, and is
+// no claim near the generators' own limit.
 type PlotInterval struct {
 	Title string `json:"title"`
 	Low   Number `json:"low,omitempty"`

@@ -37,7 +37,7 @@ func claimed(t *testing.T, server *trextest.Server, uid string, attempt int) err
 	return got.(reached)[0].engine.Claim(t.Context(), []int{0, 1}, mayForce(j.plan))
 }
 
-// A second attempt is made by whoever suspends and resumes a test. It says nothing about who has a server's
+// A second attempt is made by whoever suspends and resumes a test. It says nothing about who has a
 // server's ports.
 func TestAnAttemptTakesNoPortsOfAnotherTest(t *testing.T) {
 	g := trextest.NewGenerator(trextest.TwoPorts()...)

@@ -246,15 +246,15 @@ func (s Search) point(w report.Window) report.PlotPoint {
 			wording.Span(w.Duration.Std()) + ", " + lost}
 	switch {
 	case w.SaysNothing():
-		point.Sign, point.Text = report.Invalid, point.Text+": says nothing: "+w.Reason
+		point.Sign, point.Text = report.PlotSign(report.Invalid), point.Text+": says nothing: "+w.Reason
 		return point
 	case len(bad)+len(open) == 0:
-		point.Sign, point.Text = report.Good, point.Text+": good for each goal"
+		point.Sign, point.Text = report.PlotSign(report.Good), point.Text+": good for each goal"
 		return point
 	}
 	point.Sign = report.SignMixed
 	if len(bad) == len(s.plan.Goals) {
-		point.Sign = report.Lossy
+		point.Sign = report.PlotSign(report.Lossy)
 	}
 	if len(bad) > 0 {
 		point.Text += ": bad for " + strings.Join(bad, ", ")

@@ -71,14 +71,14 @@ func TestEachTrialIsAPointOfThePlot(t *testing.T) {
 	if len(plot.Points) < 8 || len(plot.Intervals) != 2 || !plot.Ordered || plot.Limits[1].Title != "PDR 0.5%" {
 		t.Fatalf("%+v", plot)
 	}
-	signs := map[report.Quality]bool{}
+	signs := map[report.PlotSign]bool{}
 	for i, point := range plot.Points {
 		signs[point.Sign] = true
 		if w := history[i+1]; point.Window != w.Number || point.Text == "" || point.X == "" || point.Y == "" {
 			t.Errorf("%+v of window %d", point, w.Number)
 		}
 	}
-	if !signs[report.Good] || !signs[report.Lossy] || signs[report.Invalid] {
+	if !signs[report.PlotSign(report.Good)] || !signs[report.PlotSign(report.Lossy)] || signs[report.PlotSign(report.Invalid)] {
 		t.Errorf("%v", signs)
 	}
 }

@@ -120,14 +120,14 @@ func pointOf(w report.Window, m report.Direction) report.PlotPoint {
 	sent := m.Sent.Packets - m.GeneratorDrops()
 	lost := min(sent, max(0, sent-m.Returned.Packets))
 	p := report.PlotPoint{Window: w.Number, X: report.Number(strconv.FormatInt(m.Offered.PacketsPerSecond, 10)),
-		Y: sixDigits(float64(lost) / float64(sent)), Sign: report.Good,
+		Y: sixDigits(float64(lost) / float64(sent)), Sign: report.PlotSign(report.Good),
 		Text: "window " + strconv.Itoa(w.Number) + ": " + wording.PacketRate(m.Offered.PacketsPerSecond) +
 			" offered, " + wording.Count(lost) + " of " + wording.Count(sent) + " lost"}
 	switch {
 	case m.Quality == report.Invalid:
-		p.Sign = report.Invalid
+		p.Sign = report.PlotSign(report.Invalid)
 	case lost > 0:
-		p.Sign = report.Lossy
+		p.Sign = report.PlotSign(report.Lossy)
 	}
 	return p
 }

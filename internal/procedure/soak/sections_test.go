@@ -66,7 +66,7 @@ func TestThePlotReachesAroundTheInterval(t *testing.T) {
 	p := d.plot(&criticalLoad{Estimate: report.Estimate{LossRatio: 10_000, Low: "9650", High: "9770"},
 		Shapes: []shapeLoad{{Shape: losscurve.Stretch, Capacity: "10000", Spread: "40"}, {Shape: losscurve.Erf}}},
 		trials, 0)
-	if len(p.Points) != 4 || p.Points[1].Sign != report.Lossy || p.Points[2].Sign != report.Good ||
+	if len(p.Points) != 4 || p.Points[1].Sign != report.PlotSign(report.Lossy) || p.Points[2].Sign != report.PlotSign(report.Good) ||
 		!strings.Contains(p.Points[1].Text, "800 of 100,000 lost") || p.Points[1].Y != "0.008" {
 		t.Errorf("%+v", p.Points)
 	}

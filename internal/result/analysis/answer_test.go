@@ -209,7 +209,7 @@ func TestTheResultIsOneWindowAndTheMostReceivedAnother(t *testing.T) {
 			t.Errorf("%q is not said in %q", says, got.EvidenceText())
 		}
 	}
-	if got.Message != "Not confirmed: short windows show the device's limit here, but it was not held for 10 s. Measure again, with more time. This load was held for 1 s." && got.Message != "Saturated: above it more than 0.1 % of the frames are lost. This load was held for 1 s." {
+	if got.Message != "Not confirmed: short windows show the device's limit here, but it was not held for 10 s. Measure again, with more time. This load was held for 1 s." && got.Message != "Saturated: above it the device loses more than 0.1 % of the frames. This load was held for 1 s." {
 		t.Error(got.Message)
 	}
 }

@@ -75,7 +75,7 @@ func besides() map[besideCause]row {
 			wayOut: "Repeat the test more often, where nothing else disturbs it."},
 		rowNotMeasured: {says: "{row} has no figure[ ({reason})].", wayOut: "See why in its Report, then measure it again."},
 		rowNotJudged:   {says: "{row} could not be judged.", wayOut: "See why below, then measure it again."},
-		sideLess:       {says: "{row} carries {change} less in {side} than in {first}.", wayOut: "Find what changed between the two."},
+		sideLess:       {says: "{row} carries {change} less in {side} than in {first}.", wayOut: "Find what changed in the device."},
 		sideTooLow: {says: "{row} carries {change} less in {side} than in {first}; {allowed} is allowed.",
 			wayOut: "Find what changed."},
 		sideMore: {says: "{row} carries {change} more in {side} than in {first}.", wayOut: noWayOut},
@@ -289,7 +289,8 @@ func OfTable(t *report.Table) Beside {
 		}
 		outcomes[c.Verdict]++
 	}
-	figure := wording.ShareOf(measured, len(t.Cells)) + " " + wording.Verb(len(t.Cells), "row has", "rows have") + " a figure"
+	figure := wording.ShareOf(measured, len(t.Cells)) + " " + wording.Verb(len(t.Cells), "row has", "rows have") +
+		" a figure"
 	if len(t.Cells) > outcomes[""] {
 		figure += fmt.Sprintf(": %d passed, %d failed, %d undecided", outcomes[report.Passed], outcomes[report.DidFail],
 			outcomes[report.Undecided])

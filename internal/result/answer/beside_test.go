@@ -104,7 +104,7 @@ func TestAComparisonsAnswer(t *testing.T) {
 	}{
 		"less, though another side is not measured": {[]report.Compared{first, missing, measuredSide(report.Less, -506)}, nil,
 			"Of 2 tests, 1 carries less than in v1, 0 carry more, 0 as much, 1 can't be compared.",
-			"VPP 64b carries 5.06 % less in v3 than in v1. Find what changed between the two."},
+			"VPP 64b carries 5.06 % less in v3 than in v1. Find what changed in the device."},
 		"more":         {[]report.Compared{first, measuredSide(report.More, 200)}, nil, "Of 1 test, 0 carry less than in v1, 1 carries more, 0 as much, 0 can't be compared.", "VPP 64b carries 2.00 % more in v2 than in v1."},
 		"too few":      {[]report.Compared{first, measuredSide(report.TooFew, 200)}, nil, "Of 1 test, 0 carry less than in v1, 0 carry more, 0 as much, 1 can't be compared.", "VPP 64b has too few runs to tell v2 from v1. Repeat both more often."},
 		"not measured": {[]report.Compared{first, missing}, nil, "Of 1 test, 0 carry less than in v1, 0 carry more, 0 as much, 1 can't be compared.", "VPP 64b has no figure in v2 (PathNotProven). See why below, then measure it again."},

@@ -154,7 +154,7 @@ func detailOfPlan(r *report.Report) report.Detail {
 		return detailOfTarget(r)
 	case reason == report.LoadEstimated && r.Answer.LowerBound():
 		return aboveNoLoad
-	case reason == report.BurstsMeasured && shortestBurst(r).High == "":
+	case reason == report.BurstsMeasured && figures.ShortestBurst(r).High == "":
 		return longestBurst
 	}
 	return ""
@@ -215,6 +215,7 @@ func valuesOf(r *report.Report) map[string]string {
 	limit := p.Procedure.MaxLossRatio
 	values := map[string]string{
 		"loss":    "frames are lost",
+		"loses":   "loses frames",
 		"limit":   wording.Share(limit),
 		"ratio":   wording.Share(limit), // of a procedure that asks about a loss, it is that one
 		"process": wording.Limited(wording.Printable(c.Process), longestName),
@@ -232,6 +233,7 @@ func valuesOf(r *report.Report) map[string]string {
 	}
 	if limit > 0 {
 		values["loss"] = "more than " + wording.Share(limit) + " of the frames are lost"
+		values["loses"] = "loses more than " + wording.Share(limit) + " of the frames"
 	}
 	if c.Detail == report.FramesLinger {
 		values["settle"] = Duration((2 * c.Lasted.Std()).Round(100 * time.Millisecond))
@@ -255,7 +257,7 @@ func valuesOf(r *report.Report) map[string]string {
 	if c.PacketsPerSecond > 0 {
 		values["rate"] = wording.ShortPacketRate(c.PacketsPerSecond)
 	}
-	if n := cmp.Or(c.Frames, int64(shortestBurst(r).Low.Float())); n > 0 {
+	if n := cmp.Or(c.Frames, int64(figures.ShortestBurst(r).Low.Float())); n > 0 {
 		values["frames"] = wording.Count(n)
 	}
 	addFields(values, p)
@@ -352,25 +354,6 @@ func targetField(p *plan.Plan) string {
 		return ""
 	}
 	return p.NameOf(field)
-}
-
-// shortestBurst is the longest burst without loss, of the direction in which that is the shortest. It is the zero
-// Figure where no bursts were sent.
-func shortestBurst(r *report.Report) (shortest report.Figure) {
-	if r.Answer.Reason != report.BurstsMeasured {
-		return shortest
-	}
-	seen := map[string]bool{} // the first figure of a direction in frames is its burst
-	for _, f := range figures.Of(r) {
-		if f.Unit != "frames" || seen[f.Direction] {
-			continue
-		}
-		seen[f.Direction] = true
-		if f.Missing == "" && (shortest.Low == "" || f.Low.Float() < shortest.Low.Float()) {
-			shortest = f
-		}
-	}
-	return shortest
 }
 
 // lostOf is the share of frames that did not come back of the figure's load, or of datagrams.

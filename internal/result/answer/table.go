@@ -75,7 +75,7 @@ const (
 // table has a row for each cause. No detail stands for each detail that has no row of its own.
 func table() map[cause]row {
 	return map[cause]row{
-		{report.LossAboveLimit, ""}: {saturated, "above it {loss}.", noWayOut},
+		{report.LossAboveLimit, ""}: {saturated, "above it the device {loses}.", noWayOut},
 		{report.LossAboveLimit, ownKernel}: {saturated,
 			"this machine's kernel forwards no more, as the Reference has " +
 				"no limit; above it {loss}.", noWayOut},
@@ -197,15 +197,14 @@ func table() map[cause]row {
 
 		{report.LoadHeld, ""}: {framesLost, "the device lost {lost} of this load, more than the {limit} allowed.",
 			"For its limit, search (procedure.type: Search)."},
-		{report.LoadHeld, report.LimitsTogether}: {framesLost, "the directions share a limit: each at its own, but " +
-			"all at once, they lost {lost}.", "Find it with all at once[ ({procedure.directions}: Together)]."},
+		{report.LoadHeld, report.LimitsTogether}: {framesLost, "each direction carried its load alone, and all of them " +
+			"at once lost {lost}. They share a limit.", "Find it[ with {procedure.directions}: Together]."},
 		{report.CurveMeasured, ""}: {lossCurve,
 			"the device lost {lost} of the highest load. The loss at each load is " +
 				"listed below.", noWayOut},
 		{report.MaximumOffered, ""}: {overloaded, "the generators offered all they could, and the device lost {lost} " +
 			"of it.", "For its limit, search (procedure.type: Search)."},
-		{report.BurstsMeasured, ""}: {bursts, "at this rate a burst[ of up to {frames} frames] passes whole, and a longer " +
-			"one loses frames.", "For the rate that lasts, search (procedure.type: Search)."},
+		{report.BurstsMeasured, ""}: {bursts, "such a burst passes whole, and a longer one loses frames.", "For the rate that lasts, search (procedure.type: Search)."},
 		{report.BurstsMeasured, longestBurst}: {bursts, "the device passed the longest burst allowed.",
 			"[Raise {backToBack.maxBurstDuration} to fill its buffer.]"},
 		{report.LoadEstimated, ""}: {estimated, "the load at which {ratio} of the frames are lost on average lies in this " +
@@ -244,8 +243,8 @@ func table() map[cause]row {
 		{report.NotHeld, report.LostInBetween}: {notHeld, "frames were lost {direction} between the windows.",
 			"See what the device did then, and measure again."},
 		{report.DeviceLost, ""}: {deviceLost,
-			"the device stopped forwarding {direction} {after} into traffic, and nothing " +
-				"came back for {lasted}.", "See if the device restarted, then measure again."},
+			"the device forwarded nothing {direction} for {lasted}, from {after} into " +
+				"traffic on.", "See if the device restarted, then measure again."},
 
 		{report.NoCleanLoad, ""}: {notMeasured, "the device lost frames at the lowest load already[, {rate}].",
 			"Look for the cause, or begin with a lower load."},

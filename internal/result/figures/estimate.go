@@ -106,5 +106,8 @@ func summaryOfEstimates(r *report.Report) string {
 				wording.Share(l.LossRatio)))
 		}
 	}
+	if len(parts) > 1 && !r.Answer.FoundApart() {
+		return strings.Join(parts, "; ") + "; loaded at once"
+	}
 	return strings.Join(parts, "; ")
 }

@@ -134,7 +134,7 @@ func summary(r *report.Report, share func(*report.Report, report.Headline) strin
 	case overloaded(r, h):
 		text = summaryOfOverload(r)
 	case r.Answer.Reason == report.BurstsMeasured:
-		text = "bursts at " + ratesText(r, h) + frameSizeText(r) + share(r, h)
+		text = burstsText(r) + " at " + ratesText(r, h) + frameSizeText(r) + share(r, h)
 	default:
 		text = ratesText(r, h) + frameSizeText(r) + share(r, h)
 	}
@@ -282,6 +282,42 @@ func summaryOfGoals(r *report.Report) string {
 		text += " " + WhichDirections(r) + frameSizeText(r)
 	}
 	return text
+}
+
+// burstsText says how long bursts without loss are, as in "bursts of 1,392 frames each way".
+func burstsText(r *report.Report) string {
+	shortest := ShortestBurst(r)
+	if shortest.Low == "" {
+		return "bursts"
+	}
+	text := "bursts of "
+	if shortest.High == "" {
+		text += "≥ "
+	}
+	text += wording.Count(int64(shortest.Low.Float())) + " frames"
+	if len(r.Answer.Directions) > 1 {
+		text += " each way"
+	}
+	return text
+}
+
+// ShortestBurst is the longest burst without loss, of the direction in which that is the shortest. It is the zero
+// Figure where no bursts were sent.
+func ShortestBurst(r *report.Report) (shortest report.Figure) {
+	if r.Answer.Reason != report.BurstsMeasured {
+		return shortest
+	}
+	seen := map[string]bool{} // the first figure of a direction in frames is its burst
+	for _, f := range Of(r) {
+		if f.Unit != "frames" || seen[f.Direction] {
+			continue
+		}
+		seen[f.Direction] = true
+		if f.Missing == "" && (shortest.Low == "" || f.Low.Float() < shortest.Low.Float()) {
+			shortest = f
+		}
+	}
+	return shortest
 }
 
 // lossOfGoal is the loss that a goal allows, in brackets.
