@@ -41,6 +41,7 @@ const (
 	// NotHeld.
 	LinkDown      Detail = "LinkDown"      // a link went down and stayed down
 	LinkBack      Detail = "LinkBack"      // a link went down and came back
+	ForwardsAgain Detail = "ForwardsAgain" // the device forwarded nothing for a while, and then went on
 	LinkFlapped   Detail = "LinkFlapped"   // a link changed its state, for no measurable time
 	EndsWaited    Detail = "EndsWaited"    // nothing came back while the ends' programs waited for processors
 	PartlyJudged  Detail = "PartlyJudged"  // windows say nothing about the device

@@ -143,7 +143,7 @@ func causeOfContradiction(r *report.Report, result report.Answer) report.Cause {
 		cause := report.Cause{Direction: c.Direction, PacketsPerSecond: c.Lost.ReceivedPacketsPerSecond}
 		switch {
 		case result.Reason == report.BurstsOnly:
-			return report.Cause{Frames: c.Burst.Packets}
+			return report.Cause{Frames: c.Burst.Packets, Direction: c.Direction}
 		case !limits:
 			continue
 		case c.Kind == report.Slower:
@@ -181,8 +181,11 @@ func causeOfNotHeld(r *report.Report, unchecked procedure.Answer) report.Cause {
 				continue
 			}
 			cause := report.Cause{Direction: i.Direction, After: afterTraffic(r, i), Lasted: i.Duration}
-			if waited {
+			switch {
+			case waited:
 				cause.Detail = report.EndsWaited
+			case i.Over:
+				cause.Detail = report.ForwardsAgain
 			}
 			return cause
 		}

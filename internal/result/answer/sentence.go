@@ -216,6 +216,7 @@ func valuesOf(r *report.Report) map[string]string {
 	values := map[string]string{
 		"loss":    "frames are lost",
 		"loses":   "loses frames",
+		"rates":   "this rate",
 		"limit":   wording.Share(limit),
 		"ratio":   wording.Share(limit), // of a procedure that asks about a loss, it is that one
 		"process": wording.Limited(wording.Printable(c.Process), longestName),
@@ -230,6 +231,9 @@ func valuesOf(r *report.Report) map[string]string {
 	values["limits"], values["unloaded"] = limitsAndOthers(r.Answer)
 	if p.LargestFrame() > smallestFrame {
 		values["smaller"] = " or smaller frames"
+	}
+	if len(r.Answer.Goals) > 1 {
+		values["rates"] = "these rates"
 	}
 	if limit > 0 {
 		values["loss"] = "more than " + wording.Share(limit) + " of the frames are lost"

@@ -109,8 +109,8 @@ func table() map[cause]row {
 			"Measure devices at loads without loss."},
 		{report.MaximumOffered, noDevice}: {overloaded, "without a device the generators lost {lost} of all that they " +
 			"could offer.", "Measure devices at lower loads."},
-		{report.BurstsOnly, ""}: {saturated, "the device keeps this up[ for {shown}]; faster traffic passes for a moment[, " +
-			"for {frames} frames at most,] and only after traffic has paused.", noWayOut},
+		{report.BurstsOnly, ""}: {saturated, "the device keeps {rates} up[ for {shown}]. After a pause in traffic it takes a " +
+			"burst on top[, of up to {frames} frames {direction}].", noWayOut},
 
 		{report.TargetReached, ""}: {lowerBound,
 			"the device carried all that was asked for[, though up to {hidden} may " +
@@ -197,8 +197,8 @@ func table() map[cause]row {
 
 		{report.LoadHeld, ""}: {framesLost, "the device lost {lost} of this load, more than the {limit} allowed.",
 			"For its limit, search (procedure.type: Search)."},
-		{report.LoadHeld, report.LimitsTogether}: {framesLost, "each direction carried its load alone, and all of them " +
-			"at once lost {lost}. They share a limit.", "Find it[ with {procedure.directions}: Together]."},
+		{report.LoadHeld, report.LimitsTogether}: {framesLost, "the device carried each direction alone, and lost {lost} of " +
+			"all at once, as they share a limit.", "Find it[ with {procedure.directions}: Together]."},
 		{report.CurveMeasured, ""}: {lossCurve,
 			"the device lost {lost} of the highest load. The loss at each load is " +
 				"listed below.", noWayOut},
@@ -243,8 +243,11 @@ func table() map[cause]row {
 		{report.NotHeld, report.LostInBetween}: {notHeld, "frames were lost {direction} between the windows.",
 			"See what the device did then, and measure again."},
 		{report.DeviceLost, ""}: {deviceLost,
-			"the device forwarded nothing {direction} for {lasted}, from {after} into " +
-				"traffic on.", "See if the device restarted, then measure again."},
+			"the device stopped forwarding {direction} {after} into traffic, and did not start again.",
+			"See if the device restarted, then measure again."},
+		{report.DeviceLost, report.ForwardsAgain}: {deviceLost,
+			"the device forwarded nothing {direction} for {lasted}, {after} into traffic, and then went on.",
+			"See if the device restarted, then measure again."},
 
 		{report.NoCleanLoad, ""}: {notMeasured, "the device lost frames at the lowest load already[, {rate}].",
 			"Look for the cause, or begin with a lower load."},

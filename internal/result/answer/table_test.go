@@ -128,8 +128,8 @@ func TestAResultWithoutAFigureSaysSoOnce(t *testing.T) {
 	for c, want := range map[cause][2]string{
 		{report.NotHeld, report.LinkDown}: {"No result", "Link west-access went down 2.1 min after traffic began, and stayed " +
 			"down. See why, then measure again."},
-		{report.DeviceLost, ""}: {"No result", "The device forwarded nothing west-access→east-access for 2.1 min, from " +
-			"2.1 min into traffic on. See if the device restarted, then measure again."},
+		{report.DeviceLost, ""}: {"No result", "The device stopped forwarding west-access→east-access 2.1 min into " +
+			"traffic, and did not start again. See if the device restarted, then measure again."},
 		{report.NotMeasured, report.NobodyAnswers}: {"Not measured", "Nobody answers for 198.18.100.100, the device's " +
 			"address on link west-access. Is it a bridge? Set dut.forwarding: L2. Another address? links[].dut.address."},
 		{report.NotMeasured, report.FrameTooLong}: {"Not measured", "9018-byte frames don't fit link west-access. Raise the " +

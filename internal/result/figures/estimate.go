@@ -107,7 +107,7 @@ func summaryOfEstimates(r *report.Report) string {
 		}
 	}
 	if len(parts) > 1 && !r.Answer.FoundApart() {
-		return strings.Join(parts, "; ") + "; loaded at once"
+		return strings.Join(parts, "; ") + "; loaded together"
 	}
 	return strings.Join(parts, "; ")
 }

@@ -134,7 +134,7 @@ func summary(r *report.Report, share func(*report.Report, report.Headline) strin
 	case overloaded(r, h):
 		text = summaryOfOverload(r)
 	case r.Answer.Reason == report.BurstsMeasured:
-		text = burstsText(r) + " at " + ratesText(r, h) + frameSizeText(r) + share(r, h)
+		text = burstsText(r) + ", sent at " + ratesText(r, h) + frameSizeText(r) + share(r, h)
 	default:
 		text = ratesText(r, h) + frameSizeText(r) + share(r, h)
 	}
