@@ -47,25 +47,35 @@ func TestStraysAreCountedApart(t *testing.T) {
 				"an advertisement with a tag": tagged(v6(icmpv6, neighbourAdvertised)),
 				"with two":                    tagged(tagged(v6(icmpv6, neighbourAdvertised))),
 			} {
-				initial := b.Counters()
-				noError(t, a.Inject([][]byte{f}, 0))
-				eventually(t, name+" is counted",
-					func() bool { return b.Counters().Received.Packets == initial.Received.Packets+1 })
 				var want units.Traffic
 				if inspect(f).stray {
 					want = units.Traffic{Packets: 1, Bytes: wireLength(len(f))}
 				}
-				if got := b.Counters().Strays.Sub(initial.Strays); got != want {
+				if got := straysOfOne(t, a, b, name, f); got != want {
 					t.Errorf("%s: %+v are strays, want %+v", name, got, want)
 				}
 			}
-			initial := b.Counters()
-			noError(t, a.Inject([][]byte{marked}, 0))
-			eventually(t, "what bears a mark is counted",
-				func() bool { return b.Counters().Received.Packets == initial.Received.Packets+1 })
-			if got := b.Counters().Strays; got != initial.Strays {
-				t.Errorf("what bears a mark is a stream's, and %+v strays more are told", got.Sub(initial.Strays))
+			if got := straysOfOne(t, a, b, "what bears a mark", marked); got.Packets != 0 {
+				t.Errorf("what bears a mark is a stream's, and %+v are strays", got)
 			}
 		})
 	}
+}
+
+// straysOfOne sends a frame until b has received one, and returns what b counted as strays. On a busy machine a ring
+// is read too late, and its frame counts as missed: such a frame shows nothing about strays, and the next one is sent.
+func straysOfOne(t *testing.T, a, b Port, name string, f []byte) units.Traffic {
+	t.Helper()
+	initial := b.Counters()
+	counted := initial
+	eventually(t, name+" is received", func() bool {
+		missed := counted.ReceiveErrors
+		noError(t, a.Inject([][]byte{f}, 0))
+		eventually(t, name+" is counted, as received or as missed", func() bool {
+			counted = b.Counters()
+			return counted.Received.Packets-initial.Received.Packets+counted.ReceiveErrors-missed == 1
+		})
+		return counted.Received.Packets > initial.Received.Packets
+	})
+	return counted.Strays.Sub(initial.Strays)
 }
