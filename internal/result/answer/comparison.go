@@ -1,0 +1,99 @@
+package answer
+
+import (
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// OfComparison is a comparison's answer.
+func OfComparison(c *report.Comparison) Beside {
+	values := map[string]string{"first": "the first side"}
+	if len(c.Sides) > 0 {
+		values["first"] = c.Sides[0]
+	}
+	count, outcomes, found, weight, hidden := map[report.Judgement]int{}, map[report.Outcome]int{}, sidesAlike, 0, 0
+	for _, r := range c.Rows {
+		for i, s := range r.Sides[min(1, len(r.Sides)):] {
+			count[s.Judgement]++
+			outcomes[s.Verdict]++
+			if s.Judgement == report.NotShown && s.Change == nil {
+				hidden++
+			}
+			cause, w := causeOfSide(s, c.MaxRegressionPercent != nil)
+			if w <= weight {
+				continue
+			}
+			found, weight = cause, w
+			values["row"], values["change"], values["reason"] = rowName(r.Product, r.Loadtest), shareOf(s.Change),
+				reasonOf(s.Missing)
+			if i+1 < len(c.Sides) {
+				values["side"] = c.Sides[i+1]
+			}
+		}
+	}
+	if c.MaxRegressionPercent != nil {
+		values["allowed"] = c.MaxRegressionPercent.FormatFixed() + " %"
+		return Beside{fmt.Sprintf("%s: %d passed, %d failed, %d undecided.", worstOf(outcomes), outcomes[report.Passed],
+			outcomes[report.DidFail], outcomes[report.Undecided]), besideSentence(found, values)}
+	}
+	unknown := count[report.TooFew] + count[report.NotComparable] + hidden
+	less, more, alike := count[report.Less], count[report.More], count[report.NotShown]-hidden
+	return Beside{fmt.Sprintf("Of %s, %d %s less than in %s, %d %s more, %d as much, %d can't be compared.",
+		wording.Counted(less+more+alike+unknown, "test"), less, wording.Verb(less, "carries", "carry"), values["first"],
+		more, wording.Verb(more, "carries", "carry"), alike, unknown), besideSentence(found, values)}
+}
+
+// worstOf is the outcome of all together.
+func worstOf(outcomes map[report.Outcome]int) report.Outcome {
+	switch {
+	case outcomes[report.DidFail] > 0:
+		return report.DidFail
+	case outcomes[report.Undecided] > 0 || outcomes[report.Passed] == 0:
+		return report.Undecided
+	}
+	return report.Passed
+}
+
+// causeOfSide is what a side shows, and how much that matters beside the other sides.
+func causeOfSide(s report.Compared, demanded bool) (c besideCause, weight int) {
+	known := s.Change != nil
+	less := known && s.Judgement == report.Less
+	switch {
+	case demanded && s.Verdict == report.DidFail && less:
+		return sideTooLow, 8
+	case !demanded && less:
+		return sideLess, 7
+	case s.Figures == nil:
+		return causeOfAbsence(s.Judgement)
+	case s.Judgement == report.NotComparable:
+		return sideOtherwise, 5
+	case s.Judgement == report.TooFew:
+		return sideTooFew, 4
+	case demanded && s.Verdict == report.Undecided:
+		return sideUndecided, 3
+	case less:
+		return sideKept, 2
+	}
+	return causeOfChange(s.Judgement, known)
+}
+
+// causeOfChange is what a side shows that leaves nothing to do.
+func causeOfChange(j report.Judgement, known bool) (c besideCause, weight int) {
+	switch {
+	case j == report.NotShown && !known:
+		return sideHidden, 2
+	case j == report.More && known:
+		return sideMore, 2
+	}
+	return sidesAlike, 1
+}
+
+// causeOfAbsence is why a side has no figure.
+func causeOfAbsence(j report.Judgement) (c besideCause, weight int) {
+	if j == report.Less {
+		return sideBroken, 9
+	}
+	return sideNotMeasured, 6
+}
