@@ -1,8 +1,8 @@
 package v1alpha1
 
-// The conditions of a LoadTest. Complete and Passed exist from the first reconcile on, Accepted, Scheduled,
-// GeneratorsReady and DUTReady until the test is complete (an Accepted that is False stays), Published and Kept from
-// the Report's copy on, and Reconciling and Stalled only while they are true.
+// The conditions of a LoadTest. Complete and Passed exist from the first reconcile on. Accepted, Scheduled,
+// GeneratorsReady and DUTReady exist until the test is complete, and an Accepted that is False stays. Published and
+// Kept exist from the Report's copy on. Reconciling and Stalled exist only while they are true.
 const (
 	// ConditionAccepted is True when the spec can be measured, False when it can't: the message says which field,
 	// and the way out.
