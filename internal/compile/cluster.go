@@ -77,7 +77,7 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 // checkResetInCluster refuses a reset of a device that isn't in a pod, since nothing in the cluster could reset it.
 func (d *device) checkResetInCluster() {
 	if d.spec.Procedure.Reset != nil && d.spec.DUT.Type == v1alpha1.DUTDevice {
-		d.refuse(specPath().Child("procedure", "reset"), field.OmitValueType{},
+		d.refuse(specPath().Child("procedure", "reset"), noValue,
 			"a cluster starts no program that a LoadTest names, and a device outside has no pod to run it in: "+
 				"measure with linerate run on a machine that reaches the device, or remove reset")
 	}

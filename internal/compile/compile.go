@@ -87,7 +87,7 @@ func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	spec, r := test.Spec, &refusals{}
 	c := &compiler{refusals: r, spec: &spec}
 	if fault := spec.FreeformFault(); fault != "" {
-		r.refuse(specPath(), field.OmitValueType{}, fault)
+		r.refuse(specPath(), noValue, fault)
 		return c
 	}
 	if r.checkLimits(&spec); len(r.errs) > 0 {
@@ -146,3 +146,13 @@ func (r *refusals) refuse(path *field.Path, value any, message string) {
 func (r *refusals) refusef(path *field.Path, value any, format string, arguments ...any) {
 	r.refuse(path, value, fmt.Sprintf(format, arguments...))
 }
+
+// refuseIf refuses a field's value where the fault is there.
+func (r *refusals) refuseIf(fault bool, path *field.Path, value any, message string) {
+	if fault {
+		r.refuse(path, value, message)
+	}
+}
+
+// noValue stands for the value of a field that is a mapping or a list.
+var noValue = field.OmitValueType{}

@@ -15,16 +15,6 @@ import (
 // This file refuses fields that contradict each other, which the schema doesn't see. A test that has such fields isn't
 // compiled, so that one fault makes one message.
 
-// nothing stands for the value of a field that is a mapping or a list.
-var nothing = field.OmitValueType{}
-
-// refuseIf refuses a field's value where the fault is there.
-func (r *refusals) refuseIf(fault bool, path *field.Path, value any, message string) {
-	if fault {
-		r.refuse(path, value, message)
-	}
-}
-
 func (r *refusals) checkContradictions(test *v1alpha1.LoadTest) {
 	spec := &test.Spec
 	r.checkDUTFields(&spec.DUT)
@@ -46,13 +36,13 @@ func (r *refusals) checkLinkFields(spec *v1alpha1.LoadTestSpec) {
 	inPod := spec.DUT.Type == v1alpha1.DUTPod || spec.DUT.Type == v1alpha1.DUTReference
 	r.refuseIf(!inPod && slices.ContainsFunc(spec.Links, func(l v1alpha1.LinkSpec) bool {
 		return l.DUT != nil && l.DUT.Network != ""
-	}), path, nothing, "dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove "+
+	}), path, noValue, "dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove "+
 		"it; network is the generator's")
 	r.refuseIf(len(spec.Traffic.Directions) > 0 && slices.ContainsFunc(spec.Links, func(l v1alpha1.LinkSpec) bool {
 		return !slices.ContainsFunc(spec.Traffic.Directions, func(d v1alpha1.Direction) bool {
 			return d.From == l.Name || d.To == l.Name
 		})
-	}), path, nothing, "every link must be used: remove the link that no direction goes from or to, or add a direction")
+	}), path, noValue, "every link must be used: remove the link that no direction goes from or to, or add a direction")
 }
 
 func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
@@ -78,11 +68,11 @@ func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
 
 func (r *refusals) checkReferenceFields(dut *v1alpha1.DUTSpec) {
 	path, reference := specPath().Child("dut", "reference"), dut.Reference
-	own := dut.Type == v1alpha1.DUTReference || dut.Type == v1alpha1.DUTLoopback && reference.Limit == nil
-	r.refuseIf(!own, path, nothing, "reference is for dut.type Reference (its mode for Loopback, too): remove it, or set "+
+	allowed := dut.Type == v1alpha1.DUTReference || dut.Type == v1alpha1.DUTLoopback && reference.Limit == nil
+	r.refuseIf(!allowed, path, noValue, "reference is for dut.type Reference (its mode for Loopback, too): remove it, or set "+
 		"type: Reference")
 	mode := reference.Mode
-	r.refuseIf(reference.Limit != nil && mode != nil, path.Child("limit"), nothing,
+	r.refuseIf(reference.Limit != nil && mode != nil, path.Child("limit"), noValue,
 		"a mode is a real device, which forwards what its machine can: remove limit, or mode")
 	otherImage := mode != nil && (mode.Userspace != nil ||
 		mode.Tunnel != nil && mode.Tunnel.Kind == v1alpha1.TunnelIPsec)
@@ -99,35 +89,36 @@ func (r *refusals) checkGeneratorFields(spec *v1alpha1.LoadTestSpec) {
 	generator, path := &spec.Generator, specPath().Child("generator")
 	if placement := generator.Placement; len(generator.Servers()) > 0 {
 		r.refuseIf(generator.Layout != "" || generator.CoresPerPortPair > 0 || generator.Memory != "" ||
-			generator.Hugepages != nil || generator.Software != nil || generator.Pod != nil, serversPath(), nothing,
+			generator.Hugepages != nil || generator.Software != nil || generator.Pod != nil, serversPath(), noValue,
 			"servers run already, and no pods are started: remove layout, coresPerPortPair, memory, hugepages, software "+
 				"and pod")
 		r.refuseIf(placement.SeparateNodes, path.Child("placement", "separateNodes"), true,
 			"servers run already, and no pods are started: remove separateNodes")
 	}
-	r.refuseIf(generator.Hugepages != nil && !drivesCards(spec), path.Child("hugepages"), nothing,
+	r.refuseIf(generator.Hugepages != nil && !drivesCards(spec), path.Child("hugepages"), noValue,
 		"hugepages are for engine TRex only: remove them")
-	r.refuseIf(generator.Software != nil && drivesCards(spec), path.Child("software"), nothing,
+	r.refuseIf(generator.Software != nil && drivesCards(spec), path.Child("software"), noValue,
 		"software configures engine Software: set engine: Software, or remove software")
 	pod := generator.Pod
 	if pod == nil {
 		return
 	}
 	path = path.Child("pod")
-	own := func(key string) bool { return strings.HasPrefix(key, "linerate.dev/") }
-	r.refuseIf(hasKey(pod.Labels, func(key string) bool { return own(key) || key == "app.kubernetes.io/managed-by" }),
-		path.Child("labels"), nothing, "labels that begin with linerate.dev/, and app.kubernetes.io/managed-by, are "+
+	reserved := func(key string) bool { return strings.HasPrefix(key, "linerate.dev/") }
+	_, managed := pod.Labels["app.kubernetes.io/managed-by"]
+	r.refuseIf(managed || hasKey(pod.Labels, reserved),
+		path.Child("labels"), noValue, "labels that begin with linerate.dev/, and app.kubernetes.io/managed-by, are "+
 			"linerate's own: use others")
-	r.refuseIf(hasKey(pod.Annotations, own), path.Child("annotations"), nothing,
+	r.refuseIf(hasKey(pod.Annotations, reserved), path.Child("annotations"), noValue,
 		"annotations that begin with linerate.dev/ are linerate's own: use others")
 	r.refuseIf(hasKey(pod.Annotations, func(key string) bool { return key == "k8s.v1.cni.cncf.io/networks" }),
-		path.Child("annotations"), nothing, "the networks of generator pods are made from spec.links: remove the "+
+		path.Child("annotations"), noValue, "the networks of generator pods are made from spec.links: remove the "+
 			"annotation k8s.v1.cni.cncf.io/networks")
 }
 
-func hasKey(texts map[string]string, is func(string) bool) bool {
+func hasKey(texts map[string]string, matches func(string) bool) bool {
 	for key := range texts {
-		if is(key) {
+		if matches(key) {
 			return true
 		}
 	}
@@ -149,9 +140,9 @@ func (r *refusals) checkTrafficFields(spec *v1alpha1.LoadTestSpec) {
 			"UDP has no congestion control: remove congestionControl, or set protocol: TCP")
 	}
 	if f := traffic.Flows; f != nil {
-		r.refuseIf(traffic.Profile == v1alpha1.ProfileStreams, path.Child("flows"), nothing,
+		r.refuseIf(traffic.Profile == v1alpha1.ProfileStreams, path.Child("flows"), noValue,
 			"profile Streams says itself what varies: remove flows, or use another profile")
-		r.refuseIf(f.Order == v1alpha1.FlowsRandom && len(f.Fields) > 1, path.Child("flows", "fields"), nothing,
+		r.refuseIf(f.Order == v1alpha1.FlowsRandom && len(f.Fields) > 1, path.Child("flows", "fields"), noValue,
 			"order Random draws one field of each frame, so that there are no more flows than count: name one field, such "+
 				"as [DestinationAddress]")
 	}
@@ -162,55 +153,32 @@ func (r *refusals) checkTrafficFields(spec *v1alpha1.LoadTestSpec) {
 		repeated = repeated || slices.ContainsFunc(traffic.Directions[:i],
 			func(earlier v1alpha1.Direction) bool { return earlier.To == d.To })
 	}
-	r.refuseIf(repeated, path.Child("directions"), nothing, "a link can be the destination of one direction only: its "+
+	r.refuseIf(repeated, path.Child("directions"), noValue, "a link can be the destination of one direction only: its "+
 		"received frames must be that direction's own")
 }
 
 func (r *refusals) checkProcedureFields(procedure *v1alpha1.ProcedureSpec) {
 	path := specPath().Child("procedure")
-	has := func(types ...v1alpha1.ProcedureType) bool { return slices.Contains(types, procedure.Type) }
-	each := procedure.Directions == v1alpha1.DirectionsEach
-	r.refuseIf(each && !has(v1alpha1.ProcedureRamp, v1alpha1.ProcedureSearch), path.Child("directions"),
+	isOneOf := func(types ...v1alpha1.ProcedureType) bool { return slices.Contains(types, procedure.Type) }
+	eachDirection := procedure.Directions == v1alpha1.DirectionsEach
+	r.refuseIf(eachDirection && !isOneOf(v1alpha1.ProcedureRamp, v1alpha1.ProcedureSearch), path.Child("directions"),
 		procedure.Directions, "only a ramp or a search varies one direction after another: set type: Ramp or Search, or "+
 			"remove directions")
-	r.refuseIf(procedure.OtherLoad != "" && !each, path.Child("otherLoad"), procedure.OtherLoad,
+	r.refuseIf(procedure.OtherLoad != "" && !eachDirection, path.Child("otherLoad"), procedure.OtherLoad,
 		"otherLoad is of the directions that don't vary, and all of them do: set directions: Each, or remove otherLoad")
-	r.refuseIf(procedure.Reset != nil && has(v1alpha1.ProcedureRamp, v1alpha1.ProcedureConstantLoad),
-		path.Child("reset"), nothing, "the device is reset before each trial, and this type has none: set type: Search, FrameLoss, "+
+	r.refuseIf(procedure.Reset != nil && isOneOf(v1alpha1.ProcedureRamp, v1alpha1.ProcedureConstantLoad),
+		path.Child("reset"), noValue, "the device is reset before each trial, and this type has none: set type: Search, FrameLoss, "+
 			"MaximumOfferedLoad, BackToBack or Soak, or remove reset")
 	if procedure.Latency != nil {
-		r.refuseIf(!has(v1alpha1.ProcedureRamp, v1alpha1.ProcedureSearch, v1alpha1.ProcedureConstantLoad),
-			path.Child("latency"), nothing, "latency is measured at shares of a rate that the procedure finds or holds, and "+
+		r.refuseIf(!isOneOf(v1alpha1.ProcedureRamp, v1alpha1.ProcedureSearch, v1alpha1.ProcedureConstantLoad),
+			path.Child("latency"), noValue, "latency is measured at shares of a rate that the procedure finds or holds, and "+
 				"this type has none: set type: Search, Ramp or ConstantLoad, or remove latency")
-		r.refuseIf(each, path.Child("latency"), nothing, "latency is measured at shares of one rate of all directions, and "+
+		r.refuseIf(eachDirection, path.Child("latency"), noValue, "latency is measured at shares of one rate of all directions, and "+
 			"directions: Each finds one for each: remove directions or latency")
 	}
-	curve, search, soak := procedure.FrameLoss, procedure.Search, procedure.Soak
-	r.refuseIf(!sameUnit(curve.MaxRate, curve.MinRate, curve.Step), path.Child("frameLoss", "step"), curve.Step,
-		"maxRate, minRate and step must be in one unit, such as 2mpps, 500kpps and 100kpps")
-	const oneUnit = "minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
-	r.refuseIf(!sameUnit(search.MinRate, search.MaxRate), path.Child("search", "minRate"), search.MinRate, oneUnit)
-	r.refuseIf(!sameUnit(soak.MinRate, soak.MaxRate), path.Child("soak", "minRate"), soak.MinRate, oneUnit)
+	search := procedure.Search
 	r.refuseIf(search.Preset != "" && len(search.Goals) > 0, path.Child("search", "preset"), search.Preset,
 		"a preset is a set of goals: remove preset, or goals")
-	throughput := procedure.BackToBack.Throughput
-	r.refuseIf(throughput != "" && !strings.HasSuffix(string(throughput), "pps"),
-		path.Child("backToBack", "throughput"), throughput, "give throughput in packets per second, such as 9.9kpps: a burst is counted in frames")
-}
-
-// sameUnit says that all rates that are written are in one unit, whatever its prefix is.
-func sameUnit(rates ...v1alpha1.Rate) bool {
-	first := ""
-	for _, rate := range rates {
-		switch unit := strings.TrimLeft(string(rate), "0123456789.kmg"); {
-		case unit == "" || unit == first:
-		case first != "":
-			return false
-		default:
-			first = unit
-		}
-	}
-	return true
 }
 
 func (r *refusals) checkObserverFields(path *field.Path, o *v1alpha1.Observer) {
@@ -262,18 +230,18 @@ func (r *refusals) checkCriterion(path *field.Path, c *v1alpha1.Criterion) {
 	r.refuseIf(c.AssumedSpread != "" && c.Statistic == v1alpha1.StatisticWorst, path.Child("assumedSpread"),
 		c.AssumedSpread, "assumedSpread says how sure a median is, and statistic: Worst speaks of single runs: remove one of "+
 			"the two")
-	if share, known := readShare(c.MaxRegression); known {
+	if share, valid := readShare(c.MaxRegression); valid {
 		r.refuseIf(share == units.One, path.Child("maxRegression"), c.MaxRegression,
 			"maxRegression is less than 100%: that would allow anything")
 	}
-	if share, known := readShare(c.AssumedSpread); known {
+	if share, valid := readShare(c.AssumedSpread); valid {
 		r.refuseIf(share == 0 || share > units.One/2, path.Child("assumedSpread"), c.AssumedSpread,
 			"assumedSpread is more than 0% and at most 50%")
 	}
-	r.refuseIf(strings.HasPrefix(string(c.Metric), "Latency") != (c.Latency != nil), path.Child("latency"), nothing,
+	r.refuseIf(strings.HasPrefix(string(c.Metric), "Latency") != (c.Latency != nil), path.Child("latency"), noValue,
 		"a metric of latency and the field latency need each other: add latency: {load: 90%}, or use another metric and "+
 			"remove it")
-	r.refuseIf(observed != (c.Observed != nil), path.Child("observed"), nothing, "metric Observed and the field observed need "+
+	r.refuseIf(observed != (c.Observed != nil), path.Child("observed"), noValue, "metric Observed and the field observed need "+
 		"each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it")
 	if c.Latency != nil {
 		r.refuseIf(c.Direction == v1alpha1.DirectionTotal, path.Child("direction"), c.Direction, "latency is measured "+
@@ -303,6 +271,6 @@ func (ft *fit) checkLineRates(p *plan.Plan) {
 	const needed = "%s needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of " +
 		"their own"
 	path := specPath().Child("links")
-	ft.refuseIf(ratesInPercent(p), path, nothing, fmt.Sprintf(needed, "a rate in percent"))
-	ft.refuseIf(ft.judgesPercent(), path, nothing, fmt.Sprintf(needed, "a criterion on LineRatePercent"))
+	ft.refuseIf(ratesInPercent(p), path, noValue, fmt.Sprintf(needed, "a rate in percent"))
+	ft.refuseIf(ft.judgesPercent(), path, noValue, fmt.Sprintf(needed, "a criterion on LineRatePercent"))
 }

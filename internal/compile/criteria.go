@@ -139,18 +139,18 @@ func Criteria(path *field.Path, specs []v1alpha1.Criterion) ([]plan.Criterion, f
 
 // thresholds are a criterion's min and max as numbers in the unit of its metric, which a Plan has. path is where the
 // criterion stands.
-func (r *refusals) thresholds(path *field.Path, c v1alpha1.Criterion) (least, most string) {
+func (r *refusals) thresholds(path *field.Path, c v1alpha1.Criterion) (lowest, highest string) {
 	refused := len(r.errs)
-	least, most = r.threshold(path.Child("min"), c, c.Min), r.threshold(path.Child("max"), c, c.Max)
-	if least == "" || most == "" || len(r.errs) > refused {
-		return least, most
+	lowest, highest = r.threshold(path.Child("min"), c, c.Min), r.threshold(path.Child("max"), c, c.Max)
+	if lowest == "" || highest == "" || len(r.errs) > refused {
+		return lowest, highest
 	}
-	low, isLow := new(big.Rat).SetString(least)
-	high, isHigh := new(big.Rat).SetString(most)
+	low, isLow := new(big.Rat).SetString(lowest)
+	high, isHigh := new(big.Rat).SetString(highest)
 	if isLow && isHigh && low.Cmp(high) > 0 {
 		r.refuse(path.Child("max"), c.Max, "max must not be less than min")
 	}
-	return least, most
+	return lowest, highest
 }
 
 // threshold is a number in the unit of a criterion's metric. That of a share is a ratio or a percentage.

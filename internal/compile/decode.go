@@ -25,7 +25,7 @@ func decode[T any](r *refusals, path *field.Path, form v1alpha1.Freeform) *T {
 	decoded := new(T)
 	raw, err := form.Raw()
 	if err != nil {
-		r.refuse(path, field.OmitValueType{}, "it can't be read: "+err.Error())
+		r.refuse(path, noValue, "it can't be read: "+err.Error())
 		return nil
 	}
 	var unknown []error
@@ -52,9 +52,9 @@ func unknownField(path *field.Path, err error) *field.Error {
 		path = path.Child(fieldError.FieldPath())
 	}
 	if strings.HasPrefix(err.Error(), "duplicate") {
-		return field.Invalid(path, field.OmitValueType{}, "it appears twice: remove one")
+		return field.Invalid(path, noValue, "it appears twice: remove one")
 	}
-	return field.Invalid(path, field.OmitValueType{},
+	return field.Invalid(path, noValue,
 		"Kubernetes knows no such field here: check its spelling and its place (kubectl explain pod.spec)")
 }
 
@@ -70,7 +70,7 @@ func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		message = fmt.Sprintf("a %s stands where Kubernetes wants %s", wrong.Value, kindOf(wrong))
 	}
-	return field.Invalid(path, field.OmitValueType{}, message)
+	return field.Invalid(path, noValue, message)
 }
 
 // unmarshaler is implemented by types that read their own JSON.

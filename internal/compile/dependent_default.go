@@ -25,8 +25,8 @@ func spanOf(d v1alpha1.Duration) time.Duration {
 }
 
 // unlessGiven is the field's value if the spec has one, and else the default.
-func unlessGiven(given v1alpha1.Duration, byDefault time.Duration) v1alpha1.Duration {
-	return cmp.Or(given, v1alpha1.Duration(byDefault.String()))
+func unlessGiven(written v1alpha1.Duration, byDefault time.Duration) v1alpha1.Duration {
+	return cmp.Or(written, v1alpha1.Duration(byDefault.String()))
 }
 
 // rampWithDefaults keeps a step that is judged for 100 ms or longer in each step, and a step or more in the ramp.

@@ -38,7 +38,7 @@ func (d *device) program(name string, spec *v1alpha1.HookSpec) *plan.Program {
 	path := specPath().Child("dut", name)
 	// a schema's rules don't see a mapping of any values
 	if spec != nil && spec.Template == nil && len(spec.Command) == 0 {
-		d.refuse(path, field.OmitValueType{},
+		d.refuse(path, noValue,
 			"say what runs: template (a pod, in a cluster), command (a program, with linerate run), or both")
 	}
 	if spec == nil || len(spec.Command) == 0 {
@@ -54,12 +54,12 @@ func (d *device) checkReset(spec *v1alpha1.ResetSpec) {
 	path, dut := specPath().Child("procedure", "reset"), d.spec.DUT.Type
 	switch {
 	case dut == v1alpha1.DUTLoopback:
-		d.refuse(path, field.OmitValueType{}, "a Loopback has no tables to empty: remove reset")
+		d.refuse(path, noValue, "a Loopback has no tables to empty: remove reset")
 	case dut == v1alpha1.DUTReference && len(spec.Command) > 0:
-		d.refuse(path.Child("command"), field.OmitValueType{},
+		d.refuse(path.Child("command"), noValue,
 			"the Reference empties its tables itself: write reset: {} without a command")
 	case dut != v1alpha1.DUTReference && len(spec.Command) == 0:
-		d.refusef(path.Child("command"), field.OmitValueType{},
+		d.refusef(path.Child("command"), noValue,
 			"linerate doesn't know how to reset a device of type %s: name the program and its arguments, such as "+
 				"[ip, neigh, flush, all]", dut)
 	}

@@ -1,8 +1,6 @@
 package compile
 
 import (
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
@@ -28,10 +26,10 @@ func (d *device) checkEndpoint() {
 				"type "+string(spec.Type)+
 				": use Reference, or Pod, whose network namespace gets an end of linerate's")
 	case spec.Reference != nil && spec.Reference.Limit != nil:
-		d.refuse(dut.Child("reference", "limit"), field.OmitValueType{},
+		d.refuse(dut.Child("reference", "limit"), noValue,
 			"a limit is of what is forwarded, and role Endpoint forwards nothing: remove limit")
 	case spec.Reference != nil && spec.Reference.Mode != nil:
-		d.refuse(dut.Child("reference", "mode"), field.OmitValueType{},
+		d.refuse(dut.Child("reference", "mode"), noValue,
 			"a mode says how the device forwards, and role Endpoint forwards nothing: remove mode")
 	}
 	for i, o := range d.spec.Observers {

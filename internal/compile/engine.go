@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
@@ -113,7 +111,7 @@ func chooseEngine(r *refusals, spec *v1alpha1.LoadTestSpec) (engine, traffic) {
 		return e, kinds[sends.Traffic]
 	}
 	if _, found := engines[plan.Sender{Traffic: sends.Traffic, Engine: sends.Engine}]; found {
-		r.refusef(specPath().Child("generator", "placement", "servers"), field.OmitValueType{},
+		r.refusef(specPath().Child("generator", "placement", "servers"), noValue,
 			"no server that runs already sends traffic of type %s: remove servers", sends.Traffic)
 		return nil, nil
 	}

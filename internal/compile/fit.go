@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -119,7 +118,7 @@ func (ft *fit) refuseRate(r procedure.Rate, message string) {
 	for _, name := range names {
 		path = path.Child(name)
 	}
-	var written any = field.OmitValueType{}
+	var written any = noValue
 	if spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&ft.spec.Procedure); err == nil {
 		written, _, _ = unstructured.NestedFieldNoCopy(spec, names...)
 	}

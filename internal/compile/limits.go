@@ -80,10 +80,10 @@ var shareLimits = map[string]struct {
 
 func (r *refusals) checkShare(path *field.Path, name string, text v1alpha1.Share) {
 	limits, limited := shareLimits[name]
-	share, known := readShare(text)
+	share, valid := readShare(text)
 	lowest, _ := readShare(limits.lowest)
 	highest, _ := readShare(limits.highest)
-	r.refuseIf(limited && known && (share < lowest || share > highest) && (share != 0 || !limits.zero), path, text,
+	r.refuseIf(limited && valid && (share < lowest || share > highest) && (share != 0 || !limits.zero), path, text,
 		lastOf(name)+" must be "+limits.words)
 }
 

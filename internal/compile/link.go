@@ -118,7 +118,7 @@ func (ls *links) networks(path *field.Path, written []v1alpha1.Network, d linkDe
 		}
 		return parts
 	}
-	ls.refusef(path, field.OmitValueType{}, "%d networks can't be shared by %d replicas: give one, which they "+
+	ls.refusef(path, noValue, "%d networks can't be shared by %d replicas: give one, which they "+
 		"divide, or one for each", len(written), n)
 	return nil
 }

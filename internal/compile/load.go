@@ -90,7 +90,7 @@ func (lo *loads) build(spec profile.Spec) (profile.Profile, field.ErrorList) {
 	if _, err := profile.Build(withFlowsThatFit(spec)); err != nil {
 		return profile.Profile{}, lo.blameFrames(err)
 	}
-	return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows"), field.OmitValueType{}, err.Error())}
+	return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows"), noValue, err.Error())}
 }
 
 // withFlowsThatFit replaces a spec's flows by flows that always fit. If the spec still can't be built, its flows aren't
@@ -109,7 +109,7 @@ func (lo *loads) blameFrames(err error) field.ErrorList {
 	case v1alpha1.ProfileFixedSize:
 		return field.ErrorList{field.Invalid(path.Child("frameSize"), t.FrameSize, err.Error())}
 	case v1alpha1.ProfileMix:
-		return field.ErrorList{field.Invalid(path.Child("mix"), field.OmitValueType{}, err.Error())}
+		return field.ErrorList{field.Invalid(path.Child("mix"), noValue, err.Error())}
 	case v1alpha1.ProfileStreams:
 		return blameStreams(err)
 	default:

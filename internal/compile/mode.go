@@ -136,7 +136,7 @@ func (ls *links) fitMode(m *plan.Mode) {
 	case m.NAT != nil:
 		ls.translate(m.NAT)
 	case m.Tunnel != nil && len(ls.entries) != 2:
-		ls.refuse(modePath("tunnel"), field.OmitValueType{}, "a tunnel has one link at each end: use two links")
+		ls.refuse(modePath("tunnel"), noValue, "a tunnel has one link at each end: use two links")
 	case m.Tunnel != nil:
 		ls.keepApart("a tunnel's gateways reach each other in", plan.BetweenTunnel)
 		m.Tunnel.Far = ls.entries[1].name

@@ -61,7 +61,7 @@ func (ts *templates) checkMetadata(fieldPath *field.Path, m metav1.ObjectMeta) {
 	}
 	for _, name := range []string{"name", "generateName", "namespace", "finalizers", "ownerReferences"} {
 		if present[name] {
-			ts.refuse(fieldPath.Child(name), field.OmitValueType{},
+			ts.refuse(fieldPath.Child(name), noValue,
 				"linerate names its pods, and deletes them: leave it out (labels and annotations may be set)")
 		}
 	}

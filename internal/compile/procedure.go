@@ -115,7 +115,7 @@ func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal
 	}
 	if pr.traffic != nil {
 		if instead := pr.traffic.whyNotCounted(v1alpha1.MetricLatencyP50); instead != "" {
-			pr.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{},
+			pr.refuse(specPath().Child("procedure", "latency"), noValue,
 				"latency is that of single frames: "+instead)
 		}
 	}
@@ -248,7 +248,11 @@ func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 	if f.From.IsZero() || f.To.IsZero() || f.Step.IsZero() {
 		return nil // one of them isn't a rate, and was refused
 	}
-	// The schema has a rule that all three are in one unit.
+	if f.To.Kind != f.From.Kind || f.Step.Kind != f.From.Kind {
+		m.refuse(m.path("step"), spec.Step,
+			"maxRate, minRate and step must be in one unit, such as 2mpps, 500kpps and 100kpps")
+		return nil
+	}
 	if f.To.Micros >= f.From.Micros {
 		m.refusef(m.path("minRate"), spec.MinRate,
 			"the loads go down from %s: make minRate less than that, or maxRate more than %s", f.From, f.To)
@@ -294,6 +298,10 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 	}
 	if spec.Throughput != "" {
 		b.Throughput = m.rate("throughput", spec.Throughput)
+		if b.Throughput.Kind != units.Packets {
+			m.refuse(m.path("throughput"), spec.Throughput,
+				"give throughput in packets per second, such as 9.9kpps: a burst is counted in frames")
+		}
 	}
 	if trial := b.TrialDuration.Std(); trial > 0 && trial <= b.Longest.Std() {
 		m.refusef(m.path("maxBurstDuration"), spec.MaxBurstDuration,
@@ -330,12 +338,7 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	if s.MinRate = (units.Rate{Kind: s.MaxRate.Kind, Micros: max(1, s.MaxRate.Micros/100)}); spec.MinRate != "" {
 		s.MinRate = m.rate("minRate", spec.MinRate)
 	}
-	// The schema has a rule that both are in one unit.
-	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros {
-		m.refusef(m.path("minRate"), spec.MinRate,
-			"trials are between minRate and maxRate: make minRate less than %s, or maxRate more than %s",
-			s.MaxRate, s.MinRate)
-	}
+	m.checkRange(spec.MinRate, s.MinRate, s.MaxRate, "trials are")
 	switch first, whole := s.FirstTrial.Std(), s.Duration.Std(); {
 	case first <= 0 || whole <= 0: // one of them was refused
 	case first > whole:
@@ -369,11 +372,11 @@ func (ft *fit) checkFramesToSend(p *plan.Plan) {
 		rate, _ := overLine(s.MaxRate, d.Mix, line)
 		sendable := int64(float64(rate) / float64(units.PacketPerSecond) * s.Duration.Std().Seconds())
 		if needed := s.FramesNeeded(); rate > 0 && sendable < needed {
-			enough := time.Duration(float64(s.Duration) / float64(max(1, sendable)) * float64(needed))
+			sufficient := time.Duration(float64(s.Duration) / float64(max(1, sendable)) * float64(needed))
 			ft.refusef(specPath().Child("procedure", "soak", "duration"), ft.spec.Procedure.Soak.Duration,
 				"at most %d frames are sent from %s to %s in that time, and it takes %d to say anything about a loss "+
 					"ratio of %s: make duration at least %s, or lossRatio at least %s",
-				sendable, d.From, d.To, needed, wording.Ratio(s.LossRatio), enough.Round(time.Second)+time.Second,
+				sendable, d.From, d.To, needed, wording.Ratio(s.LossRatio), sufficient.Round(time.Second)+time.Second,
 				wording.Ratio(units.RatioOf(plan.FramesWithoutLoss, max(1, sendable))+1))
 			return
 		}

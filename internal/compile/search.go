@@ -79,14 +79,22 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 	return s
 }
 
+// checkRange refuses a range of rates that has two units, or nothing between its ends. A rate that can't be read was
+// refused. what lies in the range begins the sentence.
+func (m member) checkRange(written v1alpha1.Rate, lowest, highest units.Rate, what string) {
+	switch {
+	case lowest.IsZero() || highest.IsZero():
+	case lowest.Kind != highest.Kind:
+		m.refuse(m.path("minRate"), written, "minRate and maxRate must be in one unit, such as 1kpps and 2mpps")
+	case lowest.Micros >= highest.Micros:
+		m.refusef(m.path("minRate"), written,
+			"%s between minRate and maxRate: make minRate less than %s, or maxRate more than %s", what, highest, lowest)
+	}
+}
+
 // checkSearch refuses what the schema can't, which is bounds that leave nothing to search, and goals that are the same.
 func (m member) checkSearch(spec v1alpha1.SearchSpec, s *plan.Search) {
-	// The schema has a rule that both are in one unit.
-	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros {
-		m.refusef(m.path("minRate"), spec.MinRate,
-			"the search is between minRate and maxRate: make minRate less than %s, or maxRate more than %s",
-			s.MaxRate, s.MinRate)
-	}
+	m.checkRange(spec.MinRate, s.MinRate, s.MaxRate, "the search is")
 	for i, g := range s.Goals {
 		if g.DurationSum < g.FinalTrialDuration {
 			m.refuse(m.path("goals").Index(i).Child("durationSum"), spec.Goals[i].DurationSum,

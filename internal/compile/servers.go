@@ -60,7 +60,7 @@ func (s servers) check(es *engineSpec) {
 			len(listed))
 	case onLink[""] == len(listed):
 	case onLink[""] > 0:
-		es.refuse(serversPath(), nothing, "a server has a port on each link, or on one: give each server a link, or "+
+		es.refuse(serversPath(), noValue, "a server has a port on each link, or on one: give each server a link, or "+
 			"none")
 	default:
 		for _, link := range es.spec.Links {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -87,7 +86,7 @@ func (sessions) check(es *engineSpec) {
 	spec, path := es.spec, specPath()
 	es.sessions.checkMetrics()
 	if spec.Generator.Software != nil {
-		es.refuse(path.Child("generator", "software"), field.OmitValueType{},
+		es.refuse(path.Child("generator", "software"), noValue,
 			"sessions aren't sent as frames, but by their ends' kernels: remove software")
 	}
 	procedure := path.Child("procedure", "type")

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/profile"
@@ -40,7 +38,7 @@ func (st *stamps) refuseStamps(reason, instead string) {
 			", or leave stamps out")
 		return
 	}
-	st.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, reason+": "+instead+
+	st.refuse(specPath().Child("procedure", "latency"), noValue, reason+": "+instead+
 		", or leave latency out")
 }
 
@@ -116,7 +114,7 @@ func (st *stamps) sample(ports []plan.GeneratorPort) {
 				}
 				sample, err := profile.LatencyStream(s, id, samplePerSecond)
 				if err != nil {
-					st.refusef(specPath().Child("procedure", "latency"), field.OmitValueType{},
+					st.refusef(specPath().Child("procedure", "latency"), noValue,
 						"a latency stream ends with a stamp, and %v: use larger frames, or leave latency out", err)
 					return
 				}
@@ -125,7 +123,7 @@ func (st *stamps) sample(ports []plan.GeneratorPort) {
 		}
 	}
 	if int(id) > mostSamples {
-		st.refusef(specPath().Child("procedure", "latency"), field.OmitValueType{},
+		st.refusef(specPath().Child("procedure", "latency"), noValue,
 			"%d frame sizes and directions are as many latency streams, and TRex has %d: use fewer sizes",
 			id, mostSamples)
 	}

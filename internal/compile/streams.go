@@ -25,12 +25,12 @@ func (lo *loads) checkStreams() {
 			"profile Streams can't be divided: every replica would send the same flows; use 1")
 	}
 	if lo.device.forwarding() == plan.L3 && len(lo.directions.entries) > 1 {
-		lo.refusef(traffic.Child("directions"), field.OmitValueType{},
+		lo.refusef(traffic.Child("directions"), noValue,
 			"the same streams can't be routed both ways: choose one direction, such as [{from: %s, to: "+
 				"%s}]", lo.directions.entries[0].From, lo.directions.entries[0].To)
 	}
 	if text := lo.spec.Streams.JSON; !json.Valid([]byte(text)) {
-		lo.refuse(traffic.Child("streams", "json"), field.OmitValueType{}, explainJSON(text))
+		lo.refuse(traffic.Child("streams", "json"), noValue, explainJSON(text))
 	}
 }
 
@@ -50,7 +50,7 @@ func blameStreams(err error) (errs field.ErrorList) {
 		faults = several
 	}
 	for _, fault := range faults.First(mostStreamFaults) {
-		errs = append(errs, field.Invalid(specPath().Child("traffic", "streams", "json"), field.OmitValueType{},
+		errs = append(errs, field.Invalid(specPath().Child("traffic", "streams", "json"), noValue,
 			fault.Error()))
 	}
 	return errs
@@ -65,18 +65,18 @@ func (lo *loads) allowStreams(streams []stream.Stream) {
 	path := specPath().Child("traffic", "streams", "json")
 	for i, s := range streams {
 		if rate := s.Mode.Rate.Type; rate != "pps" && traitsOf(lo.procedure).SendsBursts {
-			lo.refusef(path, field.OmitValueType{},
+			lo.refusef(path, noValue,
 				"streams[%d].mode.rate.type is %s, so how many frames of a burst that stream has isn't known: use "+
 					"pps with procedure.type BackToBack", i, rate)
 		}
 		if ttl, routers := profile.TTL(s), lo.dut.Routers(); routers > 0 && ttl <= routers {
-			lo.refusef(path, field.OmitValueType{},
+			lo.refusef(path, noValue,
 				"streams[%d].packet.binary: the frames leave with TTL %d, and each router under test takes 1 (%d in "+
 					"all), so none comes back: use at least %d", i, ttl, routers, routers+1)
 		}
 		for side, reached := range profile.Reach(s) {
 			if !lo.links.allowed(reached) {
-				lo.refusef(path, field.OmitValueType{}, "streams[%d]: its %s addresses, all within %s, are %s", i,
+				lo.refusef(path, noValue, "streams[%d]: its %s addresses, all within %s, are %s", i,
 					[...]string{"source", "destination"}[side], reached, outside(reached))
 			}
 		}

@@ -60,7 +60,7 @@ func (ts *templates) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTempl
 		return nil // Compile refuses that everywhere
 	}
 	if spec.Template == nil {
-		ts.refuse(path, field.OmitValueType{}, "a cluster runs the pod of a template, and no program that a LoadTest "+
+		ts.refuse(path, noValue, "a cluster runs the pod of a template, and no program that a LoadTest "+
 			"names: add a template that does what command does, or measure with linerate run")
 		return nil
 	}

@@ -120,7 +120,7 @@ func (e trex) checkPods(es *engineSpec) {
 func (trex) checkConfig(es *engineSpec, path *field.Path, settings v1alpha1.Freeform) {
 	for _, key := range sortedKeys(settings) {
 		if reason := ownedSettings()[key]; reason != "" {
-			es.refuse(path.Child(key), field.OmitValueType{}, reason+": remove it")
+			es.refuse(path.Child(key), noValue, reason+": remove it")
 		}
 	}
 }

@@ -54,10 +54,10 @@ func atLoadTable(r *report.Report, reports []*report.Report) *table {
 	for _, l := range trialsAtLoads(r) {
 		for _, d := range l.Directions {
 			for _, s := range d.Latency {
-				t.rows = append(t.rows, rowAtLoad(wording.Share(l.at)+" "+wording.Direction(d.From, d.To)+", "+
+				t.rows = append(t.rows, rowAtLoad(wording.Share(l.load)+" "+wording.Direction(d.From, d.To)+", "+
 					sizeText(s), d, s))
 				for _, loop := range loopbacksOf(r, reports) {
-					if loopback, size, found := sameFrames(loop, l.at, d, s.FrameSize); found {
+					if loopback, size, found := sameFrames(loop, l.load, d, s.FrameSize); found {
 						t.rows = append(t.rows, rowAtLoad("· a cable, at "+
 							wording.PacketRate(loopback.Offered.PacketsPerSecond), loopback, size))
 					}
@@ -98,8 +98,8 @@ func rowAtLoad(name string, d report.Direction, l report.Latency) []string {
 func atLoadWarnings(r *report.Report) (warnings []string) {
 	for _, l := range trialsAtLoads(r) {
 		for _, m := range l.missing {
-			warnings = append(warnings, fmt.Sprintf("latency%s at %s was not measured: %s", m.of, wording.Share(l.at),
-				m.reason))
+			warnings = append(warnings,
+				fmt.Sprintf("latency%s at %s was not measured: %s", m.suffix, wording.Share(l.load), m.reason))
 		}
 	}
 	return warnings
@@ -109,27 +109,27 @@ func atLoadWarnings(r *report.Report) (warnings []string) {
 type trialAtLoad struct {
 	report.Window
 
-	at      units.Ratio
+	load    units.Ratio
 	missing []missingLatency
 }
 
 // missingLatency is why a trial, or one direction of it, has no latency.
-type missingLatency struct{ of, reason string }
+type missingLatency struct{ suffix, reason string }
 
 // trialsAtLoads are the trials of latency, in the order of the figures.
 func trialsAtLoads(r *report.Report) (trials []trialAtLoad) {
 	for _, f := range r.Answer.Figures {
-		if f.At == nil || len(trials) > 0 && trials[len(trials)-1].at == *f.At {
+		if f.At == nil || len(trials) > 0 && trials[len(trials)-1].load == *f.At {
 			continue
 		}
-		t := trialAtLoad{at: *f.At}
+		t := trialAtLoad{load: *f.At}
 		if i := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == f.Window }); i >= 0 {
 			t.Window = r.Windows[i]
 		} else {
 			t.missing = append(t.missing, missingLatency{"", f.Missing})
 		}
 		t.Directions = slices.DeleteFunc(slices.Clone(t.Directions), func(d report.Direction) bool {
-			reason := whyNoLatency(r, t.at, d.Name())
+			reason := whyNoLatency(r, t.load, d.Name())
 			if reason != "" {
 				t.missing = append(t.missing, missingLatency{" of " + wording.Direction(d.From, d.To), reason})
 			}
@@ -173,7 +173,7 @@ func sameFrames(r *report.Report, load units.Ratio, template report.Direction,
 	for _, candidate := range trialsAtLoads(r) {
 		for _, d := range candidate.Directions {
 			for _, l := range d.Latency {
-				if candidate.at == load && d.Name() == template.Name() && l.FrameSize == size {
+				if candidate.load == load && d.Name() == template.Name() && l.FrameSize == size {
 					return d, l, true
 				}
 			}
@@ -195,7 +195,7 @@ func distributionsOf(r *report.Report, direction string) (distributions []distri
 	for _, l := range trialsAtLoads(r) {
 		for _, d := range l.Directions {
 			if d.Name() == direction {
-				distributions = appendWhole(distributions, l.at, d)
+				distributions = appendWhole(distributions, l.load, d)
 			}
 		}
 	}

@@ -65,9 +65,9 @@ func form(words string, value any) (string, bool) {
 	if format, isFormat := strings.CutPrefix(words, "must be of type "); isFormat {
 		pattern, _, found = strings.Cut(format, ":")
 	}
-	text, known := forms[pattern]
+	text, listed := forms[pattern]
 	if _, err := units.ParseShare(fmt.Sprint(value)); pattern == share && err != nil {
 		text = err.Error()
 	}
-	return text, found && known
+	return text, found && listed
 }

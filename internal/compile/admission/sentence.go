@@ -70,7 +70,7 @@ func plain(e *field.Error) (message string, fromSchema bool) {
 		"should ", "must ",
 		"chars long", "characters long",
 	).Replace(words)
-	if text, known := form(words, e.BadValue); known {
+	if text, found := form(words, e.BadValue); found {
 		return text, false
 	}
 	if got, want, typed := cutType(words); typed {

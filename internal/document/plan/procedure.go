@@ -73,8 +73,8 @@ func (p Procedure) HeldLoad() (HeldLoad, bool) {
 
 // HoldsOneLoad says that the procedure holds a single load, so that its answer counts all that was lost of it.
 func (p Procedure) HoldsOneLoad() bool {
-	_, held := p.HeldLoad()
-	return held
+	_, holds := p.HeldLoad()
+	return holds
 }
 
 // SetHeldLoad replaces the load that the procedure holds. The Plan that the procedure was copied from stays as it is.

@@ -276,7 +276,7 @@ func (v verdict) sentence(c procedure.Answer) string {
 // goodTrialsText says how many of a bound's trials lost no more than the goal allows, of the trials that show it.
 func (v verdict) goodTrialsText(b *goals.Bound) string {
 	g := v.goodTrials(b)
-	text := fmt.Sprintf("%d of %s lost at most %s %%", g.good, wording.Counted(g.all, "trial"),
+	text := fmt.Sprintf("%d of %s lost at most %s %%", g.good, wording.Counted(g.counted, "trial"),
 		v.goal.LossRatio.Percent())
 	if g.open > 0 {
 		text += fmt.Sprintf(", %d more ended early for another goal", g.open)

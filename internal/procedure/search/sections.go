@@ -38,8 +38,8 @@ var irregular = map[string]string{
 	goals.Unfinished:   "the search ended before its bounds were as near as its width asks for",
 }
 
-// none is a cell without a number.
-const none = "-"
+// noNumber is a cell without a number.
+const noNumber = "-"
 
 // sections are the loads that bound each goal, what each trial lost, and what each goal asks for.
 func (s Search) sections(verdicts []verdict, history []report.Window) []report.Section {
@@ -72,13 +72,14 @@ func (s Search) sections(verdicts []verdict, history []report.Window) []report.S
 // boundsRow are the loads that bound a goal.
 func (v verdict) boundsRow() []report.SectionCell {
 	cell := func(text string) report.SectionCell { return report.SectionCell{Text: text} }
-	row := []report.SectionCell{cell(v.goal.Name), cell(none), cell(none), cell(none), cell(none), cell(none)}
+	row := append([]report.SectionCell{cell(v.goal.Name)}, slices.Repeat([]report.SectionCell{cell(noNumber)}, 5)...)
 	lower, upper := v.found.Lower, v.found.Upper
 	if lower != nil {
 		intended := v.intended(lower)
 		row[1] = rateCell(intended)
-		back := units.Ratio(math.Floor(v.found.ConditionalThroughput * float64(units.One)))
-		row[5] = rateCell(int64(units.PacketRate(intended).Mul(units.RatioOf(int64(back), int64(loadOf(lower.Load))))))
+		received := units.Ratio(math.Floor(v.found.ConditionalThroughput * float64(units.One)))
+		share := units.RatioOf(int64(received), int64(loadOf(lower.Load)))
+		row[5] = rateCell(int64(units.PacketRate(intended).Mul(share)))
 	}
 	if upper != nil {
 		row[2] = rateCell(v.intended(upper))
@@ -109,7 +110,7 @@ func shareCell(share units.Ratio, text func(units.Ratio) string) report.SectionC
 
 // goodTrials are how many trials of a bound were good for its goal, of all that show it. Open counts the trials that
 // were ended early for another goal and show nothing for this goal.
-type goodTrials struct{ good, all, open int }
+type goodTrials struct{ good, counted, open int }
 
 // goodTrials counts a bound's trials.
 func (v verdict) goodTrials(b *goals.Bound) (g goodTrials) {
@@ -119,11 +120,11 @@ func (v verdict) goodTrials(b *goals.Bound) (g goodTrials) {
 	for _, i := range b.Trials {
 		switch t := v.trials[i]; {
 		case t.LossRatio > v.goal.LossRatio.Float():
-			g.all++
+			g.counted++
 		case t.Stopped: // which showed only that it was bad for a stricter goal
 			g.open++
 		default:
-			g.good, g.all = g.good+1, g.all+1
+			g.good, g.counted = g.good+1, g.counted+1
 		}
 	}
 	return g
@@ -132,9 +133,9 @@ func (v verdict) goodTrials(b *goals.Bound) (g goodTrials) {
 // brief is for a cell, such as "2/2 + 1 ended early for another goal".
 func (g goodTrials) brief() string {
 	if g == (goodTrials{}) {
-		return none
+		return noNumber
 	}
-	text := strconv.Itoa(g.good) + "/" + strconv.Itoa(g.all)
+	text := strconv.Itoa(g.good) + "/" + strconv.Itoa(g.counted)
 	if g.open > 0 {
 		text += fmt.Sprintf(" + %d ended early for another goal", g.open)
 	}
