@@ -23,14 +23,14 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		Engine:         string(spec.Generator.Engine),
 		DUT:            c.device.plan(),
 		Sessions:       c.traffic.sessions(c.sessions),
-		Procedure:      c.procedure.read(spec.Procedure),
-		Criteria:       c.criteria.read(),
+		Procedure:      c.procedure.read(),
 		Observers:      c.observers.read(),
 		Baseline:       BaselineOf(spec.Baseline).String(),
 		AllowDifferent: allowDifferent(spec.Baseline),
 		SharedPort:     spec.SharedPort == v1alpha1.SharedPortAllowed,
 		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), spec.ActiveDeadline)),
 	}
+	p.Criteria = c.criteria.read(p.Procedure)
 	c.links.read()
 	c.directions.read()
 	if len(c.errs) == 0 {
@@ -82,7 +82,7 @@ type compiler struct {
 	networks   *clusterNetworks
 }
 
-// newCompiler is a compiler of the test's spec, with all defaults of its procedure and the engine that it asks for.
+// newCompiler is a compiler of the test's spec, with the engine that it asks for.
 func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	spec, r := test.Spec, &refusals{}
 	c := &compiler{refusals: r, spec: &spec}
@@ -101,7 +101,6 @@ func newCompiler(test *v1alpha1.LoadTest) *compiler {
 		return c
 	}
 	warmsUpByDefault := spec.Procedure.Ramp.WarmupRate == ""
-	spec.Procedure = withDefaults(spec.Procedure, c.traffic.defaultHeldRate())
 	replicas := max(int(spec.Generator.Replicas), 1)
 	stamps := &stamps{refusals: r, spec: &spec, engine: c.engine}
 	c.device = &device{refusals: r, spec: &spec, traffic: c.traffic, replicas: replicas}

@@ -15,6 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile/admission"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/profile"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
@@ -341,6 +343,21 @@ func TestAMissingMemberHasTheSchemasDefaults(t *testing.T) {
 	for _, unsaid := range []string{"", "  procedure: {}\n", "  procedure: {maxLossRatio: 0.1%}\n"} {
 		if got := compiled(t, admit(t, server, unsaid+links)); !reflect.DeepEqual(got, ramp) {
 			t.Errorf("%q: %+v, want %+v", unsaid, got.Procedure, ramp.Procedure)
+		}
+	}
+}
+
+// Resets and latency are allowed by traits, and traffic is started and stopped by what the procedure really does.
+func TestTraitsSayWhatProceduresSend(t *testing.T) {
+	server := newServer(t)
+	for _, name := range procedures.TypesWith(func(procedure.Traits) bool { return true }) {
+		p := compiled(t, admit(t, server, "  procedure: {type: "+name+"}\n"+links)).Procedure
+		traits := procedures.TraitsOf(p)
+		if trials := procedures.New(p).Bound().EndsByTrial(); trials != traits.SendsTrials {
+			t.Errorf("%s sends trials before all else: %t, its traits say %t", name, trials, traits.SendsTrials)
+		}
+		if holds := p.HoldsOneLoad(); holds != traits.HoldsLoad {
+			t.Errorf("%s holds one load: %t, its traits say %t", name, holds, traits.HoldsLoad)
 		}
 	}
 }

@@ -157,30 +157,6 @@ func (r *refusals) checkTrafficFields(spec *v1alpha1.LoadTestSpec) {
 		"received frames must be that direction's own")
 }
 
-func (r *refusals) checkProcedureFields(procedure *v1alpha1.ProcedureSpec) {
-	path := specPath().Child("procedure")
-	isOneOf := func(types ...v1alpha1.ProcedureType) bool { return slices.Contains(types, procedure.Type) }
-	eachDirection := procedure.Directions == v1alpha1.DirectionsEach
-	r.refuseIf(eachDirection && !isOneOf(v1alpha1.ProcedureRamp, v1alpha1.ProcedureSearch), path.Child("directions"),
-		procedure.Directions, "only a ramp or a search varies one direction after another: set type: Ramp or Search, or "+
-			"remove directions")
-	r.refuseIf(procedure.OtherLoad != "" && !eachDirection, path.Child("otherLoad"), procedure.OtherLoad,
-		"otherLoad is of the directions that don't vary, and all of them do: set directions: Each, or remove otherLoad")
-	r.refuseIf(procedure.Reset != nil && isOneOf(v1alpha1.ProcedureRamp, v1alpha1.ProcedureConstantLoad),
-		path.Child("reset"), noValue, "the device is reset before each trial, and this type has none: set type: Search, FrameLoss, "+
-			"MaximumOfferedLoad, BackToBack or Soak, or remove reset")
-	if procedure.Latency != nil {
-		r.refuseIf(!isOneOf(v1alpha1.ProcedureRamp, v1alpha1.ProcedureSearch, v1alpha1.ProcedureConstantLoad),
-			path.Child("latency"), noValue, "latency is measured at shares of a rate that the procedure finds or holds, and "+
-				"this type has none: set type: Search, Ramp or ConstantLoad, or remove latency")
-		r.refuseIf(eachDirection, path.Child("latency"), noValue, "latency is measured at shares of one rate of all directions, and "+
-			"directions: Each finds one for each: remove directions or latency")
-	}
-	search := procedure.Search
-	r.refuseIf(search.Preset != "" && len(search.Goals) > 0, path.Child("search", "preset"), search.Preset,
-		"a preset is a set of goals: remove preset, or goals")
-}
-
 func (r *refusals) checkObserverFields(path *field.Path, o *v1alpha1.Observer) {
 	observed := path.Child("observed")
 	overNetwork := slices.Contains([]v1alpha1.ObserverType{v1alpha1.ObserverPrometheus, v1alpha1.ObserverSNMP,

@@ -20,33 +20,22 @@ type criteriaReader struct {
 	spec *v1alpha1.LoadTestSpec
 }
 
-// read converts the spec's criteria.
-func (cr *criteriaReader) read() []plan.Criterion {
+// read converts the spec's criteria of a procedure's answer.
+func (cr *criteriaReader) read(procedure plan.Procedure) []plan.Criterion {
 	path := specPath().Child("criteria")
 	criteria, errs := Criteria(path, cr.spec.Criteria)
 	cr.errs = append(append(cr.errs, errs...), CheckObserved(path, cr.spec.Criteria, cr.spec.Observers)...)
 	cr.errs = append(cr.errs, CheckLatencyLoads(path, cr.spec.Criteria, cr.spec.Procedure.Latency)...)
 	cr.errs = append(cr.errs, CheckProcedureShows(path, cr.spec.Criteria, cr.spec.Procedure.Type)...)
-	cr.checkGoals(path)
+	cr.checkGoals(path, procedure.Goals())
 	return criteria
 }
 
-// checkGoals refuses criteria that name a goal which the test's search doesn't have.
-func (cr *criteriaReader) checkGoals(path *field.Path) {
-	var names []string
-	if cr.spec.Procedure.Type == v1alpha1.ProcedureSearch {
-		for _, g := range cr.spec.Procedure.Search.Goals {
-			names = append(names, g.Name)
-		}
-	}
+// checkGoals refuses criteria that name a goal which the test's procedure doesn't have.
+func (cr *criteriaReader) checkGoals(path *field.Path, goals []plan.Goal) {
 	for i, criterion := range cr.spec.Criteria {
-		switch fieldPath := path.Index(i).Child("goal"); {
-		case criterion.Goal == "" || slices.Contains(names, criterion.Goal):
-		case names == nil:
-			cr.refuse(fieldPath, criterion.Goal, "only a search has goals: remove goal, or set procedure.type: Search")
-		default:
-			cr.refuse(fieldPath, criterion.Goal, "the search has no goal of this name: use "+
-				strings.Join(names, " or "))
+		if criterion.Goal != "" {
+			cr.checkGoal(path.Index(i).Child("goal"), criterion.Goal, goals)
 		}
 	}
 }

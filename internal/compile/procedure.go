@@ -2,8 +2,6 @@ package compile
 
 import (
 	"cmp"
-	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -19,8 +17,7 @@ import (
 // procedureReader reads the procedure that chooses loads.
 type procedureReader struct {
 	*refusals
-	spec *v1alpha1.LoadTestSpec
-	// traffic is nil where UsualDuration reads the procedure.
+	spec    *v1alpha1.LoadTestSpec
 	traffic traffic
 }
 
@@ -30,150 +27,53 @@ const (
 	maxLoads = 1000 // of a frame loss curve
 )
 
-// withDefaults fills in the defaults of a missing member for the procedure's type. Those that depend on other fields
-// are filled in where the member is read. The schema has the other defaults of a member's fields, and can't
-// set a missing member, or it would appear in procedures of every type. TestAMissingMemberHasTheSchemasDefaults holds
-// the two together. The default rate of a held load depends on the kind of traffic.
-func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha1.ProcedureSpec {
-	switch {
-	case spec.Type == v1alpha1.ProcedureRamp && spec.Ramp == v1alpha1.RampSpec{}:
-		spec.Ramp = v1alpha1.RampSpec{
-			WarmupDuration: "30s", TargetRate: "100%", Precision: "0.5%", ConfirmDuration: "10s", HoldDuration: "30s",
-		}
-	case spec.Type == v1alpha1.ProcedureConstantLoad && spec.ConstantLoad == v1alpha1.ConstantLoadSpec{}:
-		spec.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: heldAt, WarmupDuration: "5s"}
-	case spec.Type == v1alpha1.ProcedureFrameLoss && spec.FrameLoss == v1alpha1.FrameLossSpec{}:
-		spec.FrameLoss = v1alpha1.FrameLossSpec{MaxRate: "100%", WarmupDuration: "5s", TrialDuration: "60s"}
-	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad &&
-		spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
-		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s",
-			TrialDuration: "60s", Trials: 1}
-	case spec.Type == v1alpha1.ProcedureBackToBack && spec.BackToBack == v1alpha1.BackToBackSpec{}:
-		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", Resolution: "1%",
-			Repetitions: 20}
-	case spec.Type == v1alpha1.ProcedureSoak && spec.Soak == v1alpha1.SoakSpec{}:
-		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.00001%", Duration: "30m", MaxRate: "100%",
-			WarmupDuration: "5s"}
-	case spec.Type == v1alpha1.ProcedureSearch:
-		spec.Search = searchWithDefaults(spec.Search)
-	}
-	return spec
-}
-
 // UsualDuration is how long a test's procedure takes if nothing unusual happens. The spec need not be admitted:
 // what can't be read, and a curve without an end, count as 0. The rate of a held load doesn't matter, so
 // frames' default serves for any kind of traffic.
 func UsualDuration(spec *v1alpha1.LoadTestSpec) time.Duration {
-	return procedures.New((&procedureReader{refusals: &refusals{}, spec: spec}).read(withDefaults(spec.Procedure,
-		frames{}.defaultHeldRate()))).Usual()
+	return procedures.New((&procedureReader{refusals: &refusals{}, spec: spec, traffic: frames{}}).read()).Usual()
 }
 
 // LongestDuration is how long a Plan's procedure may take, with every repeat and every step of its search.
 func LongestDuration(p *plan.Plan) time.Duration { return procedures.New(p.Procedure).Bound().Whole() }
 
-// read reads the member of the procedure's type.
-func (pr *procedureReader) read(spec v1alpha1.ProcedureSpec) plan.Procedure {
+// read reads the member of the procedure's type, by the one function that compiles procedures of this type.
+//
+// These functions fill in the defaults of a missing member. Those that depend on other fields are filled in for each
+// field. The schema has the other defaults of a member's fields, and can't set a missing member, or it would appear in
+// procedures of every type. TestAMissingMemberHasTheSchemasDefaults holds the two together.
+func (pr *procedureReader) read() plan.Procedure {
+	spec := pr.spec.Procedure
 	p := plan.Procedure{Type: string(spec.Type), Reset: pr.reset(spec.Reset)}
 	switch spec.Type {
 	case v1alpha1.ProcedureConstantLoad:
-		p.ConstantLoad = member{pr.refusals, "constantLoad"}.constantLoad(spec.ConstantLoad)
+		p.ConstantLoad = member{pr.refusals, "constantLoad"}.constantLoad(spec.ConstantLoad, pr.traffic)
 	case v1alpha1.ProcedureFrameLoss:
 		p.FrameLoss = member{pr.refusals, "frameLoss"}.frameLoss(spec.FrameLoss)
 	case v1alpha1.ProcedureMaximumOfferedLoad:
 		p.MaximumOfferedLoad = member{pr.refusals, "maximumOfferedLoad"}.maximumOfferedLoad(spec.MaximumOfferedLoad)
 	case v1alpha1.ProcedureSearch:
 		p.Search = member{pr.refusals, "search"}.search(spec.Search)
-		p.EachDirection = pr.eachDirection(spec, plan.Ramp{})
-		p.Latency = pr.latency(spec.Latency, p.Search.Goals)
 		p.MaxLossRatio = p.Search.Goals[0].LossRatio // the first goal judges the result
-		return p
 	case v1alpha1.ProcedureBackToBack:
 		p.BackToBack = member{pr.refusals, "backToBack"}.backToBack(spec.BackToBack)
-		return p // a burst may lose nothing, whatever maxLossRatio allows
 	case v1alpha1.ProcedureSoak:
 		p.Soak = member{pr.refusals, "soak"}.soak(spec.Soak)
-		p.MaxLossRatio = p.Soak.LossRatio // the loss ratio that the soak asks about, whatever maxLossRatio allows
-		return p
+		p.MaxLossRatio = p.Soak.LossRatio // the loss ratio that the soak asks about
 	default:
 		p.Ramp = member{pr.refusals, "ramp"}.ramp(spec.Ramp)
-		p.EachDirection = pr.eachDirection(spec, p.Ramp)
 	}
-	p.Latency = pr.latency(spec.Latency, nil)
-	p.MaxLossRatio = pr.share(specPath().Child("procedure", "maxLossRatio"), spec.MaxLossRatio)
+	p.EachDirection = pr.eachDirection(spec, p.Ramp)
+	p.Latency = pr.latency(spec.Latency, p.Goals())
+	if traits := traitsOf(spec.Type); !traits.NamesLoss && !traits.SendsBursts { // a burst may lose nothing
+		p.MaxLossRatio = pr.share(specPath().Child("procedure", "maxLossRatio"), spec.MaxLossRatio)
+	}
 	return p
 }
 
-// latency is at which loads latency is measured after a procedure with these goals. Nil means at none.
-func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal) *plan.Latency {
-	if spec == nil {
-		return nil
-	}
-	m := member{pr.refusals, "latency"}
-	l := &plan.Latency{Of: spec.Goal, TrialDuration: m.duration("trialDuration", spec.TrialDuration)}
-	for _, share := range spec.Loads {
-		l.At = append(l.At, pr.share(m.path("loads"), share))
-	}
-	if pr.traffic != nil {
-		if instead := pr.traffic.whyNotCounted(v1alpha1.MetricLatencyP50); instead != "" {
-			pr.refuse(specPath().Child("procedure", "latency"), noValue,
-				"latency is that of single frames: "+instead)
-		}
-	}
-	switch {
-	case len(goals) == 0 && l.Of != "":
-		pr.refuse(m.path("goal"), spec.Goal, "only a search has goals: remove goal, or set procedure.type: Search")
-	case len(goals) > 0 && l.Of == "":
-		l.Of = goals[0].Name
-	case len(goals) > 0 && !slices.ContainsFunc(goals, func(g plan.Goal) bool { return g.Name == l.Of }):
-		var names []string
-		for _, g := range goals {
-			names = append(names, g.Name)
-		}
-		pr.refuse(m.path("goal"), spec.Goal, "the search has no goal of this name: use "+strings.Join(names, " or "))
-	}
-	return l
-}
-
-// reset is the Plan's reset of the device before each trial. Nil means that it isn't reset.
-func (pr *procedureReader) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
-	if spec == nil {
-		return nil
-	}
-	return &plan.Reset{Timeout: plan.Duration(pr.duration(specPath().Child("procedure", "reset", "timeout"),
-		spec.Timeout))}
-}
-
-// eachDirection is the Plan's part for a ramp or search of one direction after another. Nil means that all directions
-// vary together.
-func (pr *procedureReader) eachDirection(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.EachDirection {
-	if spec.Directions != v1alpha1.DirectionsEach {
-		return nil
-	}
-	path := specPath().Child("procedure", "directions")
-	e := &plan.EachDirection{}
-	for _, d := range directionsOf(pr.spec) {
-		e.Directions = append(e.Directions, plan.Direction{From: string(d.From), To: string(d.To)}.Name())
-	}
-	if spec.OtherLoad != "" {
-		e.OthersAt = pr.share(specPath().Child("procedure", "otherLoad"), spec.OtherLoad)
-	}
-	n := len(e.Directions)
-	if n < 2 {
-		pr.refuse(path, spec.Directions, "there is only one direction, and no other to hold meanwhile: remove "+
-			"directions, or add one to traffic.directions")
-	}
-	if steps := time.Duration(n) * ramp.RampDuration.Std(); ramp.StepDuration > 0 &&
-		steps > maxSteps*ramp.StepDuration.Std() && ramp.RampDuration.Std() <= maxSteps*ramp.StepDuration.Std() {
-		pr.refusef(specPath().Child("procedure", "ramp", "stepDuration"), ramp.StepDuration.Std().String(),
-			"rampDuration %s in steps of %s for each of %d directions are %d steps, and %d is the most: make "+
-				"stepDuration at least %s",
-			ramp.RampDuration.Std(), ramp.StepDuration.Std(), n, steps/ramp.StepDuration.Std(), maxSteps,
-			steps/maxSteps)
-	}
-	return e
-}
-
 func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
+	spec = cmp.Or(spec, v1alpha1.RampSpec{WarmupDuration: "30s", TargetRate: "100%", Precision: "0.5%",
+		ConfirmDuration: "10s", HoldDuration: "30s"})
 	spec = rampWithDefaults(spec)
 	r := plan.Ramp{
 		WarmupRate:       m.rate("warmupRate", spec.WarmupRate),
@@ -204,7 +104,9 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 	return r
 }
 
-func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad {
+// constantLoad holds by default what the traffic can be held at.
+func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec, t traffic) *plan.ConstantLoad {
+	spec = cmp.Or(spec, v1alpha1.ConstantLoadSpec{Rate: t.defaultHeldRate(), WarmupDuration: "5s"})
 	spec.Duration = unlessGiven(spec.Duration, max(time.Minute, spanOf(spec.Window)))
 	spec.Window = unlessGiven(spec.Window, min(stepsOf(spanOf(spec.Duration), 10*time.Second), spanOf(spec.Duration)))
 	l := &plan.ConstantLoad{
@@ -232,6 +134,7 @@ func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad 
 
 // frameLoss is nil where the loads of the curve can't be counted.
 func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
+	spec = cmp.Or(spec, v1alpha1.FrameLossSpec{MaxRate: "100%", WarmupDuration: "5s", TrialDuration: "60s"})
 	tenth := tenthOf(spec.MaxRate)
 	spec.MinRate, spec.Step = cmp.Or(spec.MinRate, tenth), cmp.Or(spec.Step, tenth)
 	f := &plan.FrameLoss{
@@ -270,6 +173,8 @@ func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 }
 
 func (m member) maximumOfferedLoad(spec v1alpha1.MaximumOfferedLoadSpec) *plan.MaximumOfferedLoad {
+	spec = cmp.Or(spec, v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "60s",
+		Trials: 1})
 	return &plan.MaximumOfferedLoad{
 		Rate:           m.rate("rate", spec.Rate),
 		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
@@ -279,6 +184,7 @@ func (m member) maximumOfferedLoad(spec v1alpha1.MaximumOfferedLoadSpec) *plan.M
 }
 
 func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
+	spec = cmp.Or(spec, v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", Resolution: "1%", Repetitions: 20})
 	usualTrial, usualBurst := 10*time.Second, 2*time.Second
 	if spanOf(spec.MaxBurstDuration) >= usualTrial {
 		usualTrial = 5 * spanOf(spec.MaxBurstDuration)
@@ -321,6 +227,7 @@ func leastGrowth(whole time.Duration) time.Duration {
 }
 
 func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
+	spec = cmp.Or(spec, v1alpha1.SoakSpec{LossRatio: "0.00001%", Duration: "30m", MaxRate: "100%", WarmupDuration: "5s"})
 	spec.FirstTrialDuration = unlessGiven(spec.FirstTrialDuration, min(5100*time.Millisecond, spanOf(spec.Duration)))
 	usualGrowth, lasts := 100*time.Millisecond, spanOf(spec.Duration)
 	if lasts > mostTrials*spanOf(spec.FirstTrialDuration)+mostTrials*(mostTrials-1)/2*usualGrowth {
@@ -373,7 +280,7 @@ func (ft *fit) checkFramesToSend(p *plan.Plan) {
 		sendable := int64(float64(rate) / float64(units.PacketPerSecond) * s.Duration.Std().Seconds())
 		if needed := s.FramesNeeded(); rate > 0 && sendable < needed {
 			sufficient := time.Duration(float64(s.Duration) / float64(max(1, sendable)) * float64(needed))
-			ft.refusef(specPath().Child("procedure", "soak", "duration"), ft.spec.Procedure.Soak.Duration,
+			ft.refusef(specPath().Child("procedure", "soak", "duration"), wording.Span(s.Duration.Std()),
 				"at most %d frames are sent from %s to %s in that time, and it takes %d to say anything about a loss "+
 					"ratio of %s: make duration at least %s, or lossRatio at least %s",
 				sendable, d.From, d.To, needed, wording.Ratio(s.LossRatio), sufficient.Round(time.Second)+time.Second,

@@ -54,6 +54,9 @@ func leastMicros(highest units.Rate) int64 {
 }
 
 func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
+	m.refuseIf(spec.Preset != "" && len(spec.Goals) > 0, m.path("preset"), spec.Preset,
+		"a preset is a set of goals: remove preset, or goals")
+	spec = searchWithDefaults(spec)
 	s := &plan.Search{
 		Classification: string(spec.Classification),
 		Preset:         string(spec.Preset),

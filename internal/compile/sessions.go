@@ -90,10 +90,10 @@ func (sessions) check(es *engineSpec) {
 			"sessions aren't sent as frames, but by their ends' kernels: remove software")
 	}
 	procedure := path.Child("procedure", "type")
-	switch spec.Procedure.Type {
-	case v1alpha1.ProcedureConstantLoad:
+	switch traits := traitsOf(spec.Procedure.Type); {
+	case traits.HoldsLoad:
 		es.sessions.checkRate()
-	case v1alpha1.ProcedureMaximumOfferedLoad:
+	case traits.SendsTrials:
 		es.refuse(procedure, spec.Procedure.Type, "finite trials of sessions would be judged from their slow start "+
 			"to their last acknowledgement, which can't be told apart yet: use type ConstantLoad with "+
 			"constantLoad.rate Unlimited")

@@ -13,6 +13,8 @@ type Traits struct {
 	TriesAfterPauses bool
 	// NamesLoss means that the procedure's Description says which loss is asked about, whatever the Plan allows.
 	NamesLoss bool
+	// HoldsLoad means that one load is held, and SendsTrials that each load is tried by traffic that ends by itself.
+	HoldsLoad, SendsTrials bool
 	// GivesLoad means that the load is given, so that the figures are of what came back of it, whatever was lost.
 	GivesLoad bool
 	// SendsBursts means that the procedure sends bursts of an exact number of frames, and waits for all that the

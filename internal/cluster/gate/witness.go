@@ -86,11 +86,11 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, obje
 	if ramp, _ := procedure["ramp"].(map[string]any); ramp["targetRate"] != nil {
 		offered["rate"] = ramp["targetRate"]
 	}
-	test["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad),
-		"maximumOfferedLoad": offered}
+	overload := suite.Overload(offered)
 	if loss, isSet := procedure["maxLossRatio"]; isSet {
-		test["procedure"].(map[string]any)["maxLossRatio"] = loss
+		overload["maxLossRatio"] = loss
 	}
+	test["procedure"] = overload
 	delete(test, "activeDeadline") // it is meant for a search
 	spec["criteria"], spec["repetitions"] = compare, int64(max(witnessRuns, s.Suite.Spec.Repetitions))
 	if s.Test {

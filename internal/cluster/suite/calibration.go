@@ -125,9 +125,8 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 		traffic["stamps"] = string(v1alpha1.StampsEveryFrame)
 		calibration["traffic"] = traffic
 	}
-	calibration["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad),
-		"maximumOfferedLoad": map[string]any{"trialDuration": string(cmp.Or(c.TrialDuration, "5s")),
-			"trials": int64(1)}}
+	calibration["procedure"] = Overload(map[string]any{"trialDuration": string(cmp.Or(c.TrialDuration, "5s")),
+		"trials": int64(1)})
 	links, _ := spec["links"].([]any)
 	var ends []any
 	for _, l := range links {
@@ -151,6 +150,11 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 		calibration["links"] = ends
 	}
 	return calibration
+}
+
+// Overload is the procedure, as a user writes it, that measures what comes back of all that the generators can send.
+func Overload(parameters map[string]any) map[string]any {
+	return map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad), "maximumOfferedLoad": parameters}
 }
 
 // cable replaces a device. The cable keeps the device's routes, from which flows and destinations are made, so

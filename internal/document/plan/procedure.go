@@ -104,13 +104,18 @@ func (p *Procedure) SetOverloadTrial(lasts Duration) {
 	overload.TrialDuration, p.MaximumOfferedLoad = lasts, &overload
 }
 
+// Goals are what loads must meet. Nil means that the procedure has none by a name.
+func (p Procedure) Goals() []Goal {
+	if p.Search == nil {
+		return nil
+	}
+	return p.Search.Goals
+}
+
 // ForGoal is the procedure as if the named goal were its only one. It is the procedure itself where no goal has this
 // name.
 func (p Procedure) ForGoal(name string) Procedure {
-	if p.Search == nil {
-		return p
-	}
-	for _, g := range p.Search.Goals {
+	for _, g := range p.Goals() {
 		if g.Name == name {
 			search := *p.Search
 			search.Goals = []Goal{g}

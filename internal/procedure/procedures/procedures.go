@@ -22,25 +22,30 @@ import (
 
 // known are all procedures, by spec.procedure.type.
 var known = map[string]entry{
-	plan.TypeRamp: {inDirections(ramp.New), procedure.Traits{FindsThroughput: true}},
-	plan.TypeConstantLoad: {func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
-		procedure.Traits{GivesLoad: true}},
-	plan.TypeFrameLoss: {func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
-		procedure.Traits{FindsLossOverLoad: true, GivesLoad: true}},
-	plan.TypeMaximumOfferedLoad: {func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
-		procedure.Traits{GivesLoad: true}},
-	plan.TypeSearch: {inDirections(search.New), procedure.Traits{FindsThroughput: true, NamesLoss: true,
+	plan.TypeRamp: {constructor(ramp.New), procedure.Traits{FindsThroughput: true}},
+	plan.TypeConstantLoad: {constructor(constantload.New),
+		procedure.Traits{GivesLoad: true, HoldsLoad: true}},
+	plan.TypeFrameLoss: {constructor(frameloss.New),
+		procedure.Traits{FindsLossOverLoad: true, GivesLoad: true, SendsTrials: true}},
+	plan.TypeMaximumOfferedLoad: {constructor(maximumload.New),
+		procedure.Traits{GivesLoad: true, SendsTrials: true}},
+	plan.TypeSearch: {constructor(search.New), procedure.Traits{FindsThroughput: true, NamesLoss: true, SendsTrials: true,
 		TriesAfterPauses: true}},
-	plan.TypeBackToBack: {func(p plan.Procedure) procedure.Procedure { return backtoback.New(p) },
-		procedure.Traits{GivesLoad: true, SendsBursts: true, Finds: backtoback.Metrics}},
-	plan.TypeSoak: {func(p plan.Procedure) procedure.Procedure { return soak.New(p) },
-		procedure.Traits{FindsLoadOfLoss: true, NamesLoss: true}},
+	plan.TypeBackToBack: {constructor(backtoback.New),
+		procedure.Traits{GivesLoad: true, SendsBursts: true, SendsTrials: true, Finds: backtoback.Metrics}},
+	plan.TypeSoak: {constructor(soak.New),
+		procedure.Traits{FindsLoadOfLoss: true, NamesLoss: true, SendsTrials: true}},
 }
 
 // entry is a procedure's constructor, and its traits.
 type entry struct {
 	construct func(plan.Procedure) procedure.Procedure
 	traits    procedure.Traits
+}
+
+// constructor is an entry's, of a package's own.
+func constructor[P procedure.Procedure](construct func(plan.Procedure) P) func(plan.Procedure) procedure.Procedure {
+	return func(p plan.Procedure) procedure.Procedure { return construct(p) }
 }
 
 // entryOf is the entry of a Plan's procedure. A Plan without a type is a ramp.
@@ -51,23 +56,23 @@ func entryOf(p plan.Procedure) entry {
 	return known[plan.TypeRamp]
 }
 
+// TypesWith are the types of procedures whose traits match, by name.
+func TypesWith(matches func(procedure.Traits) bool) (types []string) {
+	for name, e := range known {
+		if matches(e.traits) {
+			types = append(types, name)
+		}
+	}
+	slices.Sort(types)
+	return types
+}
+
 // TraitsOf are the traits of a Plan's procedure.
 func TraitsOf(p plan.Procedure) procedure.Traits { return entryOf(p).traits }
 
-// inDirections constructs a procedure of all directions together, or of one after another, as the Plan says.
-func inDirections[P procedure.Procedure](construct func(plan.Procedure) P) func(plan.Procedure) procedure.Procedure {
-	single := func(p plan.Procedure) procedure.Procedure { return construct(p) }
-	return func(p plan.Procedure) procedure.Procedure {
-		if p.EachDirection != nil && len(p.EachDirection.Directions) > 0 {
-			return eachdirection.New(p, single)
-		}
-		return single(p)
-	}
-}
-
 // New is a Plan's procedure. A Plan without a type is a ramp.
 func New(p plan.Procedure) procedure.Procedure {
-	chosen := entryOf(p).construct(p)
+	chosen := construct(p)
 	if p.Latency != nil {
 		chosen = latency.New(*p.Latency, chosen)
 	}
@@ -75,6 +80,15 @@ func New(p plan.Procedure) procedure.Procedure {
 		chosen = withReset{chosen, p.Reset.Timeout.Std()}
 	}
 	return chosen
+}
+
+// construct makes a procedure of all directions together, or one that finds the throughput of one after another.
+func construct(p plan.Procedure) procedure.Procedure {
+	e := entryOf(p)
+	if e.traits.FindsThroughput && p.EachDirection != nil && len(p.EachDirection.Directions) > 0 {
+		return eachdirection.New(p, e.construct)
+	}
+	return e.construct(p)
 }
 
 // aroundReset is the time that may pass with each reset in addition to its own time and the device's. It counts
