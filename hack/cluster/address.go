@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 )
 
 // Only the subnet of the machines is visible on the host. Pods' and services' addresses exist in the boxes alone.
 //
-//	10.99.N.0/24    .1 control plane, .11 and .12 nodes, .254 the host
-//	10.244.N.0/24   pods of node N
+//	10.99.N.0/24    .1 control plane, .11 and .12 nodes, .21 to .36 machines that joined, .254 the host
+//	10.244.N.0/24   pods of node N; from N = 11 on of machines
 //	10.96.0.0/16    services
 const (
 	podNetwork     = "10.244.0.0/16"
@@ -95,15 +96,19 @@ func (c *cluster) controlAddress() netip.Addr { return c.host(1) }
 func (c *cluster) outsideAddress() netip.Addr { return c.host(254) }
 func (c *cluster) server() string             { return "https://" + c.controlAddress().String() + ":6443" }
 
-// node is one of the cluster's two machines for pods.
+// node is a machine for pods.
 type node struct {
 	name    string
 	address netip.Addr
 	pods    netip.Prefix
 }
 
+// nodes are those that this machine runs: on the host the two boxes, in a machine that joined the machine itself.
 func (c *cluster) nodes() []node {
 	var nodes []node
+	if c.Machine != "" {
+		return slices.DeleteFunc(c.machines(), func(n node) bool { return n.name != c.Machine })
+	}
 	for i := byte(1); i <= 2; i++ {
 		nodes = append(nodes, node{
 			name:    fmt.Sprintf("node-%d", i),

@@ -32,10 +32,8 @@ const searchPath = "PATH=" + inBoxBin + ":/usr/local/sbin:/usr/local/bin:/usr/sb
 // openBox starts a box. Its first process does nothing before record has written it down, so that none is ever lost.
 func openBox(c *cluster, name string, groups cgroups, record func(box) error) error {
 	dir := filepath.Join(c.dir, name)
-	for _, sub := range []string{"lib", "log", "opt/kubernetes/bin", "opt/cni/bin"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
-			return err
-		}
+	if err := makeBoxDirs(dir); err != nil {
+		return err
 	}
 	online, err := c.writeOnline(dir)
 	if err != nil {
@@ -60,6 +58,16 @@ func openBox(c *cluster, name string, groups cgroups, record func(box) error) er
 	}
 	if err := stderr.settle(); err != nil {
 		return fmt.Errorf("set up box %s: %w (see %s)", name, err, log.Name())
+	}
+	return nil
+}
+
+// makeBoxDirs makes what a box mounts.
+func makeBoxDirs(dir string) error {
+	for _, sub := range []string{"lib", "log", "opt/kubernetes/bin", "opt/cni/bin"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return err
+		}
 	}
 	return nil
 }

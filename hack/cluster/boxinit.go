@@ -17,6 +17,7 @@ type boxSpec struct {
 	Dir      string // what it has of its own: lib, log and opt
 	Bin      string // the programs of Kubernetes
 	Online   string // the file that says which processors the box has; empty: the machine's
+	Machine  bool   // the box is a whole machine, which keeps its /proc, /sys and /run
 }
 
 const (
@@ -95,7 +96,7 @@ func mountAll(spec boxSpec) error {
 		}
 		sources[i] = fd
 	}
-	for target, kind := range map[string]string{"/proc": "proc", "/sys": "sysfs", "/run": "tmpfs"} {
+	for target, kind := range spec.fresh() {
 		if err := unix.Mount("linerate", target, kind, 0, ""); err != nil {
 			return fmt.Errorf("mount %s: %w", target, err)
 		}
@@ -108,6 +109,14 @@ func mountAll(spec boxSpec) error {
 	}
 	// What a kubelet mounts must be seen in its pods, as on a machine of its own.
 	return unix.Mount("", "/", "", unix.MS_REC|unix.MS_SHARED, "")
+}
+
+// fresh are the file systems, by their kind, that a box mounts anew.
+func (s boxSpec) fresh() map[string]string {
+	if s.Machine {
+		return nil
+	}
+	return map[string]string{"/proc": "proc", "/sys": "sysfs", "/run": "tmpfs"}
 }
 
 // bind is what a box finds at a path in place of what the machine has there.

@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -56,6 +57,27 @@ func newAuthority(now time.Time) (*authority, error) {
 	return &authority{certificate: certificate, key: key, pem: encode("CERTIFICATE", der)}, err
 }
 
+// save keeps the authority for nodes that join later.
+func (a *authority) save(dir string) error {
+	key, err := encodeKey(a.key)
+	if err != nil {
+		return err
+	}
+	return files(dir, map[string][]byte{"ca.key": key, "ca.crt": a.pem})
+}
+
+func loadAuthority(dir string) (*authority, error) {
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "ca.crt"), filepath.Join(dir, "ca.key"))
+	if err != nil {
+		return nil, fmt.Errorf("load the cluster's authority: %w", err)
+	}
+	key, ok := pair.PrivateKey.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("load the cluster's authority: its key is a %T", pair.PrivateKey)
+	}
+	return &authority{certificate: pair.Leaf, key: key, pem: encode("CERTIFICATE", pair.Leaf.Raw)}, nil
+}
+
 func (a *authority) issue(s subject, now time.Time) (identity, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -94,7 +116,7 @@ func newTemplate(s subject, now time.Time) (*x509.Certificate, error) {
 	}, nil
 }
 
-func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
+func encodeKey(key crypto.Signer) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	return encode("PRIVATE KEY", der), err
 }

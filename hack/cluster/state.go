@@ -22,6 +22,8 @@ type cluster struct {
 	CPUs          []int        `json:"cpus,omitempty"` // the processors that it keeps to; none: all of the machine's
 	Boxes         []box        `json:"boxes"`
 	Components    []component  `json:"components"`
+	Machines      []string     `json:"machines,omitempty"` // nodes beside the boxes, in the order in which they joined
+	Machine       string       `json:"machine,omitempty"`  // in a machine that joined: its node's name
 	dir           string       // everything of this cluster's own, and nothing else
 }
 

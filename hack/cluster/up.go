@@ -91,7 +91,11 @@ func (c *cluster) whole() bool {
 			return false
 		}
 	}
-	return len(c.Boxes) == 3 && len(c.Components) > 0
+	boxes := 3
+	if c.Machine != "" {
+		boxes = 1
+	}
+	return len(c.Boxes) == boxes && len(c.Components) > 0
 }
 
 // create makes the boxes, joins them and writes what is to run in them.
@@ -123,6 +127,9 @@ func create(p place, assets string, groups cgroups) (*cluster, error) {
 	}
 	ca, err := newAuthority(time.Now())
 	if err != nil {
+		return nil, err
+	}
+	if err := ca.save(c.dir); err != nil {
 		return nil, err
 	}
 	if err := c.prepareControl(ca, time.Now()); err != nil {
