@@ -19,6 +19,9 @@ var (
 	ErrLost = errors.New("generator lost")
 	// ErrSilent means that the generator answered none of several requests, or not in time.
 	ErrSilent = errors.New("it does not answer")
+	// ErrEnded means that a port doesn't send any more, as its duration was over, or the generator stopped by itself
+	// because it heard no client. The generator lives, with its counters.
+	ErrEnded error = ended{}
 	// ErrTaken means that another client owns a port, or took it during the run.
 	ErrTaken = errors.New("port is owned by someone else")
 	// ErrTakenByLinerate is an ErrTaken whose owner is another run of linerate. One that was killed never gives
@@ -34,6 +37,12 @@ var (
 	// ErrUnresolved means that nobody answered ARP or neighbour discovery for the next hop.
 	ErrUnresolved = errors.New("next hop not resolved")
 )
+
+type ended struct{}
+
+func (ended) Error() string { return ErrLost.Error() }
+
+func (ended) Unwrap() error { return ErrLost }
 
 type takenByLinerate struct{}
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -39,6 +40,17 @@ func (w Window) Void(reason string) Window {
 	evidence.Fault = reason
 	w.counted.Evidence = &evidence
 	return w
+}
+
+// ReadTooLate is the same window where a generator was not heard for so long that it may have stopped by itself.
+func (w Window) ReadTooLate(unheard time.Duration) Window {
+	late := w
+	if late.counted.Evidence.Fault == "" {
+		late = w.Void(fmt.Sprintf("a generator did not answer for %s, and one that hears nothing stops by itself",
+			unheard.Round(time.Millisecond)))
+	}
+	late.counted.ReadLate = max(late.counted.ReadLate, plan.Duration(unheard))
+	return late
 }
 
 // Judge says what a window is worth for a goal, in each direction, and as a whole by its worst direction. Phase,
@@ -310,9 +322,4 @@ func exceeds(part, whole int64, limit units.Ratio) bool {
 // lowestLimit is the lowest limit that part ÷ whole does not exceed.
 func lowestLimit(part, whole int64) units.Ratio {
 	return units.Ratio(scale(part, int64(units.One), whole))
-}
-
-// stretched says that a window lasted so much longer or shorter than planned that something stood still.
-func stretched(took, planned time.Duration) bool {
-	return planned > 0 && (took > planned+planned/10 || took < planned-planned/10)
 }

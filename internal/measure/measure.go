@@ -124,7 +124,7 @@ func (s Setup) Window(span Span) Window {
 		case !span.judges(d): // whatever is counted there decides nothing
 			m.Quality, m.Reason = report.Unjudged, unjudgedSentence(m, span.Varied)
 		case fault == "":
-			w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible())
+			w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible(), span.heldUpFault(f.evidence()))
 		}
 		e := f.evidence()
 		e.LostCalm, e.LostInBursts, e.LostInGaps, e.CalmLossRatio = even.lostCalm[i], even.lostInBursts[i],
@@ -138,6 +138,9 @@ func (s Setup) Window(span Span) Window {
 	if span.Stopped != nil {
 		w.Decided = &report.Decided{At: w.Duration, Planned: plan.Duration(span.Stopped.Planned),
 			Above: span.Stopped.Limit}
+	}
+	if w.Evidence.Fault != "" {
+		w.ReadLate = plan.Duration(span.readLate())
 	}
 	if fault == "" {
 		w.Generators = s.shares(span)

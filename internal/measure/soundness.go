@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
@@ -43,13 +44,60 @@ func (s Span) generatorFault(g int) string {
 	if took <= 0 {
 		return fmt.Sprintf("the generator's clock went from %s to %s within the window: it was restarted or stands still", first.Instant, last.Instant)
 	}
-	if stretched(took, s.Planned) {
+	if s.Planned > 0 && took < s.Planned-s.Planned/10 {
 		return fmt.Sprintf("the window lasted %s instead of %s: generator or runner was held up", took, s.Planned)
 	}
-	if gap := longestGap(readings); len(readings) > 2 && gap > silence {
-		return fmt.Sprintf("nothing was read for %s: the runner stood still, and a generator that hears nothing stops by itself", gap.Round(time.Millisecond))
+	if gap := longestGap(readings); s.longerThanPlanned(took) && gap > silence || len(readings) > 2 && gap > silence {
+		return fmt.Sprintf("nothing was read for %s: the runner stood still, or the generator answered too late, and a generator that hears nothing stops by itself",
+			gap.Round(time.Millisecond))
 	}
 	return ""
+}
+
+// longerThanPlanned reports whether a window took so much longer than planned that generator or runner was held up.
+func (s Span) longerThanPlanned(took time.Duration) bool {
+	return s.Planned > 0 && took > s.Planned+s.Planned/10
+}
+
+// heldUpFault is why a window that took longer than planned shows nothing of the device. Counters that are read late
+// are as good as others while the load was offered all the time, as only the runner was late then. Where less was
+// offered than asked, the generator itself may have stood still, and nobody knows when.
+func (s Span) heldUpFault(evidence report.DirectionEvidence) string {
+	shortest, longest := s.lasted()
+	if !s.longerThanPlanned(longest) || !underOffered(evidence) && longest <= shortest+shortest/10 {
+		return ""
+	}
+	return fmt.Sprintf("the window lasted %s instead of %s: generator or runner was held up", longest, s.Planned)
+}
+
+// lasted are the shortest and the longest time of a generator's readings.
+func (s Span) lasted() (shortest, longest time.Duration) {
+	for _, readings := range s.Readings {
+		if len(readings) < 2 {
+			continue
+		}
+		first, last := edgesOf(readings)
+		took := last.Instant - first.Instant
+		if longest == 0 || took < shortest {
+			shortest = took
+		}
+		longest = max(longest, took)
+	}
+	return shortest, longest
+}
+
+// readLate is for how long the counters of a span were awaited that came too late to count. It is 0 where all came in
+// time.
+func (s Span) readLate() (late time.Duration) {
+	if _, longest := s.lasted(); s.longerThanPlanned(longest) {
+		late = longest - s.Planned
+	}
+	for _, readings := range s.Readings {
+		if gap := longestGap(readings); gap > silence {
+			late = max(late, gap)
+		}
+	}
+	return late
 }
 
 // portFault is the first thing that happened to a port in the span.

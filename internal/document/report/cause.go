@@ -27,6 +27,7 @@ const (
 	OtherPrograms  Detail = "OtherPrograms"  // other programs used processors that the test needed
 	HostOfMachine  Detail = "HostOfMachine"  // the host of a virtual machine used them
 	BelowReference Detail = "BelowReference" // the machine lost frames that a Reference's limit lets through
+	CountersLate   Detail = "CountersLate"   // generators reported their counters too late
 	// Inconclusive.
 	LossUnattributed Detail = "LossUnattributed" // which direction lost frames first is unknown
 	LossNotRepeated  Detail = "LossNotRepeated"  // frames were lost above the figure, but not in each window

@@ -263,6 +263,9 @@ type Window struct {
 	// Unwatched is the longest time in which nothing was read of how evenly generators sent, as one of them or the
 	// runner was held up. It is 0 where they were watched throughout.
 	Unwatched plan.Duration `json:"unwatched,omitempty"`
+	// ReadLate is for how long counters were awaited that came too late for the window to count, as generator or runner
+	// was held up. It is 0 where they came in time, or the window counts all the same.
+	ReadLate plan.Duration `json:"readLate,omitempty"`
 	// Observed is what the series of the Plan's observers were meanwhile.
 	Observed []Observed `json:"observed,omitempty"`
 	// Disturbance is what kept threads from running that the window needed. It is nil where nothing that matters
@@ -338,6 +341,9 @@ func (w Window) LostToDisturbance() bool {
 			d.Sent.Packets-d.Returned.Packets-d.GeneratorDrops() > d.EdgeFrames
 	})
 }
+
+// LostToLateCounters says that the window says nothing about the device, as its counters came too late.
+func (w Window) LostToLateCounters() bool { return w.Quality == Invalid && w.ReadLate > 0 }
 
 // HeldUp says that less was offered than asked for in some direction, as others had the processors of its senders.
 func (w Window) HeldUp() bool {

@@ -62,8 +62,9 @@ func judge(server string, err error) (text string, kind error) {
 	}
 	if e, ok := errors.AsType[*trex.StateError](err); ok && e.TrafficEnded() {
 		return fmt.Sprintf("port %d of %s doesn't send any more: the duration of its start ended before the next "+
-				"load came, or somebody stopped it; keep other work off the runner's processors", e.Port, server),
-			engine.ErrLost
+				"load came, it heard nothing for ten seconds, or somebody stopped it; keep other work off the runner's "+
+				"processors", e.Port, server),
+			engine.ErrEnded
 	}
 	if e, ok := errors.AsType[*trex.RPCError](err); ok {
 		if _, reason, long := strings.Cut(e.Specific, tooLong); long {

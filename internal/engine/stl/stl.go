@@ -22,7 +22,7 @@ type Options struct {
 	Reclaims bool
 	// Session is the id of an earlier session to continue. 0 begins a new session.
 	Session uint32
-	// Timeout bounds every exchange with the server. 0 means 5 s.
+	// Timeout bounds every exchange with the server. 0 means 15 s.
 	Timeout time.Duration
 	// Logger logs requests and answers at debug level. nil logs nothing.
 	Logger *slog.Logger

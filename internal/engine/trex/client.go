@@ -14,7 +14,7 @@ const DefaultPort = "4501"
 
 // Defaults of Options.
 const (
-	DefaultTimeout  = 5 * time.Second
+	DefaultTimeout  = 15 * time.Second
 	DefaultPatience = 30 * time.Second
 	DefaultPoll     = 100 * time.Millisecond
 	DefaultUser     = "linerate"

@@ -197,7 +197,7 @@ func TestDeadlines(t *testing.T) {
 			if !lost.Unknown || time.Since(began) != trex.DefaultTimeout || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("after %v: %q, unknown %v", time.Since(began), lost, lost.Unknown)
 			}
-			if !strings.Contains(lost.Error(), "nothing within 5s") {
+			if !strings.Contains(lost.Error(), "nothing within 15s") {
 				t.Errorf("%q doesn't say how long it waited", lost)
 			}
 		})

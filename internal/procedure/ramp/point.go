@@ -22,8 +22,8 @@ type point struct {
 	weak   bool        // so it was, and no other program held the generator up
 	drops  bool        // the window is Invalid, and the generator dropped frames that reached it
 	bursts bool        // the window is Invalid, as frames were lost while the generator sent in bursts
-	// machine means that the window is Invalid, as the machine that plays the device lost frames, or its
-	// threads waited.
+	// machine means that the window is Invalid, as the machine that plays the device lost frames, its threads waited, or
+	// counters came too late.
 	machine bool
 
 	// What the search finds out later about the window.
@@ -36,7 +36,8 @@ type point struct {
 // pointOf reads a window, which has that index in the history.
 func pointOf(w *report.Window, index int) point {
 	p := point{index: index, window: w, asked: w.Load, load: w.Load, clean: len(w.Directions) > 0}
-	p.bursts, p.machine = w.LostToBursts(), w.LostToMachine() || w.LostToDisturbance()
+	p.bursts = w.LostToBursts()
+	p.machine = w.LostToMachine() || w.LostToDisturbance() || w.LostToLateCounters()
 	for _, d := range w.Directions {
 		p.lossy = p.lossy || d.Quality == report.Lossy
 		p.clean = p.clean && (d.Quality == report.Good || d.Quality == report.Short)

@@ -222,7 +222,7 @@ func (v verdict) reasonOfUpperBound() report.Reason {
 			return missing > 0 && w.Decided == nil && !d.HeldUp || d.GeneratorDrops() > 0
 		}):
 			return report.GeneratorLimited
-		case judged.LostToMachine(), judged.LostToDisturbance(), judged.HeldUp():
+		case judged.LostToMachine(), judged.LostToDisturbance(), judged.LostToLateCounters(), judged.HeldUp():
 			reason = report.MachineLimited
 		}
 	}

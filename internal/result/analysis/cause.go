@@ -72,6 +72,9 @@ func causeOfBound(r *report.Report, c procedure.Answer) report.Cause {
 		if windowAbove(r, w, report.Window.LostToMachine) != nil {
 			return report.Cause{Detail: report.BelowReference}
 		}
+		if windowAbove(r, w, report.Window.LostToLateCounters) != nil {
+			return report.Cause{Detail: report.CountersLate}
+		}
 	case report.Inconclusive:
 		return causeOfInconclusive(r, c, w)
 	default:
@@ -231,6 +234,8 @@ func causeOfVoid(r *report.Report) (commonest report.Cause) {
 			causes = append(causes, disturbanceCause(w))
 		case w.LostToBursts():
 			causes = append(causes, report.Cause{Detail: report.SentInBursts})
+		case w.LostToLateCounters():
+			causes = append(causes, report.Cause{Detail: report.CountersLate})
 		}
 	}
 	highest := 0

@@ -46,7 +46,8 @@ func boundEvidence(r *report.Report, c procedure.Answer) []report.EvidenceRow {
 	w := r.Windows[c.Window]
 	matches := map[report.Reason][]func(report.Window) bool{
 		report.GeneratorLimited: {report.Window.LostToBursts},
-		report.MachineLimited:   {report.Window.LostToDisturbance, report.Window.LostToMachine},
+		report.MachineLimited: {report.Window.LostToDisturbance, report.Window.LostToMachine,
+			report.Window.LostToLateCounters},
 		report.Inconclusive:     {report.Window.LostToDisturbance},
 	}[c.Reason]
 	for _, match := range matches {

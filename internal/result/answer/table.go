@@ -151,6 +151,8 @@ func table() map[cause]row {
 				"processor.", "Measure where processors are not shared."},
 		{report.MachineLimited, report.BelowReference}: {lowerBound, "above it this machine lost frames that the " +
 			"Reference's limit lets through.", "Give the device a processor of its own."},
+		{report.MachineLimited, report.CountersLate}: {lowerBound, "above it the generator's machine was too busy to report " +
+			"its counters in time.", "Give the generator processors of its own."},
 		{report.MachineLimited, ofSessions}: {lowerBound, "{strangers} had processors that the ends needed.",
 			"{stop}, or give the ends processors of their own."},
 
@@ -238,6 +240,8 @@ func table() map[cause]row {
 				"of {held} could be judged].", "Measure where processors are not shared."},
 		{report.NotHeld, report.SentInBursts}: {notHeld, "the generator sent in bursts, or stood still[; {judged} of " +
 			"{held} could be judged].", "Give it processors of its own."},
+		{report.NotHeld, report.CountersLate}: {notHeld, "the generator's machine was too busy to report its counters in " +
+			"time[; {judged} of {held} could be judged].", "Give it processors of its own."},
 		{report.NotHeld, report.PartlyJudged}: {notHeld, "only {judged} of {held} could be judged.",
 			"See why in the evidence, then measure again."},
 		{report.NotHeld, report.LostInBetween}: {notHeld, "frames were lost {direction} between the windows.",
@@ -275,6 +279,8 @@ func table() map[cause]row {
 			"Measure where processors are not shared."},
 		{report.NotMeasured, report.SentInBursts}: {notMeasured, "the generator sent in bursts, or stood still.",
 			"Give it processors of its own."},
+		{report.NotMeasured, report.CountersLate}: {notMeasured, "the generator's machine was too busy to report its " +
+			"counters in time.", "Give it processors of its own."},
 		{report.NotMeasured, report.NothingReturned}: {notMeasured,
 			"nothing of the load came back {direction}, though " +
 				"single frames did.", "See what the device does under load."},

@@ -143,7 +143,7 @@ func (b *bursts) untilSent(ctx context.Context, step procedure.Step, first []eng
 		case b.balance.notSent(step.Frames, first, readings) == "":
 			return nil
 		case time.Now().After(end): // TRex would send the rest, however late
-			return b.fleet.stopAll(ctx)
+			return b.fleet.stopAll(ctx, callTimeout)
 		}
 	}
 }

@@ -19,7 +19,9 @@ type counters struct {
 	links    *links
 	silence  *silence
 
-	limited func(context.Context) ([]report.Limiter, error) // nil if there are no limits to read
+	limited  func(context.Context) ([]report.Limiter, error) // nil if there are no limits to read
+	answered time.Time                                       // when the latest reading of all generators was complete
+	unheard  time.Duration                                   // the longest time without a reading since the load was set
 	// upkeep says that the test's own streams look like link upkeep, or go to groups, so that no returning frame is
 	// surely a stray.
 	upkeep bool
@@ -46,12 +48,16 @@ func limitsBetween(first, latest []report.Limiter) []report.Limiter {
 	return counted
 }
 
-// The bounds of reading counters are together shorter than the ten seconds after which a generator stops without a
-// heartbeat.
+// A generator on a busy machine answers late, and isn't lost. Each attempt waits for as long as a generator sends
+// without a heartbeat. A generator that answers none of the attempts is lost. Nothing is sent any more by then, as each
+// generator stops by itself ten seconds after the last request that it heard.
 const (
-	readTimeout  = 2 * time.Second
+	readTimeout  = 10 * time.Second
 	readAttempts = 3
 )
+
+// mayHaveStopped is how long after a reading a generator may have stopped by itself, as it heard no request.
+const mayHaveStopped = 8 * time.Second
 
 // read takes one reading of every generator, all at the same time. Reading changes nothing, so read tries again after
 // an error that doesn't decide the run. A window shows the delay.
@@ -82,6 +88,7 @@ func (c *counters) readBy(ctx context.Context, readPorts reader) ([]engine.Readi
 		return err
 	})
 	if err == nil {
+		c.unheard, c.answered = max(c.unheard, c.sinceAnswer()), time.Now()
 		c.links.follow(readings)
 		readings = c.withoutStrays(readings)
 		c.silence.follow(readings)
@@ -92,6 +99,17 @@ func (c *counters) readBy(ctx context.Context, readPorts reader) ([]engine.Readi
 	}
 	return nil, err
 }
+
+// sinceAnswer is how long ago all generators answered, or 0 where they never did.
+func (c *counters) sinceAnswer() time.Duration {
+	if c.answered.IsZero() {
+		return 0
+	}
+	return time.Since(c.answered)
+}
+
+// mayStandStill reports whether a generator may have stopped by itself since the load was set.
+func (c *counters) mayStandStill() bool { return max(c.unheard, c.sinceAnswer()) > mayHaveStopped }
 
 // withoutStrays subtracts received link upkeep, such as ARP and routers' hellos, from readings, where ports count
 // them apart and no stream of the test sends such frames. A device asks now and then whether its neighbour is still

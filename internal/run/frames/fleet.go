@@ -16,19 +16,18 @@ type fleet struct {
 	engines  []engine.Engine // in the Plan's order
 }
 
-// stopAll ends the traffic of all generators at once.
-func (f *fleet) stopAll(ctx context.Context) error {
-	return f.callAll(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error {
+// stopAll ends the traffic of all generators at once, each within the time.
+func (f *fleet) stopAll(ctx context.Context, timeout time.Duration) error {
+	return f.callAll(ctx, timeout, "stop", func(ctx context.Context, g int) error {
 		return f.engines[g].Stop(ctx, f.topology.allPorts(g))
 	})
 }
 
 // The bounds of calls to a generator.
 const (
-	callTimeout    = 15 * time.Second // a call that changes something, before traffic flows
-	updateTimeout  = 5 * time.Second  // a change of load, during which others wait ten seconds at most
+	callTimeout    = 15 * time.Second // a call that changes something, which a busy machine answers late
 	resolveTimeout = 20 * time.Second // addressing, which waits for answers of neighbours
-	stopTimeout    = 5 * time.Second  // stopping and releasing, also after the run's context has ended
+	stopTimeout    = 5 * time.Second  // stopping and releasing after the run's context has ended
 )
 
 // callAll calls a function for every generator at the same time, each call with a deadline of its own, and joins the

@@ -240,9 +240,13 @@ func (r *driver) Stop(ctx context.Context) error {
 	if !r.journal.Driving {
 		return nil
 	}
-	stopping, cancel := runner.Afterwards(ctx, stopTimeout)
+	patience := stopTimeout
+	if ctx.Err() == nil {
+		patience = callTimeout
+	}
+	stopping, cancel := runner.Afterwards(ctx, patience)
 	defer cancel()
-	err := r.fleet.stopAll(stopping)
+	err := r.fleet.stopAll(stopping, patience)
 	if err != nil {
 		later := ""
 		if endsLate(r.totals.baseline) {
@@ -338,7 +342,7 @@ func (r *driver) unsent(ctx context.Context, cause error) (*report.Window, error
 		return nil, cause
 	}
 	r.traffic.flowing = false
-	if err := r.fleet.stopAll(ctx); err != nil { // those that had started
+	if err := r.fleet.stopAll(ctx, callTimeout); err != nil { // those that had started
 		return nil, err
 	}
 	rest, err := r.standstill.await(ctx, stillOnce, nil)

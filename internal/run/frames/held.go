@@ -94,7 +94,11 @@ func (h *holds) measure(ctx context.Context, step procedure.Step) (*report.Windo
 	}
 	span.Latency = h.timing.latency(followed, h.timing.follow(ctx))
 	span.Disturbance = h.machine.ReadAfter(ctx)
-	w := measure.Judge(h.setup.Window(span), h.judge.goal())
+	counted := h.setup.Window(span)
+	if h.counters.mayStandStill() {
+		counted = counted.ReadTooLate(max(h.counters.unheard, h.counters.sinceAnswer()))
+	}
+	w := measure.Judge(counted, h.judge.goal())
 	w.Start = plan.Duration(opened.Sub(h.journal.Started))
 	h.observers.readAfterWindow(ctx)
 	h.observers.addTo(&w, 0)

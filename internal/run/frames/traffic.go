@@ -2,6 +2,7 @@ package frames
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -73,25 +74,43 @@ func (t *traffic) hold(ctx context.Context, step procedure.Step) error {
 		return fmt.Errorf("the run takes longer than its traffic, which ends at %s: generators or runner answer too "+
 			"slowly", t.latest.UTC().Format(time.TimeOnly))
 	}
-	if step.Rested && t.flowing {
+	counters := t.standstill.counters
+	if (step.Rested || counters.mayStandStill()) && t.flowing {
 		if _, err := t.endHeld(ctx, stillOnce); err != nil { // what comes back later all the same shows in the window
 			return err
 		}
 	}
+	counters.unheard = 0
 	if !t.flowing {
-		t.loads, t.flowing = loads, true
-		lasts := t.longestHeld()
-		if bound := t.journal.Procedure.Bound().LongestHold; bound > 0 {
-			lasts = min(lasts, bound)
-		}
-		if err := t.start(ctx, loads, lasts); err != nil {
-			return err
-		}
-		return bounded.Pause(ctx, startDelay)
+		return t.begin(ctx, loads)
 	}
 	previous := t.loads
 	t.loads = loads
-	return t.change(ctx, previous, loads)
+	err := t.change(ctx, previous, loads)
+	if !errors.Is(err, engine.ErrEnded) {
+		return err
+	}
+	// A generator that heard nothing for too long has stopped by itself. The load begins again, and the pause voids the
+	// window, as the device may have rested.
+	t.journal.Note("held traffic begins again: %v", err)
+	if _, err := t.endHeld(ctx, stillOnce); err != nil {
+		return err
+	}
+	counters.unheard = mayHaveStopped + 1
+	return t.begin(ctx, loads)
+}
+
+// begin starts held traffic.
+func (t *traffic) begin(ctx context.Context, loads [][]engine.PortLoad) error {
+	t.loads, t.flowing = loads, true
+	lasts := t.longestHeld()
+	if bound := t.journal.Procedure.Bound().LongestHold; bound > 0 {
+		lasts = min(lasts, bound)
+	}
+	if err := t.start(ctx, loads, lasts); err != nil {
+		return err
+	}
+	return bounded.Pause(ctx, startDelay)
 }
 
 // longestHeld is how long Held traffic lasts if it isn't stopped. It is as long as the procedure may take, but no
@@ -216,7 +235,7 @@ const startDelay = 500 * time.Millisecond
 //	east→west             started ───────┐ startDelay ├ settle ┤ judge
 func (t *traffic) change(ctx context.Context, previous, next [][]engine.PortLoad) error {
 	woken := make([]bool, len(t.topology.names))
-	err := t.fleet.callAll(ctx, updateTimeout, "change the load of", func(ctx context.Context, g int) error {
+	err := t.fleet.callAll(ctx, callTimeout, "change the load of", func(ctx context.Context, g int) error {
 		c := changesOf(previous[g], next[g])
 		woken[g] = len(c.start) > 0
 		if len(c.stop) > 0 {
@@ -235,7 +254,7 @@ func (t *traffic) change(ctx context.Context, previous, next [][]engine.PortLoad
 	if !slices.Contains(woken, true) {
 		return nil
 	}
-	err = t.fleet.callAll(ctx, updateTimeout, "start more ports of", func(ctx context.Context, g int) error {
+	err = t.fleet.callAll(ctx, callTimeout, "start more ports of", func(ctx context.Context, g int) error {
 		if !woken[g] {
 			return nil
 		}
@@ -281,7 +300,7 @@ func changesOf(previous, next []engine.PortLoad) (c changes) {
 // what comes next.
 func (t *traffic) endHeld(ctx context.Context, polls int) (rest, error) {
 	t.flowing = false
-	if err := t.fleet.stopAll(ctx); err != nil {
+	if err := t.fleet.stopAll(ctx, callTimeout); err != nil {
 		return rest{}, err
 	}
 	return t.standstill.await(ctx, polls, nil)

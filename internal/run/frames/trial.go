@@ -178,7 +178,7 @@ func (t *trials) awaitEnd(ctx context.Context, begin time.Time, first []engine.R
 		case !t.balance.sends(previous, latest) && (late || t.balance.sentAll(t.demand.step.Judge, first, latest)):
 			return nil
 		case time.Now().After(end.Add(endMargin)):
-			return t.fleet.stopAll(ctx)
+			return t.fleet.stopAll(ctx, callTimeout)
 		}
 		previous = latest
 	}
@@ -320,7 +320,7 @@ func (l *earlyStop) decided(ctx context.Context) (bool, error) {
 
 // end stops the trial's traffic on all generators, and records that in its span.
 func (l *earlyStop) end(ctx context.Context) error {
-	if err := l.fleet.stopAll(ctx); err != nil {
+	if err := l.fleet.stopAll(ctx, callTimeout); err != nil {
 		return err
 	}
 	l.span.Stopped, l.span.Sending = &l.stop, time.Since(l.begin)

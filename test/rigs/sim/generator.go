@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -37,6 +38,10 @@ type Generator struct {
 	// generator doesn't answer meanwhile either.
 	Stalls []Standstill
 	Mute   bool
+	// Late are when it answers late, in order of time without overlap. Its traffic goes on meanwhile.
+	Late []Lateness
+	// Lease is how long after the latest call that it heard its traffic stops by itself, or 0 for never.
+	Lease time.Duration
 	// UntimedBursts means that the generator doesn't report how long it took to send its bursts.
 	UntimedBursts bool
 	// Cuts is how many frames it leaves out of each burst.
@@ -56,6 +61,10 @@ type Generator struct {
 	// Faults happen at their time after the first start of traffic.
 	Faults []Fault
 }
+
+// Lateness is a time since the first start of traffic in which a generator hears no call. It answers all of them at the
+// end of that time.
+type Lateness struct{ Offset, Duration time.Duration }
 
 // Fault is a fault at a moment of the run.
 type Fault struct {
@@ -88,6 +97,7 @@ type Engine struct {
 	ports    map[int]*port
 	started  bool
 	startAt  time.Duration // of the first traffic
+	heard    time.Duration // the latest call
 	readings int
 	timed    int                         // how often Followed or Sampled was called
 	cleared  map[int]engine.PortCounters // what the counters were when another client cleared them
@@ -151,6 +161,9 @@ func (e *Engine) nextChange(begin, end time.Duration) time.Duration {
 		for _, f := range e.Faults {
 			moments = append(moments, e.startAt+f.Offset)
 		}
+		if e.Lease > 0 {
+			moments = append(moments, e.heard+e.Lease)
+		}
 		for _, s := range standstills(e.Stalls).around(begin - e.startAt) {
 			moments = append(moments, e.startAt+s.Offset, e.startAt+s.Offset+s.Duration, e.startAt+s.caughtUp())
 		}
@@ -165,10 +178,30 @@ func (e *Engine) nextChange(begin, end time.Duration) time.Duration {
 
 func (e *Engine) expire(clock time.Duration) {
 	for i, p := range e.ports {
-		if p.running && clock >= p.ends {
+		if p.running && (clock >= p.ends || e.leaseOver(clock)) {
 			e.stop(i)
 		}
 	}
+}
+
+// leaseOver reports whether the generator has heard nothing for so long that its traffic has stopped.
+func (e *Engine) leaseOver(clock time.Duration) bool { return e.Lease > 0 && clock >= e.heard+e.Lease }
+
+// hear waits until a late generator hears a call.
+func (e *Engine) hear(ctx context.Context) error {
+	unlock := e.lock()
+	elapsed := e.elapsed()
+	unlock()
+	for _, l := range e.Late {
+		if e.started && elapsed >= l.Offset && elapsed < l.Offset+l.Duration {
+			if err := bounded.Pause(ctx, l.Offset+l.Duration-elapsed); err != nil {
+				return fmt.Errorf("generator %d answers late: %w", e.index, err)
+			}
+		}
+	}
+	defer e.lock()()
+	e.heard = e.world.computed
+	return nil
 }
 
 // stop ends a port's traffic, with a whole frame.
@@ -217,6 +250,9 @@ func (list faults) stalled(elapsed time.Duration) bool {
 func (e *Engine) reach(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("call generator %d: %w", e.index, err)
+	}
+	if err := e.hear(ctx); err != nil {
+		return err
 	}
 	if e.Mute { // it answers after its standstill
 		unlock := e.lock()

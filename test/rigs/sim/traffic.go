@@ -52,7 +52,11 @@ func (e *Engine) Update(ctx context.Context, loads []engine.PortLoad) error {
 	}
 	defer e.lock()()
 	for _, l := range loads {
-		if p := e.ports[l.Port]; p == nil || !p.running {
+		p := e.ports[l.Port]
+		if p != nil && !p.running && e.Lease > 0 {
+			return fmt.Errorf("port %d heard nothing for too long: %w", l.Port, engine.ErrEnded)
+		}
+		if p == nil || !p.running {
 			return fmt.Errorf("port %d is not transmitting: %w", l.Port, engine.ErrRefused)
 		}
 		e.ports[l.Port].rate = l.Rate
