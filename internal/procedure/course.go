@@ -33,8 +33,8 @@ func (c *Course) Repeat(w report.Window, limit int) bool {
 // GoOn goes on to another step, which was not repeated yet.
 func (c *Course) GoOn() { c.repeats = 0 }
 
-// Answer is what there is before any window answers, or how the course ended.
-func (c *Course) Answer() Answer {
+// Conclusion is what there is before any window answers, or how the course ended.
+func (c *Course) Conclusion() Conclusion {
 	conclusion := Unanswered()
 	if conclusion.Finished = c.Ended; c.Ended {
 		conclusion.Ending = c.Reason

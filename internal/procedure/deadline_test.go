@@ -15,7 +15,7 @@ type answered struct {
 	window int
 }
 
-func (a answered) Conclude([]report.Window) procedure.Answer {
+func (a answered) Conclude([]report.Window) procedure.Conclusion {
 	c := procedure.Unanswered()
 	c.Window = a.window
 	return c

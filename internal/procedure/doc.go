@@ -8,7 +8,7 @@
 //	Procedure.Next ──▶ Step ──▶ runner: sets loads, waits, reads ──▶ measure.Window
 //	       │ End
 //	       ▼
-//	Procedure.Conclude ──▶ Answer ──▶ analysis: report.Answer, verdict
+//	Procedure.Conclude ──▶ Conclusion ──▶ analysis: report.Answer, verdict
 //	                       reason, claims, figures of its own, estimates, windows, sections
 //
 // What a procedure alone shows it lays out itself, as report.Sections: tables and plots that every format draws alike.

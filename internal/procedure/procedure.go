@@ -23,7 +23,7 @@ type Procedure interface {
 	// Remaining is how much longer the procedure will probably take.
 	Remaining(history []report.Window) time.Duration
 	// Conclude returns what the windows measured so far show. Of a whole run it is the answer.
-	Conclude(history []report.Window) Answer
+	Conclude(history []report.Window) Conclusion
 	// Describe says what the procedure does, for people.
 	Describe() Description
 }
@@ -209,8 +209,9 @@ const (
 	MaxLossRatio     = "procedure.maxLossRatio"
 )
 
-// Answer is what the windows show. Package analysis makes the Report's Answer of it, with the figures of the windows.
-type Answer struct {
+// Conclusion is which windows are the answer, by their indexes in a history, and how far that may be claimed. Package
+// analysis makes the Report's Answer of it, which has the windows' numbers and figures.
+type Conclusion struct {
 	Reason report.Reason
 	// Detail is what the procedure itself knows of why the answer is what it is. Empty means that the windows say it.
 	Detail report.Detail
@@ -249,10 +250,10 @@ type Answer struct {
 	Loads []LoadTrial
 	// Directions is what the windows show of each direction by itself, in the Plan's order. Nil means that the
 	// procedure concludes for all directions together, and that the conclusion holds for each.
-	Directions []DirectionAnswer
+	Directions []DirectionConclusion
 	// Goals is what the windows show of each goal, where the procedure has several. The conclusion itself is that of
 	// the first goal. Nil means that there are none.
-	Goals []GoalAnswer
+	Goals []GoalConclusion
 	// Sentence is the answer in words, with its figures. Empty means that the windows say it.
 	Sentence string
 	// Finished means that the procedure had come to its end, and Ending says how.
@@ -261,29 +262,29 @@ type Answer struct {
 }
 
 // Unanswered is a conclusion without an answer.
-func Unanswered() Answer {
-	return Answer{Reason: report.NotMeasured, Window: NoWindow, Lossy: NoWindow}
+func Unanswered() Conclusion {
+	return Conclusion{Reason: report.NotMeasured, Window: NoWindow, Lossy: NoWindow}
 }
 
 // LoadTrial is the trial that the figures of one load are of.
 type LoadTrial struct {
-	// At is the load as a share of the answer's, where the trial is of latency. Nil means that its rates and its loss
-	// are claimed.
-	At *units.Ratio
+	// LatencyLoad is the load as a share of the answer's, where the trial is of latency. Nil means that its rates and
+	// its loss are claimed.
+	LatencyLoad *units.Ratio
 	// Window is an index into the history. NoWindow means that no trial counted, or that none was made yet. Void is the
 	// last trial then that did not count, and NoWindow where none was made.
 	Window, Void int
 }
 
-// GoalAnswer is what windows show of one of a procedure's goals.
-type GoalAnswer struct {
-	Answer
+// GoalConclusion is what windows show of one of a procedure's goals.
+type GoalConclusion struct {
+	Conclusion
 
 	Name string
 }
 
-// DirectionAnswer is what the windows show of one direction.
-type DirectionAnswer struct {
+// DirectionConclusion is what the windows show of one direction.
+type DirectionConclusion struct {
 	// Reason is LossAboveLimit where the direction lost frames itself, and OtherDirection where another direction set
 	// the load of all. Otherwise it is the whole's, or a procedure's own reason for this direction.
 	Reason               report.Reason

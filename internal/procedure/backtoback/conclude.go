@@ -16,9 +16,9 @@ import (
 
 // Conclude combines the searches of each direction. Window is the trial, whose rates are what the device forwards of
 // the bursts' rate.
-func (b BackToBack) Conclude(history []report.Window) procedure.Answer {
+func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
 	replayed := b.replay(history)
-	c := replayed.Answer()
+	c := replayed.Conclusion()
 	if replayed.trial == procedure.NoWindow {
 		return c
 	}

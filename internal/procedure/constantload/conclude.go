@@ -17,9 +17,9 @@ import (
 // nothing about the device don't count. Window is the one that lost the largest share, the place to look first. The
 // figures are those of Whole. The load is confirmed where it was held for as long as was asked for, and each window
 // says something.
-func (c ConstantLoad) Conclude(history []report.Window) procedure.Answer {
+func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	course := c.replay(history)
-	conclusion := course.Answer()
+	conclusion := course.Conclusion()
 	o := c.observe(history)
 	if len(o.counted) == 0 {
 		if len(o.void) > 0 {

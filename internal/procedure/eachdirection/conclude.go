@@ -15,11 +15,11 @@ import (
 
 // Conclude returns what each direction's own ramp shows, and what came back of all together when all answers were held
 // at once. No direction's figure depends on that, and the whole claims no more than that.
-func (e Procedure) Conclude(history []report.Window) procedure.Answer {
+func (e Procedure) Conclude(history []report.Window) procedure.Conclusion {
 	next := e.Next(history)
 	course := procedure.Course{Ended: next.End, Reason: next.Reason}
-	c := course.Answer()
-	var conclusions []procedure.Answer
+	c := course.Conclusion()
+	var conclusions []procedure.Conclusion
 	for _, name := range e.directions() {
 		search := e.searchOf(history, name)
 		conclusion := e.single.Conclude(search.windows)
@@ -48,23 +48,23 @@ func (e Procedure) Conclude(history []report.Window) procedure.Answer {
 
 // goals are the conclusions of each goal, where each direction's own search had several. The first is the whole's. The
 // loads of the others were not tried at once. Nil means that some direction has none.
-func (e Procedure) goals(whole procedure.Answer, perDirection []procedure.Answer,
-	history []report.Window) []procedure.GoalAnswer {
+func (e Procedure) goals(whole procedure.Conclusion, perDirection []procedure.Conclusion,
+	history []report.Window) []procedure.GoalConclusion {
 	count := len(perDirection[0].Goals)
 	for _, conclusion := range perDirection {
 		count = min(count, len(conclusion.Goals))
 	}
-	var goals []procedure.GoalAnswer
+	var goals []procedure.GoalConclusion
 	for g := range count {
-		goal := procedure.GoalAnswer{Name: perDirection[0].Goals[g].Name, Answer: whole}
+		goal := procedure.GoalConclusion{Name: perDirection[0].Goals[g].Name, Conclusion: whole}
 		if g > 0 {
-			goal.Answer = procedure.Unanswered()
+			goal.Conclusion = procedure.Unanswered()
 			goal.Finished, goal.Ending = whole.Finished, whole.Ending
 			for i, name := range e.directions() {
 				goal.Directions = append(goal.Directions,
-					e.searchOf(history, name).direction(perDirection[i].Goals[g].Answer))
+					e.searchOf(history, name).direction(perDirection[i].Goals[g].Conclusion))
 			}
-			e.whole(&goal.Answer, votes{}, history)
+			e.whole(&goal.Conclusion, votes{}, history)
 			var clauses []string
 			for i, name := range e.directions() {
 				clauses = append(clauses, name+": "+perDirection[i].Goals[g].Sentence)
@@ -78,8 +78,8 @@ func (e Procedure) goals(whole procedure.Answer, perDirection []procedure.Answer
 }
 
 // direction is what a ramp of one direction alone concludes, with windows of the whole history.
-func (s search) direction(conclusion procedure.Answer) procedure.DirectionAnswer {
-	d := procedure.DirectionAnswer{Reason: conclusion.Reason, Saturated: conclusion.Saturated,
+func (s search) direction(conclusion procedure.Conclusion) procedure.DirectionConclusion {
+	d := procedure.DirectionConclusion{Reason: conclusion.Reason, Saturated: conclusion.Saturated,
 		Confirmed: conclusion.Confirmed, Window: conclusion.Window, Lossy: conclusion.Lossy,
 		Resolution: conclusion.Resolution}
 	if len(conclusion.Directions) == 1 {
@@ -91,9 +91,9 @@ func (s search) direction(conclusion procedure.Answer) procedure.DirectionAnswer
 
 // whole is what may be claimed of all directions together, by the first rule that applies. atOnce is of the windows in
 // which their answers were held at once.
-func (e Procedure) whole(c *procedure.Answer, atOnce votes, history []report.Window) {
+func (e Procedure) whole(c *procedure.Conclusion, atOnce votes, history []report.Window) {
 	missing := slices.IndexFunc(c.Directions,
-		func(d procedure.DirectionAnswer) bool { return d.Window == procedure.NoWindow })
+		func(d procedure.DirectionConclusion) bool { return d.Window == procedure.NoWindow })
 	switch {
 	case missing >= 0: // some direction has no figure, nor has the whole
 		c.Reason, c.Lossy = c.Directions[missing].Reason, c.Directions[missing].Lossy
@@ -117,8 +117,8 @@ func (e Procedure) whole(c *procedure.Answer, atOnce votes, history []report.Win
 
 // someHeldAboveLimit reports whether some direction was held above its own limit while others varied. The others found
 // what that left of the device, and may carry more without it, so the sum bounds nothing.
-func (e Procedure) someHeldAboveLimit(directions []procedure.DirectionAnswer, history []report.Window) bool {
-	return slices.ContainsFunc(directions, func(d procedure.DirectionAnswer) bool {
+func (e Procedure) someHeldAboveLimit(directions []procedure.DirectionConclusion, history []report.Window) bool {
+	return slices.ContainsFunc(directions, func(d procedure.DirectionConclusion) bool {
 		return history[d.Window].Load < e.plan.EachDirection.OthersAt
 	})
 }
@@ -126,7 +126,7 @@ func (e Procedure) someHeldAboveLimit(directions []procedure.DirectionAnswer, hi
 // sumOf is what may be claimed of loads that were held at once without loss. The sum is a limit where each load is one,
 // and no more certain than the least certain. TargetReached holds only where no direction is open for another reason.
 func sumOf(
-	directions []procedure.DirectionAnswer,
+	directions []procedure.DirectionConclusion,
 ) (reason report.Reason, saturated, confirmed bool, resolution units.Ratio) {
 	reason, saturated, confirmed = report.LossAboveLimit, true, true
 	for _, d := range directions {
@@ -144,15 +144,15 @@ func sumOf(
 
 // windowOfMostReceived is the window of the direction's answer at which most came back in all directions together. The
 // device carries at least that.
-func windowOfMostReceived(directions []procedure.DirectionAnswer, history []report.Window) int {
-	return slices.MaxFunc(directions, func(a, b procedure.DirectionAnswer) int {
+func windowOfMostReceived(directions []procedure.DirectionConclusion, history []report.Window) int {
+	return slices.MaxFunc(directions, func(a, b procedure.DirectionConclusion) int {
 		return cmp.Compare(receivedPacketsPerSecond(history[a.Window]), receivedPacketsPerSecond(history[b.Window]))
 	}).Window
 }
 
 // sentence says what was found of each direction, and what came back of all at once. A search of one direction has a
 // sentence for all its goals.
-func (e Procedure) sentence(c procedure.Answer, atOnce votes, perDirection []procedure.Answer,
+func (e Procedure) sentence(c procedure.Conclusion, atOnce votes, perDirection []procedure.Conclusion,
 	history []report.Window) string {
 	var clauses []string
 	for i, name := range e.directions() {
@@ -190,7 +190,7 @@ func (e Procedure) sentence(c procedure.Answer, atOnce votes, perDirection []pro
 
 // hiddenLossSentence says how much loss edges may hide in clean answers, where that is more than the limit, and that no
 // answer is proven where such a load lost frames when it was held.
-func (e Procedure) hiddenLossSentence(c procedure.Answer, atOnce votes, history []report.Window) string {
+func (e Procedure) hiddenLossSentence(c procedure.Conclusion, atOnce votes, history []report.Window) string {
 	var hidden units.Ratio
 	consider := func(d report.Direction) {
 		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), e.plan.MaxLossRatio) {
@@ -220,7 +220,7 @@ func (e Procedure) hiddenLossSentence(c procedure.Answer, atOnce votes, history 
 }
 
 // directionSentence is a direction's own answer with its reason.
-func directionSentence(d procedure.DirectionAnswer, name string, history []report.Window) string {
+func directionSentence(d procedure.DirectionConclusion, name string, history []report.Window) string {
 	lossy := ""
 	if d.Lossy != procedure.NoWindow {
 		w := history[d.Lossy]

@@ -69,7 +69,7 @@ func throttled(d proceduretest.Paired, limit float64) proceduretest.Paired {
 }
 
 // interval is where a direction's limit is by its conclusion, in packets per second; high is 0 where it is open.
-func interval(d procedure.DirectionAnswer, i int, history []report.Window) (low, high float64) {
+func interval(d procedure.DirectionConclusion, i int, history []report.Window) (low, high float64) {
 	low = float64(history[d.Window].Directions[i].Received.PacketsPerSecond)
 	if d.Saturated {
 		high = low / (1 - d.Resolution.Float())
@@ -111,7 +111,7 @@ func TestEachDirectionHasItsOwnLimit(t *testing.T) {
 }
 
 // tableOfAllAtOnce holds the answer's only table to the counters of the window that it is of.
-func tableOfAllAtOnce(t *testing.T, c procedure.Answer, history []report.Window) {
+func tableOfAllAtOnce(t *testing.T, c procedure.Conclusion, history []report.Window) {
 	t.Helper()
 	if len(c.Sections) != 1 || len(c.Sections[0].Table.Rows) != 2 {
 		t.Fatalf("%+v", c.Sections)
@@ -155,7 +155,7 @@ func TestALimitThatDirectionsShare(t *testing.T) {
 type asIfOf struct {
 	procedure.Procedure
 
-	conclusions map[string]procedure.Answer
+	conclusions map[string]procedure.Conclusion
 	shown       map[string][]report.DirectionEvidence
 }
 
@@ -165,9 +165,9 @@ func (f asIfOf) Next(history []report.Window) procedure.Step {
 	return procedure.Step{End: len(history) > 0, Phase: report.Ramping}
 }
 
-func (f asIfOf) Conclude(history []report.Window) procedure.Answer {
+func (f asIfOf) Conclude(history []report.Window) procedure.Conclusion {
 	if len(history) == 0 {
-		return procedure.Answer{Window: procedure.NoWindow, Lossy: procedure.NoWindow}
+		return procedure.Conclusion{Window: procedure.NoWindow, Lossy: procedure.NoWindow}
 	}
 	name := history[0].Varied
 	if e := history[0].Evidence; e != nil && f.shown != nil {
@@ -192,11 +192,11 @@ func varied() (history []report.Window) {
 func TestTheWholeIsAsCertainAsTheLeastCertainDirection(t *testing.T) {
 	for name, confirmed := range map[string][2]bool{"both": {true, true}, "the second": {false, true},
 		"the first": {true, false}} {
-		found := map[string]procedure.Answer{}
+		found := map[string]procedure.Conclusion{}
 		for i, direction := range []string{westEast, eastWest} {
-			conclusion := procedure.Answer{Reason: report.LossAboveLimit, Window: 0, Lossy: 0, Claim: report.Claim{Saturated: true, Confirmed: confirmed[i]}}
+			conclusion := procedure.Conclusion{Reason: report.LossAboveLimit, Window: 0, Lossy: 0, Claim: report.Claim{Saturated: true, Confirmed: confirmed[i]}}
 			for _, name := range []string{"NDR", "PDR"} {
-				conclusion.Goals = append(conclusion.Goals, procedure.GoalAnswer{Answer: conclusion, Name: name})
+				conclusion.Goals = append(conclusion.Goals, procedure.GoalConclusion{Conclusion: conclusion, Name: name})
 			}
 			conclusion.Sections = []report.Section{{Title: "Bounds of each goal"}}
 			found[direction] = conclusion
@@ -328,20 +328,20 @@ func TestTheWindowThatTellsOfAllTogether(t *testing.T) {
 	for name, c := range map[string]struct {
 		device proceduretest.Paired
 		edit   proceduretest.Edit
-		want   func(history []report.Window, c procedure.Answer) int
+		want   func(history []report.Window, c procedure.Conclusion) int
 	}{
 		"more came back at first": {separate(9000, 4000), lossy(8000, 7000), func(history []report.Window,
-			_ procedure.Answer) int {
+			_ procedure.Conclusion) int {
 			return len(history) - 2
 		}},
 		"more came back at last": {separate(9000, 4000), lossy(7000, 8000), func(history []report.Window,
-			_ procedure.Answer) int {
+			_ procedure.Conclusion) int {
 			return len(history) - 1
 		}},
 		"west brings most, none tell": {separate(9000, 4000), void,
-			func(_ []report.Window, c procedure.Answer) int { return c.Directions[0].Window }},
+			func(_ []report.Window, c procedure.Conclusion) int { return c.Directions[0].Window }},
 		"east brings most, none tell": {separate(4000, 9000), void,
-			func(_ []report.Window, c procedure.Answer) int { return c.Directions[1].Window }},
+			func(_ []report.Window, c procedure.Conclusion) int { return c.Directions[1].Window }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := eachdirection.New(procedureOf(), aRamp)

@@ -47,9 +47,9 @@ func curveOf(history []report.Window) (curve []point) {
 
 // Conclude has the curve in words. Window is the trial at the highest load that could be judged. Nothing was searched
 // for, so that one point is an answer.
-func (f FrameLoss) Conclude(history []report.Window) procedure.Answer {
+func (f FrameLoss) Conclude(history []report.Window) procedure.Conclusion {
 	replayed := f.replay(history)
-	c := replayed.Answer()
+	c := replayed.Conclusion()
 	var clauses []string
 	if curve := curveOf(history); len(curve) > 0 {
 		c.Window, c.Confirmed = curve[0].index, true

@@ -44,7 +44,7 @@ func (a Procedure) rate(main []report.Window) units.Ratio {
 	c := a.result.Conclude(main)
 	for _, g := range c.Goals {
 		if g.Name == a.plan.Of {
-			c = g.Answer
+			c = g.Conclusion
 		}
 	}
 	if c.Window == procedure.NoWindow {
@@ -149,7 +149,7 @@ func (a Procedure) Remaining(history []report.Window) time.Duration {
 }
 
 // Conclude is the procedure's own conclusion, with the trials of latency added.
-func (a Procedure) Conclude(history []report.Window) procedure.Answer {
+func (a Procedure) Conclude(history []report.Window) procedure.Conclusion {
 	main, trials := splitHistory(history)
 	c := a.result.Conclude(main)
 	rate := a.rate(main)
@@ -164,7 +164,7 @@ func (a Procedure) Conclude(history []report.Window) procedure.Answer {
 		return len(main) + indexes[i]
 	}
 	for i := range a.plan.At {
-		c.Loads = append(c.Loads, procedure.LoadTrial{At: &a.plan.At[i], Window: placed(course.counts, i),
+		c.Loads = append(c.Loads, procedure.LoadTrial{LatencyLoad: &a.plan.At[i], Window: placed(course.counts, i),
 			Void: placed(course.void, i)})
 	}
 	c.Finished = len(course.counts) >= len(a.plan.At)

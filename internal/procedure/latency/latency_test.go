@@ -29,13 +29,13 @@ func (f found) Next(history []report.Window) procedure.Step {
 	return procedure.Step{Kind: procedure.Hold, Phase: report.Hold, Load: f.load}
 }
 
-func (f found) Conclude(history []report.Window) procedure.Answer {
-	c := procedure.Answer{Window: procedure.NoWindow, Finished: len(history) > 0}
+func (f found) Conclude(history []report.Window) procedure.Conclusion {
+	c := procedure.Conclusion{Window: procedure.NoWindow, Finished: len(history) > 0}
 	if len(history) > 0 && f.load > 0 {
 		c.Window = 0
 	}
 	for name, load := range f.goals {
-		g := procedure.GoalAnswer{Name: name, Answer: procedure.Unanswered()}
+		g := procedure.GoalConclusion{Name: name, Conclusion: procedure.Unanswered()}
 		if load > 0 {
 			g.Window = slices.IndexFunc(history, func(w report.Window) bool { return w.Load == load })
 		}
@@ -90,8 +90,8 @@ func TestTrialsFollowTheResult(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	c := a.Conclude(history)
-	want := []procedure.LoadTrial{{At: &loads.At[0], Window: 1, Void: procedure.NoWindow},
-		{At: &loads.At[1], Window: 3, Void: 2}, {At: &loads.At[2], Window: procedure.NoWindow, Void: 6}}
+	want := []procedure.LoadTrial{{LatencyLoad: &loads.At[0], Window: 1, Void: procedure.NoWindow},
+		{LatencyLoad: &loads.At[1], Window: 3, Void: 2}, {LatencyLoad: &loads.At[2], Window: procedure.NoWindow, Void: 6}}
 	if !cmp.Equal(c.Loads, want) || !c.Finished || c.Window != 0 {
 		t.Errorf("%+v", c)
 	}

@@ -14,9 +14,9 @@ import (
 
 // Conclude combines all judged trials. Window is the median trial by what came back in all directions together, for an
 // even number the lower one of the two. Nothing was searched for, so one judged trial is an answer.
-func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Answer {
+func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusion {
 	replayed := m.replay(history)
-	c := replayed.Answer()
+	c := replayed.Conclusion()
 	var clauses []string
 	if len(replayed.judged) > 0 {
 		clauses = m.concludeJudged(&c, replayed, history)
@@ -35,7 +35,7 @@ func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Answer {
 }
 
 // concludeJudged fills in the answer of the judged trials, and of the load that was held after them.
-func (m MaximumOfferedLoad) concludeJudged(c *procedure.Answer, replayed course,
+func (m MaximumOfferedLoad) concludeJudged(c *procedure.Conclusion, replayed course,
 	history []report.Window) (clauses []string) {
 	judged := slices.SortedStableFunc(slices.Values(replayed.judged),
 		func(a, b int) int { return cmp.Compare(received(history[a]), received(history[b])) })

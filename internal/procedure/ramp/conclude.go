@@ -20,7 +20,7 @@ const stumble = units.One / 20
 const tolerated = 4
 
 // Conclude draws the conclusion from the windows measured so far.
-func (r Ramp) Conclude(history []report.Window) procedure.Answer {
+func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 	m := replay(r.plan, history)
 	s := m.search
 	c := conclusion{rules: r.plan, measured: m.measured, bracket: &s.bracket, bucket: &s.bucket,
@@ -42,7 +42,7 @@ type conclusion struct {
 
 // draw finds the answer. It is the confirmed load, else the lower end, else a clean load that could not be judged when
 // held.
-func (c *conclusion) draw() procedure.Answer {
+func (c *conclusion) draw() procedure.Conclusion {
 	whole := procedure.Unanswered()
 	upper := c.bracket.upper
 	if upper != nil {

@@ -240,11 +240,11 @@ func (o *ownLoss) nextLoad(upper, lossLimit units.Ratio) units.Ratio {
 
 // directions are the conclusions of each direction, for an answer that all of them share. A single direction has the
 // conclusion of the whole.
-func (c *conclusion) directions(whole procedure.Answer, answer *point,
-	heldUnclear bool) []procedure.DirectionAnswer {
-	conclusions := make([]procedure.DirectionAnswer, len(answer.window.Directions))
+func (c *conclusion) directions(whole procedure.Conclusion, answer *point,
+	heldUnclear bool) []procedure.DirectionConclusion {
+	conclusions := make([]procedure.DirectionConclusion, len(answer.window.Directions))
 	if len(conclusions) == 1 {
-		conclusions[0] = procedure.DirectionAnswer{Reason: whole.Reason, Saturated: whole.Saturated,
+		conclusions[0] = procedure.DirectionConclusion{Reason: whole.Reason, Saturated: whole.Saturated,
 			Confirmed: whole.Confirmed, Window: whole.Window, Lossy: procedure.NoWindow}
 		if whole.Saturated {
 			conclusions[0].Lossy, conclusions[0].Resolution = whole.Lossy, whole.Resolution
@@ -258,9 +258,9 @@ func (c *conclusion) directions(whole procedure.Answer, answer *point,
 }
 
 // direction is the conclusion of one of several directions.
-func (c *conclusion) direction(loss ownLoss, whole procedure.Answer,
-	heldUnclear bool) procedure.DirectionAnswer {
-	d := procedure.DirectionAnswer{Reason: whole.Reason, Confirmed: whole.Confirmed, Window: loss.answer.index,
+func (c *conclusion) direction(loss ownLoss, whole procedure.Conclusion,
+	heldUnclear bool) procedure.DirectionConclusion {
+	d := procedure.DirectionConclusion{Reason: whole.Reason, Confirmed: whole.Confirmed, Window: loss.answer.index,
 		Lossy: procedure.NoWindow}
 	if whole.Reason == report.LossAboveLimit {
 		d.Reason = report.OtherDirection
@@ -294,8 +294,8 @@ func (c *conclusion) direction(loss ownLoss, whole procedure.Answer,
 
 // ofAllDirections makes the answer as a whole say what holds for all its directions. It is the device's limit only if
 // each direction's figure is.
-func ofAllDirections(whole procedure.Answer) procedure.Answer {
-	open := slices.IndexFunc(whole.Directions, func(d procedure.DirectionAnswer) bool { return !d.Saturated })
+func ofAllDirections(whole procedure.Conclusion) procedure.Conclusion {
+	open := slices.IndexFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return !d.Saturated })
 	if open < 0 {
 		for _, d := range whole.Directions {
 			whole.Resolution = max(whole.Resolution, d.Resolution)
@@ -305,7 +305,7 @@ func ofAllDirections(whole procedure.Answer) procedure.Answer {
 		return whole
 	}
 	whole.Saturated, whole.Reason = false, whole.Directions[open].Reason
-	if !slices.ContainsFunc(whole.Directions, func(d procedure.DirectionAnswer) bool { return d.Saturated }) {
+	if !slices.ContainsFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated }) {
 		return unattributed(whole)
 	}
 	return whole
@@ -314,10 +314,10 @@ func ofAllDirections(whole procedure.Answer) procedure.Answer {
 // unattributed is an answer above which frames were lost, but no direction's own loss makes it its limit. The
 // directions lost frames in turns, or one that lost them repeatedly was clean in between. The reason is what keeps a
 // direction's own loss from being its limit, where there is such a direction.
-func unattributed(whole procedure.Answer) procedure.Answer {
+func unattributed(whole procedure.Conclusion) procedure.Conclusion {
 	whole.Reason, whole.Unattributed = report.Inconclusive, true
 	blamed := slices.IndexFunc(whole.Directions,
-		func(d procedure.DirectionAnswer) bool { return d.Reason != report.OtherDirection })
+		func(d procedure.DirectionConclusion) bool { return d.Reason != report.OtherDirection })
 	if blamed >= 0 {
 		whole.Reason, whole.Unattributed = whole.Directions[blamed].Reason, false
 	}

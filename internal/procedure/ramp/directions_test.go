@@ -44,7 +44,7 @@ func hiccups(d proceduretest.Device, share float64, affects func(window int) boo
 
 // interval is what is claimed of a direction: from what came back up to what was offered where it lost frames;
 // unbounded where nothing bounds it.
-func interval(history []report.Window, c procedure.DirectionAnswer, d int) (low, high float64, bounded bool) {
+func interval(history []report.Window, c procedure.DirectionConclusion, d int) (low, high float64, bounded bool) {
 	low = float64(history[c.Window].Directions[d].Received.PacketsPerSecond)
 	if c.Lossy == procedure.NoWindow {
 		return low, 0, false
@@ -53,7 +53,7 @@ func interval(history []report.Window, c procedure.DirectionAnswer, d int) (low,
 }
 
 // holds says in what way claims of a direction aren't true of a device with this limit; empty: they are.
-func holds(history []report.Window, c procedure.DirectionAnswer, d int, limit float64) string {
+func holds(history []report.Window, c procedure.DirectionConclusion, d int, limit float64) string {
 	low, high, bounded := interval(history, c, d)
 	switch {
 	case low > limit*1.001+1:
@@ -66,7 +66,7 @@ func holds(history []report.Window, c procedure.DirectionAnswer, d int, limit fl
 	return ""
 }
 
-func describe(history []report.Window, trace []string, c procedure.Answer) string {
+func describe(history []report.Window, trace []string, c procedure.Conclusion) string {
 	var b strings.Builder
 	for _, w := range history {
 		fmt.Fprintf(&b, "%d %s at %s: %s %s\n", w.Number, w.Phase, w.Load.Percent().FormatFixed(),

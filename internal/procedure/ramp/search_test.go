@@ -62,7 +62,7 @@ func heldNumbers(numbers ...int) func(procedure.Step) bool {
 	}
 }
 
-func receivedAt(history []report.Window, c procedure.Answer) float64 {
+func receivedAt(history []report.Window, c procedure.Conclusion) float64 {
 	return float64(history[c.Window].Directions[0].Received.PacketsPerSecond)
 }
 

@@ -17,22 +17,22 @@ import (
 )
 
 // Conclude returns what the trials show of each goal. The first goal's conclusion is the whole's.
-func (s Search) Conclude(history []report.Window) procedure.Answer {
+func (s Search) Conclude(history []report.Window) procedure.Conclusion {
 	c := s.replay(history)
-	unanswered := c.Answer()
+	unanswered := c.Conclusion()
 	if len(c.trials) == 0 {
 		return unanswered
 	}
 	var clauses []string
-	var conclusions []procedure.GoalAnswer
+	var conclusions []procedure.GoalConclusion
 	verdicts := s.verdicts(&c, history)
 	for _, v := range verdicts {
-		g := procedure.GoalAnswer{Name: v.goal.Name, Answer: v.trialsConclusion()}
-		g.Sentence = v.sentence(g.Answer) + v.steadySentence()
-		v.concludeSteady(&g.Answer)
+		g := procedure.GoalConclusion{Name: v.goal.Name, Conclusion: v.trialsConclusion()}
+		g.Sentence = v.sentence(g.Conclusion) + v.steadySentence()
+		v.concludeSteady(&g.Conclusion)
 		conclusions, clauses = append(conclusions, g), append(clauses, g.Sentence)
 	}
-	whole := conclusions[0].Answer
+	whole := conclusions[0].Conclusion
 	whole.Goals, whole.Sentence = conclusions, strings.Join(clauses, "; ")
 	whole.Sections = s.sections(verdicts, history)
 	whole.Finished, whole.Ending = unanswered.Finished, unanswered.Ending
@@ -60,7 +60,7 @@ func (s Search) verdicts(c *course, history []report.Window) (verdicts []verdict
 // trialsConclusion is the goal's conclusion from the trials alone. An answer is a limit only where each direction's own
 // loss bounds it. Frames that generators did not send, or lost themselves, make a bound in the reference's arithmetic,
 // but no bound of the device.
-func (v verdict) trialsConclusion() procedure.Answer {
+func (v verdict) trialsConclusion() procedure.Conclusion {
 	c := procedure.Unanswered()
 	if v.found.Upper != nil {
 		c.Lossy = v.worst(v.found.Upper)
@@ -144,10 +144,10 @@ const nearWidths = 4
 
 // concludeDirections decides for each direction whether its own loss bounds the answer, and for the whole what holds
 // for all directions.
-func (v verdict) concludeDirections(c *procedure.Answer) {
+func (v verdict) concludeDirections(c *procedure.Conclusion) {
 	answer := v.history[c.Window]
 	for i := range answer.Directions {
-		d := procedure.DirectionAnswer{Reason: v.reasonOfLowerBound(), Confirmed: true, Window: c.Window,
+		d := procedure.DirectionConclusion{Reason: v.reasonOfLowerBound(), Confirmed: true, Window: c.Window,
 			Lossy: procedure.NoWindow}
 		if upper := v.bySureLossOf(i).Upper; upper != nil && loadOf(upper.Load) > answer.Load {
 			d.Lossy = v.worstOf(upper, i)
@@ -163,7 +163,7 @@ func (v verdict) concludeDirections(c *procedure.Answer) {
 		c.Reason = report.Inconclusive
 		return
 	}
-	limits := slices.ContainsFunc(c.Directions, func(d procedure.DirectionAnswer) bool { return d.Saturated })
+	limits := slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated })
 	c.Saturated, c.Reason = true, report.LossAboveLimit
 	for i := range c.Directions {
 		d := &c.Directions[i]
@@ -243,7 +243,7 @@ func offeredLoad(w report.Window, direction int) units.Ratio {
 func width(lo, hi units.Ratio) units.Ratio { return units.RatioOf(int64(hi-lo), int64(hi)) }
 
 // sentence has a goal's bounds with the trials behind them.
-func (v verdict) sentence(c procedure.Answer) string {
+func (v verdict) sentence(c procedure.Conclusion) string {
 	text := v.goal.Name + ": "
 	lower, upper := v.found.Lower, v.found.Upper
 	switch {

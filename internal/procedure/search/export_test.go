@@ -9,7 +9,7 @@ import (
 
 // FoundGoal is a goal's conclusion, with the bounds that it rests on.
 type FoundGoal struct {
-	procedure.GoalAnswer
+	procedure.GoalConclusion
 
 	Irregular    string
 	Lower, Upper *FoundBound

@@ -50,7 +50,7 @@ func TestTrialsOfAPolicerClaimTheCommittedRateAlone(t *testing.T) {
 					if g.Window == procedure.NoWindow || !g.Saturated || rate(history[g.Window].Load) > truth*1.0051 ||
 						rate(history[g.Window].Load) < truth*0.99 {
 						t.Errorf("trials of %s, %.0f packets/s and a bucket of %s: %s is %+v\n%s", trial, committed,
-							depth, g.Name, g.Answer, strings.Join(trace, "\n"))
+							depth, g.Name, g.Conclusion, strings.Join(trace, "\n"))
 						continue
 					}
 					bursts := rate(g.Lower.Load) > truth*1.0051
@@ -61,7 +61,7 @@ func TestTrialsOfAPolicerClaimTheCommittedRateAlone(t *testing.T) {
 					}
 					for _, d := range g.Directions {
 						if !d.Saturated || d.Window != g.Window || d.Reason != g.Reason {
-							t.Errorf("a direction is %+v beside %+v", d, g.Answer)
+							t.Errorf("a direction is %+v beside %+v", d, g.Conclusion)
 						}
 					}
 				}
@@ -90,7 +90,7 @@ func TestTrialsOfAPolicerByBytesClaimTheCommittedRateAlone(t *testing.T) {
 		g := p.Conclude(history).Goals[0]
 		if g.Window == procedure.NoWindow || !g.Saturated || rate(history[g.Window].Load) > committed*1.01 ||
 			rate(history[g.Window].Load) < committed*0.99 {
-			t.Errorf("%.0f packets/s and a bucket of %s: %s is %+v\n%s", committed, depth, g.Name, g.Answer,
+			t.Errorf("%.0f packets/s and a bucket of %s: %s is %+v\n%s", committed, depth, g.Name, g.Conclusion,
 				strings.Join(trace, "\n"))
 		}
 	}
@@ -119,7 +119,7 @@ func TestTrialsOfAPolicerByPacketsThatDropsLargeFramesClaimTheCommittedRateAlone
 		g := p.Conclude(history).Goals[0]
 		if g.Window == procedure.NoWindow || !g.Saturated || rate(history[g.Window].Load) > committed*1.01 ||
 			rate(history[g.Window].Load) < committed*0.99 {
-			t.Errorf("%.0f packets/s and a bucket of %s: %s is %+v\n%s", committed, depth, g.Name, g.Answer,
+			t.Errorf("%.0f packets/s and a bucket of %s: %s is %+v\n%s", committed, depth, g.Name, g.Conclusion,
 				strings.Join(trace, "\n"))
 		}
 	}

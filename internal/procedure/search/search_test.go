@@ -68,7 +68,7 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 				}
 				if !g.Saturated || !g.Confirmed || g.Reason != report.LossAboveLimit ||
 					g.Resolution > units.One*51/10_000 {
-					t.Errorf("limit %.1f: %s is %+v", limit, g.Name, g.Answer)
+					t.Errorf("limit %.1f: %s is %+v", limit, g.Name, g.Conclusion)
 				}
 				for d, conclusion := range g.Directions {
 					if !conclusion.Saturated || conclusion.Lossy == procedure.NoWindow ||

@@ -213,7 +213,7 @@ func (s Search) mostHeldTogether() (windows int, span time.Duration) {
 }
 
 // concludeSteady makes a goal's conclusion claim no more than what holds right after an overload.
-func (v verdict) concludeSteady(c *procedure.Answer) {
+func (v verdict) concludeSteady(c *procedure.Conclusion) {
 	if len(v.steady) == 0 {
 		return
 	}
@@ -233,7 +233,7 @@ func (v verdict) concludeSteady(c *procedure.Answer) {
 	answer, lossy := v.history[found.carried], v.history[found.lost]
 	for i := range c.Directions {
 		d := &c.Directions[i]
-		*d = procedure.DirectionAnswer{Reason: report.OtherDirection, Confirmed: true, Window: found.carried,
+		*d = procedure.DirectionConclusion{Reason: report.OtherDirection, Confirmed: true, Window: found.carried,
 			Lossy: procedure.NoWindow}
 		if surelyLost(lossy, i, v.goal) > 0 {
 			d.Lossy, d.Resolution = found.lost, width(min(answer.Load, offeredLoad(answer, i)),
@@ -242,7 +242,7 @@ func (v verdict) concludeSteady(c *procedure.Answer) {
 			c.Resolution = max(c.Resolution, d.Resolution)
 		}
 	}
-	c.Saturated = !slices.ContainsFunc(c.Directions, func(d procedure.DirectionAnswer) bool { return !d.Saturated })
+	c.Saturated = !slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return !d.Saturated })
 	if !c.Saturated {
 		c.Resolution = 0
 	}

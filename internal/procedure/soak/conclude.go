@@ -12,9 +12,9 @@ import (
 )
 
 // Conclude estimates each direction's critical load. Window is the trial nearest to the lowest of these loads.
-func (s Soak) Conclude(history []report.Window) procedure.Answer {
+func (s Soak) Conclude(history []report.Window) procedure.Conclusion {
 	replayed := s.replay(history)
-	c := replayed.Answer()
+	c := replayed.Conclusion()
 	if len(replayed.trials) == 0 {
 		return c
 	}
@@ -30,7 +30,7 @@ func (s Soak) Conclude(history []report.Window) procedure.Answer {
 			lowest = min(lowest, d.loadOf(nearestRate.Float()))
 		}
 		c.Estimates = append(c.Estimates, &l.Estimate)
-		c.Directions = append(c.Directions, procedure.DirectionAnswer{Reason: d.reason(l), Confirmed: l.Low != "" &&
+		c.Directions = append(c.Directions, procedure.DirectionConclusion{Reason: d.reason(l), Confirmed: l.Low != "" &&
 			!l.Extrapolated, Lossy: procedure.NoWindow})
 		clauses = append(clauses, d.atHighest.Name()+": "+d.sentence(l))
 	}
@@ -40,7 +40,7 @@ func (s Soak) Conclude(history []report.Window) procedure.Answer {
 		c.Sections = s.sections(history, directions, loads)
 		c.Window = replayed.indexes[nearest(replayed.trials, lowest)]
 		c.Confirmed = !slices.ContainsFunc(c.Directions,
-			func(d procedure.DirectionAnswer) bool { return !d.Confirmed })
+			func(d procedure.DirectionConclusion) bool { return !d.Confirmed })
 	}
 	for i := range c.Directions {
 		c.Directions[i].Window = c.Window
@@ -59,9 +59,9 @@ func (s Soak) Conclude(history []report.Window) procedure.Answer {
 // wholeReason is the reason of the load that all directions have together. The lowest critical load is that of all. So
 // it is estimated as soon as the critical load of one direction is known to be below a load that was offered. Otherwise
 // it is a lower bound, for the reason that kept the directions from more.
-func wholeReason(loads []*report.Estimate, directions []procedure.DirectionAnswer) report.Reason {
+func wholeReason(loads []*report.Estimate, directions []procedure.DirectionConclusion) report.Reason {
 	contains := func(reason report.Reason) bool {
-		return slices.ContainsFunc(directions, func(d procedure.DirectionAnswer) bool { return d.Reason == reason })
+		return slices.ContainsFunc(directions, func(d procedure.DirectionConclusion) bool { return d.Reason == reason })
 	}
 	switch {
 	case slices.ContainsFunc(loads, func(l *report.Estimate) bool { return l.High != "" }):

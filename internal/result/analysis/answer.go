@@ -18,14 +18,14 @@ func Answer(r *report.Report) report.Answer {
 	c := procedures.New(r.Plan.Procedure).Conclude(r.Windows)
 	result := resultOf(r, c)
 	for _, g := range c.Goals {
-		result.Goals = append(result.Goals, report.GoalAnswer{Name: g.Name, Answer: resultOf(r, g.Answer)})
+		result.Goals = append(result.Goals, report.GoalAnswer{Name: g.Name, Answer: resultOf(r, g.Conclusion)})
 	}
 	result.Figures = figures.OfLoads(r, c.Loads, result)
 	return result
 }
 
 // resultOf is a conclusion with the figures of the windows that it names.
-func resultOf(r *report.Report, c procedure.Answer) report.Answer {
+func resultOf(r *report.Report, c procedure.Conclusion) report.Answer {
 	unchecked := c
 	c, reason := checkHeld(r, onlyInBursts(r, c))
 	result := report.Answer{NotHeld: reason, Reason: c.Reason, NonMonotonic: c.NonMonotonic,
@@ -67,7 +67,7 @@ func resultOf(r *report.Report, c procedure.Answer) report.Answer {
 	}
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
-	if slices.ContainsFunc(c.Directions, func(d procedure.DirectionAnswer) bool { return hasOwnWindow(d, c) }) {
+	if slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return hasOwnWindow(d, c) }) {
 		total.Directions = w.Directions
 	}
 	result.Total = &total
@@ -82,7 +82,7 @@ func resultOf(r *report.Report, c procedure.Answer) report.Answer {
 }
 
 // explained is the result with its cause, and the sentence about that.
-func explained(r *report.Report, unchecked, c procedure.Answer, result report.Answer) report.Answer {
+func explained(r *report.Report, unchecked, c procedure.Conclusion, result report.Answer) report.Answer {
 	result.Cause = causeOf(r, unchecked, c, result)
 	view := *r
 	view.Answer = result
@@ -91,7 +91,7 @@ func explained(r *report.Report, unchecked, c procedure.Answer, result report.An
 }
 
 // evidenceOf puts first why a load was not held. A procedure's own words stand for the windows'.
-func evidenceOf(held string, c procedure.Answer, windows []report.EvidenceRow) (rows []report.EvidenceRow) {
+func evidenceOf(held string, c procedure.Conclusion, windows []report.EvidenceRow) (rows []report.EvidenceRow) {
 	if held != "" {
 		rows = append(rows, report.EvidenceRow{Subject: "held", Text: held})
 	}
@@ -102,7 +102,7 @@ func evidenceOf(held string, c procedure.Answer, windows []report.EvidenceRow) (
 }
 
 // answerWindows are the windows that count of those that an answer combines, or the one that it is.
-func answerWindows(r *report.Report, c procedure.Answer) (windows []report.Window) {
+func answerWindows(r *report.Report, c procedure.Conclusion) (windows []report.Window) {
 	if c.Windows == nil {
 		return []report.Window{r.Windows[c.Window]}
 	}
@@ -146,7 +146,7 @@ func generatorShares(r *report.Report, w report.Window) []report.GeneratorShare 
 
 // directionResults are the answer's directions, each with its own limit where the procedure concludes for each
 // direction, and with the figures of its own window where it has one.
-func directionResults(r *report.Report, directions []report.Direction, c procedure.Answer) []report.Direction {
+func directionResults(r *report.Report, directions []report.Direction, c procedure.Conclusion) []report.Direction {
 	if len(c.Directions) != len(directions) {
 		return directions
 	}
@@ -169,13 +169,13 @@ func directionResults(r *report.Report, directions []report.Direction, c procedu
 
 // hasOwnWindow reports whether a direction's answer is of another window than that of all directions, as the answers
 // were found one after another.
-func hasOwnWindow(d procedure.DirectionAnswer, c procedure.Answer) bool {
+func hasOwnWindow(d procedure.DirectionConclusion, c procedure.Conclusion) bool {
 	return d.Window != procedure.NoWindow && d.Window != c.Window
 }
 
 // setBy are the directions whose loss ended the search. They are those at a limit of their own that lost frames at
 // the lowest lossy load, or all that are at a limit, where a direction was tried again above that load.
-func setBy(r *report.Report, c procedure.Answer) (first []string) {
+func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 	if c.Lossy == procedure.NoWindow {
 		return nil
 	}
@@ -198,11 +198,11 @@ func setBy(r *report.Report, c procedure.Answer) (first []string) {
 
 // maxReceived is the highest rate that came back at any loss, in a window that is not Invalid. It is nil where
 // nothing came back. A warm-up at the load that is measured shows nothing new.
-func maxReceived(r *report.Report, c procedure.Answer) *report.Sum {
+func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var largest *report.Sum
 	for _, w := range r.Windows {
 		if w.Quality == report.Invalid || w.Phase == report.Bursting || w.Phase == report.AtLoad ||
-			w.Phase == report.WarmUp && (c.Whole != nil || len(c.Loads) > 0 && c.Loads[0].At == nil) {
+			w.Phase == report.WarmUp && (c.Whole != nil || len(c.Loads) > 0 && c.Loads[0].LatencyLoad == nil) {
 			continue
 		}
 		s := measure.Sum(w.Directions, r.RateOfEachLink())

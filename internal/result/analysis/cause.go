@@ -13,7 +13,7 @@ import (
 
 // causeOf is what the windows show about a result's reason. unchecked is what the procedure concluded before the whole
 // run was checked.
-func causeOf(r *report.Report, unchecked, c procedure.Answer, result report.Answer) report.Cause {
+func causeOf(r *report.Report, unchecked, c procedure.Conclusion, result report.Answer) report.Cause {
 	switch c.Reason {
 	case report.NotHeld, report.DeviceLost:
 		return causeOfNotHeld(r, unchecked)
@@ -55,7 +55,7 @@ func causeOfNotMeasured(r *report.Report) report.Cause {
 }
 
 // causeOfBound is what kept an answer from being the device's limit.
-func causeOfBound(r *report.Report, c procedure.Answer) report.Cause {
+func causeOfBound(r *report.Report, c procedure.Conclusion) report.Cause {
 	w := r.Windows[c.Window]
 	switch c.Reason {
 	case report.GeneratorLimited:
@@ -83,7 +83,7 @@ func causeOfBound(r *report.Report, c procedure.Answer) report.Cause {
 }
 
 // causeOfInconclusive is why nothing is known about the loads above an answer.
-func causeOfInconclusive(r *report.Report, c procedure.Answer, w report.Window) report.Cause {
+func causeOfInconclusive(r *report.Report, c procedure.Conclusion, w report.Window) report.Cause {
 	lossy := func(o report.Window) bool { return o.Quality == report.Lossy }
 	o := windowAbove(r, w, report.Window.LostToDisturbance)
 	switch {
@@ -112,7 +112,7 @@ func causeOfUnproven(r *report.Report) report.Cause {
 }
 
 // causeOfNoCleanLoad is what was lost where the lowest load lost frames.
-func causeOfNoCleanLoad(r *report.Report, c procedure.Answer) report.Cause {
+func causeOfNoCleanLoad(r *report.Report, c procedure.Conclusion) report.Cause {
 	if cause := flatLossCause(r); cause.Detail != "" {
 		return cause
 	}
@@ -164,7 +164,7 @@ func causeOfContradiction(r *report.Report, result report.Answer) report.Cause {
 }
 
 // causeOfNotHeld is why the load was not measured whole, in the order of whyNotHeld.
-func causeOfNotHeld(r *report.Report, unchecked procedure.Answer) report.Cause {
+func causeOfNotHeld(r *report.Report, unchecked procedure.Conclusion) report.Cause {
 	for _, i := range r.Interruptions {
 		if i.Link == "" {
 			continue

@@ -267,7 +267,7 @@ func contradicted(r *report.Report, d report.Direction) bool {
 
 // onlyInBursts is the conclusion of a search that held its limit right after an overload, with the reason that more
 // was carried after a lower load.
-func onlyInBursts(r *report.Report, c procedure.Answer) procedure.Answer {
+func onlyInBursts(r *report.Report, c procedure.Conclusion) procedure.Conclusion {
 	c.Directions = slices.Clone(c.Directions)
 	for i := range c.Directions {
 		d := &c.Directions[i]

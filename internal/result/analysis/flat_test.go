@@ -51,13 +51,13 @@ func TestLossThatIsTheSameAtEveryLoadIsNoOverload(t *testing.T) {
 			if !strings.Contains(got, "more than the 0.10 % allowed: it isn't overload. Look for the cause") {
 				t.Error(got)
 			}
-			for _, conclusion := range []procedure.Answer{{Reason: report.NoCleanLoad, Lossy: 3}, {Unproven: true, Lossy: 3}} {
+			for _, conclusion := range []procedure.Conclusion{{Reason: report.NoCleanLoad, Lossy: 3}, {Unproven: true, Lossy: 3}} {
 				rows := evidenceWithoutFigure(r, conclusion)
 				if rows[0].Text != got || rows[len(rows)-1].Window != 4 {
 					t.Errorf("it comes first, and the windows below: %+v", rows)
 				}
 			}
-			conclusion := procedure.Answer{Reason: report.NoCleanLoad, Window: procedure.NoWindow, Lossy: 3}
+			conclusion := procedure.Conclusion{Reason: report.NoCleanLoad, Window: procedure.NoWindow, Lossy: 3}
 			if cause := causeOf(r, conclusion, conclusion, report.Answer{}); cause.Detail != report.LossAtEveryLoad || cause.Acceptable <= cause.Lost {
 				t.Errorf("%+v", cause)
 			}

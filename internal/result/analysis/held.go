@@ -17,7 +17,7 @@ import (
 
 // checkHeld is the conclusion as far as the whole run bears it out, and why it was not held, which is empty where
 // it was. A load that was not held is no limit, and no window confirms it.
-func checkHeld(r *report.Report, c procedure.Answer) (procedure.Answer, string) {
+func checkHeld(r *report.Report, c procedure.Conclusion) (procedure.Conclusion, string) {
 	sentence, reason := whyNotHeld(r, c)
 	if sentence == "" || c.Window == procedure.NoWindow && c.Reason == report.NotMeasured && len(r.Interruptions) == 0 {
 		return c, sentence
@@ -40,7 +40,7 @@ func checkHeld(r *report.Report, c procedure.Answer) (procedure.Answer, string) 
 
 // whyNotHeld is why the planned load was not measured whole, with the way out, by the first rule that applies. It
 // is empty where it was.
-func whyNotHeld(r *report.Report, c procedure.Answer) (string, report.Reason) {
+func whyNotHeld(r *report.Report, c procedure.Conclusion) (string, report.Reason) {
 	if links := linkSentences(r); len(links) > 0 {
 		return strings.Join(links, ", ") + ": see why the device's port or the cable went down, then measure again",
 			report.NotHeld
@@ -63,7 +63,7 @@ func whyNotHeld(r *report.Report, c procedure.Answer) (string, report.Reason) {
 
 // onlyWindows says that nothing but windows without a meaning keeps a load from being held. The others' figures
 // stand for the time that they are of.
-func onlyWindows(r *report.Report, c procedure.Answer) bool {
+func onlyWindows(r *report.Report, c procedure.Conclusion) bool {
 	return len(r.Interruptions) == 0 && c.NotHeld != ""
 }
 
@@ -131,7 +131,7 @@ func roundly(d plan.Duration) string { return d.Std().Round(100 * time.Milliseco
 // be lost in any other part of it, either. Windows that lost frames, which the procedure saw and tried again,
 // explain as many beside them. It is empty where the totals bear the result out, or the result says that frames are
 // lost.
-func uncountedSentence(r *report.Report, c procedure.Answer) string {
+func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
 	if c.Window == procedure.NoWindow || c.Reason != report.TargetReached ||
 		slices.ContainsFunc(r.Totals, func(t report.Total) bool { return !t.Drained }) {
 		return ""

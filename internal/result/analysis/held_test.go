@@ -18,7 +18,7 @@ func TestSurplusesAtWindowsEdgesAreNoLossBetweenThem(t *testing.T) {
 		r.Windows = append(r.Windows, report.Window{Number: n + 1, Directions: []report.Direction{{From: "west", To: "east", EdgeFrames: 3,
 			Sent: units.Traffic{Packets: 5_002}, Returned: units.Traffic{Packets: 5_002 + more}}}})
 	}
-	clean := procedure.Answer{Window: 0, Reason: report.TargetReached}
+	clean := procedure.Conclusion{Window: 0, Reason: report.TargetReached}
 	if why := uncountedSentence(r, clean); why != "" {
 		t.Error(why)
 	}

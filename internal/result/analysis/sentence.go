@@ -16,7 +16,7 @@ import (
 )
 
 // answerEvidence is what the windows show about the answer, and about the loads above the answer.
-func answerEvidence(r *report.Report, c procedure.Answer) []report.EvidenceRow {
+func answerEvidence(r *report.Report, c procedure.Conclusion) []report.EvidenceRow {
 	w := r.Windows[c.Window]
 	clean := fmt.Sprintf("clean at %s of the target for %s with %s offered in all directions", percent(w.Load),
 		w.Duration.Std().Round(1e8), offered(w))
@@ -42,7 +42,7 @@ func answerEvidence(r *report.Report, c procedure.Answer) []report.EvidenceRow {
 }
 
 // boundEvidence is the window above the answer that shows why the answer is a lower bound.
-func boundEvidence(r *report.Report, c procedure.Answer) []report.EvidenceRow {
+func boundEvidence(r *report.Report, c procedure.Conclusion) []report.EvidenceRow {
 	w := r.Windows[c.Window]
 	matches := map[report.Reason][]func(report.Window) bool{
 		report.GeneratorLimited: {report.Window.LostToBursts},
@@ -100,7 +100,7 @@ func wholeRunSentence(r *report.Report, result report.Answer) string {
 }
 
 // evidenceWithoutFigure is what the windows show where there is no figure.
-func evidenceWithoutFigure(r *report.Report, c procedure.Answer) (rows []report.EvidenceRow) {
+func evidenceWithoutFigure(r *report.Report, c procedure.Conclusion) (rows []report.EvidenceRow) {
 	if c.Reason == report.NoCleanLoad || c.Unproven {
 		if text := flatLossSentence(r); text != "" {
 			rows = append(rows, report.EvidenceRow{Subject: "every load", Text: text})
@@ -153,7 +153,7 @@ func mostHiddenLoss(r *report.Report, w report.Window) (highest units.Ratio) {
 
 // otherDirectionsSentence says which directions set the load of all, and what is known of those without a limit of
 // their own. It is empty where all have one, or none has.
-func otherDirectionsSentence(r *report.Report, c procedure.Answer) string {
+func otherDirectionsSentence(r *report.Report, c procedure.Conclusion) string {
 	set, open := setBy(r, c), openDirections(r, c)
 	if len(set) == 0 || len(open) == 0 {
 		return ""
@@ -163,7 +163,7 @@ func otherDirectionsSentence(r *report.Report, c procedure.Answer) string {
 }
 
 // openDirections says what is known of each direction without a limit of its own.
-func openDirections(r *report.Report, c procedure.Answer) (open []string) {
+func openDirections(r *report.Report, c procedure.Conclusion) (open []string) {
 	for i, d := range c.Directions {
 		if d.Saturated {
 			continue

@@ -23,7 +23,7 @@ func TestWhyThereIsNoFigure(t *testing.T) {
 		"only one of latency was": {[]report.Window{warmUp, lossy, window(3, report.AtLoad, units.One/40, report.Good)}, "clean load: no window was clean; lowest loss"},
 		"one was, by chance":      {[]report.Window{warmUp, lossy, clean}, "clean load: no load stayed clean, though window 3 was, at 2.50 % of the target; lowest loss, window 2"},
 	} {
-		rows := evidenceWithoutFigure(&report.Report{Windows: c.windows}, procedure.Answer{Reason: report.NoCleanLoad, Lossy: 1})
+		rows := evidenceWithoutFigure(&report.Report{Windows: c.windows}, procedure.Conclusion{Reason: report.NoCleanLoad, Lossy: 1})
 		if got := (report.Answer{Evidence: rows}).EvidenceText(); !strings.HasPrefix(got, c.says) {
 			t.Errorf("%s: %q, want %q…", name, got, c.says)
 		}

@@ -20,7 +20,7 @@ var ofOverloads = []report.Reason{report.LoadHeld, report.CurveMeasured, report.
 // shownFor is for how long the device was seen to carry the answer, where nothing shows that it does so for longer,
 // or where it lost frames of as much at another time. It is 0 where something does, or the answer is no load that
 // is carried.
-func shownFor(r *report.Report, c procedure.Answer) time.Duration {
+func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 	w := r.Windows[c.Window]
 	lasted := w.Duration.Std()
 	if c.Whole != nil && r.Plan.Procedure.HoldsOneLoad() { // no pause lay between its windows
@@ -49,7 +49,7 @@ func shownFor(r *report.Report, c procedure.Answer) time.Duration {
 // contradictedFor is for how long an answer was seen in which the device lost frames of as much at another time, in
 // some direction.
 func contradictedFor(
-	r *report.Report, c procedure.Answer, w report.Window, lasted time.Duration,
+	r *report.Report, c procedure.Conclusion, w report.Window, lasted time.Duration,
 ) (time.Duration, bool) {
 	if c.Whole != nil {
 		w = *c.Whole

@@ -94,7 +94,7 @@ func Latencies(r *report.Report, metrics ...Metric) (list []report.Figure) {
 func OfLoads(r *report.Report, trials []procedure.LoadTrial, answer report.Answer) (list []report.Figure) {
 	for _, t := range trials {
 		switch {
-		case t.At != nil:
+		case t.LatencyLoad != nil:
 			list = append(list, latenciesOf(r, t, trials)...)
 		case answer.Measured:
 			list = append(list, OfWindow(r, r.Windows[t.Window], answer)...)
@@ -123,7 +123,7 @@ func latenciesOf(r *report.Report, t procedure.LoadTrial, trials []procedure.Loa
 		}
 		for _, s := range sizesOf(r, w, i, trials) {
 			for _, m := range LatencyMetrics {
-				f := report.Figure{Metric: m.Name, Direction: d.Name(), At: t.At, FrameSize: s.FrameSize,
+				f := report.Figure{Metric: m.Name, Direction: d.Name(), At: t.LatencyLoad, FrameSize: s.FrameSize,
 					Window: w.Number, Unit: m.Unit, Confirmed: true, Reason: report.LoadHeld}
 				if f.Missing = untimed; f.Missing == "" {
 					f.Low, f.High, f.Missing = m.latency(s)
@@ -166,7 +166,7 @@ func LatencyOf(r *report.Report, metric report.Metric, load units.Ratio, size in
 func sizesOf(r *report.Report, w report.Window, direction int, trials []procedure.LoadTrial) []report.Latency {
 	windows := []report.Window{w}
 	for _, t := range trials {
-		if t.At != nil && t.Window != procedure.NoWindow {
+		if t.LatencyLoad != nil && t.Window != procedure.NoWindow {
 			windows = append(windows, r.Windows[t.Window])
 		}
 	}

@@ -188,7 +188,7 @@ func check(t *testing.T, p procedure.Procedure, s procedure.Step, history []repo
 }
 
 // checkConclusion is that the windows of a conclusion, and of each direction's own, are in the history.
-func checkConclusion(t *testing.T, c procedure.Answer, windows int) {
+func checkConclusion(t *testing.T, c procedure.Conclusion, windows int) {
 	t.Helper()
 	if c.Window < procedure.NoWindow || c.Window >= windows || c.Lossy < procedure.NoWindow || c.Lossy >= windows {
 		t.Fatalf("after %d windows: %+v", windows, c)

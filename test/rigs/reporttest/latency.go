@@ -48,7 +48,7 @@ func ReadLatency(r *report.Report) {
 	}
 	var trials []procedure.LoadTrial
 	for i := range r.Plan.Procedure.Latency.At {
-		t := procedure.LoadTrial{At: &r.Plan.Procedure.Latency.At[i], Window: procedure.NoWindow,
+		t := procedure.LoadTrial{LatencyLoad: &r.Plan.Procedure.Latency.At[i], Window: procedure.NoWindow,
 			Void: procedure.NoWindow}
 		if i < len(windows) {
 			t.Window = windows[i]
