@@ -1,0 +1,57 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// cacheDir is where what is the same for all machines is kept: the kernel, the first root, the agent.
+func cacheDir() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find the cache directory: %w (set XDG_CACHE_HOME)", err)
+	}
+	dir := filepath.Join(cache, "linerate")
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// inCache is a folder of the cache. If it lacks, make fills it. Of several processes that ask at once, one makes it and
+// the others wait.
+func inCache(cache, name string, fill func(dir string) error) (string, error) {
+	final := filepath.Join(cache, name)
+	unlock, err := lock(final + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(final); err == nil {
+		return final, nil
+	}
+	partial := final + ".partial"
+	if err := errors.Join(os.RemoveAll(partial), os.Mkdir(partial, 0o755)); err != nil {
+		return "", err
+	}
+	if err := fill(partial); err != nil {
+		return "", errors.Join(err, os.RemoveAll(partial))
+	}
+	return final, os.Rename(partial, final)
+}
+
+// lock waits for a lock file. The kernel frees it when its holder ends, for whatever reason.
+func lock(path string) (unlock func(), err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	for err = unix.EINTR; err == unix.EINTR; { //nolint:errorlint // a system call's own
+		err = unix.Flock(int(file.Fd()), unix.LOCK_EX)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+	}
+	return func() { _ = file.Close() }, nil
+}
