@@ -47,7 +47,7 @@ func newDoctor(o Options, conn *connection) *cobra.Command {
 			}
 			lab := doctor.Look(cmd.Context(), c.config, c.client, c.namespace, o.Version)
 			findings := doctor.Diagnose(lab)
-			if err := writeFindings(o.Stdout, format, sidebyside.TextOptions(o.Stdout), findings); err != nil {
+			if err := WriteFindings(o.Stdout, format, sidebyside.TextOptions(o.Stdout), findings); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			switch {
@@ -63,7 +63,8 @@ func newDoctor(o Options, conn *connection) *cobra.Command {
 	return cmd
 }
 
-func writeFindings(stdout io.Writer, format string, layout render.TextOptions, findings []doctor.Finding) error {
+// WriteFindings prints findings in a format of textOrJSON.
+func WriteFindings(stdout io.Writer, format string, layout render.TextOptions, findings []doctor.Finding) error {
 	if format == "json" {
 		return sidebyside.WriteJSON(stdout, diagnosis{diagnosisVersion, findings})
 	}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/linerate-dev/linerate/internal/host/card"
 )
 
 // assign finds each link's device by its network's name and its interface's, never by the order in which
@@ -148,7 +150,7 @@ func pciDevice(o Observed, l Link, n Network, address string) (LinkDevice, *Faul
 	device := LinkDevice{
 		Link: l.Name, Network: n.Name, MAC: n.MAC, Kind: kind, PCIAddress: address, Driver: d.Driver,
 		NUMANode:     d.NUMANode,
-		PhysicalPort: d.wire(), PhysicalInterface: d.PhysicalInterface, VirtualFunction: d.PhysicalFunction != "",
+		PhysicalPort: d.Wire(), PhysicalInterface: d.PhysicalInterface, VirtualFunction: d.PhysicalFunction != "",
 		SpeedMbps: d.SpeedMbps,
 		vendor:    d.Vendor, model: d.Model, group: d.IOMMUGroup,
 	}
@@ -159,7 +161,7 @@ func pciDevice(o Observed, l Link, n Network, address string) (LinkDevice, *Faul
 }
 
 // kindOf is how TRex gets at a device with the driver that it is bound to.
-func kindOf(l Link, d Device) (Kind, *Fault) {
+func kindOf(l Link, d card.Device) (Kind, *Fault) {
 	switch d.Driver {
 	case "vfio-pci":
 		return VFIO, nil
@@ -191,7 +193,7 @@ func kernelDevice(o Observed, l Link, n Network) (LinkDevice, *Fault) {
 	device := LinkDevice{Link: l.Name, Network: n.Name, Interface: i.Name, MAC: i.MAC, Kind: Kernel, NUMANode: -1,
 		PCIAddress: i.PCIAddress, SpeedMbps: i.SpeedMbps}
 	if d, onPCI := o.Devices[i.PCIAddress]; onPCI {
-		device.Driver, device.NUMANode, device.PhysicalPort = d.Driver, d.NUMANode, d.wire()
+		device.Driver, device.NUMANode, device.PhysicalPort = d.Driver, d.NUMANode, d.Wire()
 		device.PhysicalInterface, device.VirtualFunction = d.PhysicalInterface, d.PhysicalFunction != ""
 	}
 	return device, nil

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/linerate-dev/linerate/internal/host/card"
 )
 
 func TestLimitsOfEitherCgroupVersion(t *testing.T) {
@@ -74,7 +76,7 @@ func TestDevicesAsSysfsShowsThem(t *testing.T) {
 		"../net-of-node").file("sys/bus/pci/devices/net-of-node/ens1f0/address", "x").
 		netdev("ens1f0", "02:00:00:00:00:ff", "100000")
 	got := pod.observe().Devices["0000:5e:00.2"]
-	want := Device{
+	want := card.Device{
 		Address: "0000:5e:00.2", Driver: "mlx5_core", Vendor: "0x15b3", Model: "0x101e", NUMANode: 0,
 		PhysicalFunction:  "0000:5e:00.0",
 		PhysicalInterface: "ens1f0", Interfaces: []string{"west"}, SpeedMbps: 100_000,

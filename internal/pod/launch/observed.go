@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/linerate-dev/linerate/internal/host/card"
 )
 
 // Unlimited means that there is no limit.
@@ -17,7 +19,7 @@ type Observed struct {
 	// Pools are the PCI addresses of each PCIDEVICE_ variable, by the variable's name.
 	Pools map[string][]string
 	// Devices are the PCI devices that Networks, Pools and Interfaces name, by PCI address.
-	Devices map[string]Device
+	Devices map[string]card.Device
 	// Interfaces are the kernel's network interfaces in the pod, by name.
 	Interfaces map[string]Interface
 	// CPUs are those that this process may run on.
@@ -64,7 +66,7 @@ func Observe(root fs.FS, environment []string, networks []Network) Observed {
 	o := Observed{
 		Networks:    networks,
 		Pools:       devicePools(environment),
-		Devices:     map[string]Device{},
+		Devices:     map[string]card.Device{},
 		Interfaces:  t.interfaces(),
 		CPUs:        t.cpus(groups),
 		MilliCPU:    groups.milliCPU(),
@@ -75,7 +77,7 @@ func Observe(root fs.FS, environment []string, networks []Network) Observed {
 		RDMA:        t.names("/dev/infiniband"),
 	}
 	for _, address := range o.addresses() {
-		if d, ok := t.device(address); ok {
+		if d, ok := card.DeviceOf(root, address); ok {
 			o.Devices[address] = d
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+
+	"github.com/linerate-dev/linerate/internal/host/card"
 )
 
 // Port is the physical port behind a device, which the wire is plugged into.
@@ -54,7 +56,7 @@ func FindPort(root fs.FS, network Network, name string) Port {
 	t := tree{root}
 	dir := path.Join("/sys/class/net", name)
 	device := t.pointsTo(dir + "/device")
-	if isPCIAddress(device) {
+	if card.IsAddress(device) {
 		if p, ok := t.portOf(device); ok {
 			return p
 		}
@@ -73,28 +75,23 @@ func FindPort(root fs.FS, network Network, name string) Port {
 		return Port{} // without a device there is no port
 	}
 	p := Port{Device: network.PCIAddress, Name: network.PhysicalFunction}
-	p.Shared = p.Name != "" && (p.Name != p.Device || t.functions(p.Name) > 0)
+	p.Shared = p.Name != "" && (p.Name != p.Device || card.Functions(t.FS, p.Name) > 0)
 	return p
 }
 
 // portOf is the physical port of a PCI function that sysfs knows.
 func (t tree) portOf(address string) (Port, bool) {
-	d, ok := t.device(address)
-	if !ok || address == "" {
+	d, ok := card.DeviceOf(t.FS, address)
+	if !ok {
 		return Port{}, false
 	}
-	return Port{Device: address, Name: d.wire(), Shared: d.PhysicalFunction != "" || t.functions(address) > 0}, true
-}
-
-// functions is how many virtual functions a physical one has.
-func (t tree) functions(address string) int64 {
-	return t.number(path.Join(pciDevices, address, "sriov_numvfs"), 0)
+	return Port{Device: address, Name: d.Wire(), Shared: d.PhysicalFunction != "" || card.Functions(t.FS, address) > 0}, true
 }
 
 // wireOf is the physical port of a PCI function.
 func (t tree) wireOf(address string) string {
-	if d, ok := t.device(address); ok {
-		return d.wire()
+	if d, ok := card.DeviceOf(t.FS, address); ok {
+		return d.Wire()
 	}
 	return address
 }
@@ -109,7 +106,7 @@ func (t tree) auxiliaryParent(name string) string {
 	if err != nil {
 		return ""
 	}
-	if parent := path.Base(path.Dir(destination)); isPCIAddress(parent) {
+	if parent := path.Base(path.Dir(destination)); card.IsAddress(parent) {
 		return parent
 	}
 	return ""

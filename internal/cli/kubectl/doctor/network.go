@@ -134,7 +134,8 @@ func oneNetwork(lab Lab, n unstructured.Unstructured) Finding {
 	switch {
 	case len(nodes) == 0:
 		return Finding{Fail, check, fmt.Sprintf("%s, and no node has its resource %s", kind, name),
-			"configure the device plugin for it, or correct the annotation " + resourceAnnotation + " (docs/sriov.md)"}
+			"configure the device plugin for it, or correct the annotation " + resourceAnnotation + " (docs/sriov.md); linerate doctor on a " +
+				"node names what its cards lack"}
 	case lab.Pods.Err == nil && free.Sign() <= 0:
 		return Finding{Warn, check, fmt.Sprintf("%s, resource %s: %s: a new test waits", kind, name,
 			strings.Join(nodes, ", ")), "kubectl linerate list -A shows who holds them; other pods may, too"}

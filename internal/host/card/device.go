@@ -1,0 +1,77 @@
+package card
+
+import (
+	"io/fs"
+	"path"
+	"regexp"
+)
+
+// Device is a PCI device as sysfs shows it.
+type Device struct {
+	Address  string
+	Driver   string // that it is bound to, such as "vfio-pci", "mlx5_core" or "iavf", "" for none
+	Vendor   string // "0x8086"
+	Model    string // the device id, "0x1889"
+	NUMANode int    // -1 unknown
+	// PhysicalFunction is the PCI address of the port that the device is a virtual function of, else empty.
+	PhysicalFunction string
+	// PhysicalInterface is that port's own network interface, where this network namespace has it.
+	PhysicalInterface string
+	IOMMUGroup        string
+	// Interfaces are its network interfaces that are in this network namespace.
+	Interfaces []string
+	SpeedMbps  int64 // 0 unknown
+}
+
+// Wire is the PCI address of the physical port. Virtual functions of one port share its bandwidth.
+func (d Device) Wire() string {
+	if d.PhysicalFunction != "" {
+		return d.PhysicalFunction
+	}
+	return d.Address
+}
+
+const pciDevices = "sys/bus/pci/devices"
+
+// DeviceOf is the PCI device of an address below root, "/" on a machine. found is false where sysfs has no such device.
+func DeviceOf(root fs.FS, address string) (d Device, found bool) {
+	t := tree{root}
+	dir := path.Join(pciDevices, address)
+	if !IsAddress(address) || !t.exists(dir) {
+		return Device{}, false
+	}
+	d = Device{
+		Address:          address,
+		Driver:           t.pointsTo(dir + "/driver"),
+		Vendor:           t.text(dir + "/vendor"),
+		Model:            t.text(dir + "/device"),
+		NUMANode:         int(t.number(dir+"/numa_node", -1)),
+		PhysicalFunction: t.pointsTo(dir + "/physfn"),
+		IOMMUGroup:       t.pointsTo(dir + "/iommu_group"),
+		Interfaces:       t.names(dir + "/net"),
+	}
+	if physical := t.names(dir + "/physfn/net"); len(physical) > 0 {
+		d.PhysicalInterface = physical[0]
+	}
+	for _, name := range append([]string{d.PhysicalInterface}, d.Interfaces...) {
+		if d.SpeedMbps == 0 && name != "" {
+			d.SpeedMbps = SpeedMbps(root, name)
+		}
+	}
+	return d, true
+}
+
+// Functions is how many virtual functions the port of a PCI address has.
+func Functions(root fs.FS, address string) int {
+	return int(tree{root}.number(path.Join(pciDevices, address, "sriov_numvfs"), 0))
+}
+
+// SpeedMbps is an interface's link speed in Mb/s. The kernel reports -1, or nothing, where there is none.
+func SpeedMbps(root fs.FS, name string) int64 {
+	return max(0, tree{root}.number("sys/class/net/"+name+"/speed", 0))
+}
+
+var pciAddress = regexp.MustCompile(`^[0-9a-f]{4,}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]$`)
+
+// IsAddress reports whether a text is a PCI address, such as "0000:3b:02.0".
+func IsAddress(text string) bool { return pciAddress.MatchString(text) }
