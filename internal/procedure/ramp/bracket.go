@@ -17,7 +17,10 @@ import (
 // The ceiling is the upper end, or lower where windows stayed unclear however often they were repeated. The search goes
 // on below the ceiling, but the answer claims no more than the way up to the upper end.
 type bracket struct {
-	refineTo  units.Ratio // how narrow the bracket is to become, as a share of its upper end
+	refineTo units.Ratio // how narrow the bracket is to become, as a share of its upper end
+	// grain is how far a load has to be above the device's limit for a window of the search to show it. It is 0 where
+	// that is less than the search asks for.
+	grain     units.Ratio
 	lossLimit units.Ratio
 
 	points []point  // windows of the staircase and later ones, as far as they move an end
@@ -92,6 +95,17 @@ func (b *bracket) plateau() bool {
 	return false
 }
 
+// lateRun is how many of the latest windows say nothing because their counters came too late.
+func (b *bracket) lateRun() (windows int) {
+	for _, p := range slices.Backward(b.points) {
+		if !p.unclear() || !p.window.LostToLateCounters() {
+			break
+		}
+		windows++
+	}
+	return windows
+}
+
 // lower is the highest clean load below the upper end. Of several windows at that load it is the one that proves most.
 // Nil means that there is none. Loads are compared as they were asked for, since a generator that stood still for a
 // moment may have lost frames at a lower mean load than it was clean at before.
@@ -144,7 +158,7 @@ func (b *bracket) narrow(lower *point) bool {
 	if b.upper == nil || b.refineTo <= 0 {
 		return true
 	}
-	return lower != nil && width(lower.asked, b.ceiling) <= b.refineTo
+	return lower != nil && width(lower.asked, b.ceiling) <= max(b.refineTo, 2*b.grain)
 }
 
 // losers are the directions that lost frames at the upper end.
@@ -175,7 +189,7 @@ func (b *bracket) overload() units.Ratio {
 //	                     ◀─ refineTo ─▶
 func (b *bracket) between(floor units.Ratio) (load units.Ratio, byEstimate bool) {
 	belowEstimate := b.estimate - mul(b.estimate, b.refineTo)/2
-	aboveEstimate := b.estimate + mul(b.estimate, b.refineTo)*9/20
+	aboveEstimate := b.estimate + max(mul(b.estimate, b.refineTo)*9/20, mul(b.estimate, b.grain))
 	switch {
 	case b.estimate == 0 || b.shortDistrusted:
 	case floor < belowEstimate && belowEstimate < b.ceiling:

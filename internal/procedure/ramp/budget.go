@@ -13,6 +13,12 @@ type budget struct {
 	spent       time.Duration
 }
 
+// addShort counts a window of the search. One that is longer than usual, as it has few frames, counts as several.
+func (b *budget) addShort(judge time.Duration) {
+	usual := longestWindow * judged(b.ramp)
+	b.short += max(1, int((judge+usual-1)/usual))
+}
+
 // timeIsUp reports whether refinement and confirmation have taken as long as they may.
 func (b *budget) timeIsUp() bool { return b.ramp.RefineFor > 0 && b.spent >= b.ramp.RefineFor.Std() }
 

@@ -55,6 +55,7 @@ func (s *search) chooseBelow(spent bool) {
 // chooseBetween halves the bracket, or goes where the loss points.
 func (s *search) chooseBetween(lower *point) {
 	b, floor := &s.bracket, units.Ratio(0)
+	b.grain = s.grainAt(cmp.Or(b.estimate, b.ceiling))
 	if lower != nil {
 		floor = lower.asked
 	}
@@ -71,7 +72,7 @@ func (s *search) chooseBetween(lower *point) {
 	case lower != nil && (load <= floor || load >= b.ceiling):
 		s.chooseConfirmation(lower)
 		return
-	case lower == nil && !s.nearest().enoughFrames(load, s.longestShort(), s.rules.MaxLossRatio):
+	case lower == nil && !s.nearest().hasFrames(s.fewestFrames(), load, s.longestOfFew(), s.rules.MaxLossRatio):
 		s.finish("even the lowest load lost frames, and a window at a lower one has too few frames to judge")
 		return
 	case lower == nil:
@@ -165,10 +166,30 @@ func (s *search) observeOverload(p point) {
 // frames.
 func (s *search) judgeFor(load units.Ratio) time.Duration {
 	judge := judged(s.rules.Ramp)
-	for judge < s.longestShort() && !s.nearest().enoughFrames(load, judge, s.rules.MaxLossRatio) {
+	for judge < s.longestOfFew() && !s.nearest().hasFrames(enoughFrames, load, judge, s.rules.MaxLossRatio) {
 		judge *= 2
 	}
-	return judge
+	return min(judge, s.longestOfFew())
+}
+
+// fewestFrames is how many frames a window at least has below the lowest step. They may be few where the device lost
+// a quarter of a load, as a load that it carries is seen by far fewer.
+func (s *search) fewestFrames() int64 {
+	if share, _ := s.nearest().largestLoss(); share >= units.One/4 {
+		return fewestFrames
+	}
+	return enoughFrames
+}
+
+// longestOfFew is how long a window of the search may be where it has few frames.
+func (s *search) longestOfFew() time.Duration {
+	return max(s.longestShort(), s.rules.Ramp.ConfirmDuration.Std())
+}
+
+// grainAt is the least excess above the device's limit that a window of few frames at a load shows, which is the loss
+// limit, what edges may explain, and a few frames. It is 0 where a window has enough frames to show less.
+func (s *search) grainAt(load units.Ratio) units.Ratio {
+	return s.nearest().leastExcess(load, s.judgeFor(load), s.rules.MaxLossRatio, s.bracket.refineTo/2)
 }
 
 // nearest is a window from which the rate of a load is derived.

@@ -17,6 +17,7 @@ type stage int
 const (
 	warming   stage = iota
 	climbing        // the staircase
+	lowering        // below its first step, which could not be judged
 	holding         // its top
 	narrowing       // the bracket
 	closing         // on directions' own limits
@@ -26,7 +27,8 @@ const (
 // course is the state that replaying the history leads to.
 //
 //	warming ─▶ climbing ◀─▶ holding ─▶ narrowing ─▶ closing ─▶ finished
-//	   └─ nothing came back ────────────────────────────────▶
+//	   │       └ lowering ┘─────────────▲                      ▲
+//	   └─ nothing came back ───────────────────────────────────┘
 type course struct {
 	rules    plan.Procedure
 	measured []point // all windows but the warm-up's
@@ -37,6 +39,7 @@ type course struct {
 	level       int    // of the staircase, from 1
 	repeatsLeft int    // repeats that the staircase has left
 	topWindows  int    // windows more at the top
+	lowered     lowered
 	repeats     repeats
 	votes       votes // on the hold
 	search      *search
@@ -72,6 +75,8 @@ func (c *course) observe(p point) {
 		c.observeWarmUp(p)
 	case climbing:
 		c.observeStep(p)
+	case lowering:
+		c.observeLowered(p)
 	case holding:
 		c.observeHold(p)
 	case narrowing, closing:
@@ -114,6 +119,15 @@ func (c *course) observeStep(p point) {
 		sentence = b.saturationSentence()
 	}
 	switch {
+	case saturated && (c.level == 1 || b.lower() == nil):
+		c.beginSearch(sentence + "; the steps are higher than what the device carries, so the search goes on below")
+	case c.level == 1 && p.lossy && c.lowered.windows == 0 && p.carried() <= p.asked/loweredBy:
+		c.lowerToCarried(p)
+	case c.level == 1 && p.onSlowMachine() && c.lowered.windows == 0:
+		c.lower(p)
+	case b.upper == nil && b.lateRun() >= mostLate:
+		c.endClimb(fmt.Sprintf("the climb ends at %s of the target: the counters of %d steps in a row came too late",
+			percent(p.asked), mostLate))
 	case saturated && c.rules.Ramp.StopAtSaturation:
 		c.endClimb(sentence)
 	case b.upper == nil && b.plateau():
@@ -183,6 +197,8 @@ func (c *course) next() procedure.Step {
 		s.Judge = r.WarmupDuration.Std() - s.Settle
 	case climbing:
 		s.Phase, s.Load = report.Ramping, Level(c.level, c.steps)
+	case lowering:
+		s.Phase, s.Load, s.Judge = report.Ramping, c.lowered.load, max(c.lowered.judge, judged(r))
 	case holding:
 		s.Phase, s.Load, s.Judge = report.Hold, Level(c.level, c.steps), r.HoldDuration.Std()
 	case narrowing, closing:

@@ -81,7 +81,7 @@ func (s *search) observeOwnLimit() {
 	if s.bracket.shortDistrusted {
 		s.budget.long++
 	} else {
-		s.budget.short++
+		s.budget.addShort(s.target.judge)
 	}
 	s.lookForOwnLimits()
 }

@@ -159,11 +159,10 @@ func (p point) edgesCover(lasts time.Duration, limit units.Ratio) bool {
 	})
 }
 
-// enoughFrames reports whether a window at a load tells the loss limit from no loss, judged by what was intended in
-// this window. It has a frame for each share of the limit then, and at most fewFrames are required. With fewer, a
+// hasFrames reports whether a window at a load tells the loss limit from no loss, judged by what was intended in this
+// window. It has a frame for each share of the limit then, and at most as many are required as given. With fewer, a
 // window without loss is chance.
-func (p point) enoughFrames(load units.Ratio, judge time.Duration, limit units.Ratio) bool {
-	required := int64(fewFrames)
+func (p point) hasFrames(required int64, load units.Ratio, judge time.Duration, limit units.Ratio) bool {
 	if limit > 0 {
 		required = min(required, int64(units.One/limit))
 	}
@@ -173,8 +172,27 @@ func (p point) enoughFrames(load units.Ratio, judge time.Duration, limit units.R
 	})
 }
 
+// leastExcess is the least share of a load that a window at that load, read like this window, surely shows as lost. Its
+// frames are few where that share is more than so much even if counters are read in no time. The worst direction counts.
+func (p point) leastExcess(load units.Ratio, judge time.Duration, limit, few units.Ratio) (share units.Ratio) {
+	const surest, fixed = 3, 2 // frames that a loss has to exceed, and edges of a window that is read in no time
+	for _, d := range p.window.Directions {
+		part := units.RatioOf(int64(load), int64(p.asked))
+		frames := max(1, int64(units.PacketRate(d.Intended.PacketsPerSecond).Mul(part))*judge.Milliseconds()/1000)
+		if limit+units.RatioOf(fixed+surest, frames) > few {
+			edges := fixed + int64(units.PacketRate(max(0, d.EdgeFrames-fixed)).Mul(part))
+			share = max(share, limit+units.RatioOf(edges+surest, frames))
+		}
+	}
+	return min(share, units.One/10)
+}
+
 // unclear reports whether the window shows neither loss nor its absence.
 func (p point) unclear() bool { return !p.lossy && !p.clean }
+
+// onSlowMachine reports whether the window is unclear because the machine was too busy, or nobody saw how the generator
+// sent.
+func (p point) onSlowMachine() bool { return p.machine || p.bursts && len(p.window.Bursts) == 0 }
 
 // generatorAtFault reports whether the window is unclear because of the generator.
 func (p point) generatorAtFault() bool { return p.drops || p.bursts }
@@ -235,10 +253,13 @@ func saturation(run []point, carried func(point) units.Ratio) (first point, rate
 	}
 	slices.Sort(rates)
 	rate = rates[len(rates)/2]
-	if i := slices.IndexFunc(run, func(p point) bool { return p.asked > rate }); i >= 0 {
-		return run[i], rate
+	lowest := -1 // the first, or a later one at a lower load
+	for i, p := range run {
+		if p.asked > rate && (lowest < 0 || p.asked < run[lowest].asked) {
+			lowest = i
+		}
 	}
-	return run[0], rate
+	return run[max(lowest, 0)], rate
 }
 
 // noticeablyLess reports whether an offered load is lower than another by more than the noise of the reading.

@@ -21,11 +21,16 @@ const (
 	longWindows     = 16   // windows of the confirmation's length
 	longRepeats     = 2    // times that one of them is repeated because it was Invalid, or offered less than asked
 	mostHalvings    = 8    // below a first step that already loses frames
-	fewFrames       = 1000 // in a window, below which the search for a first clean load does not go
+	enoughFrames    = 1000 // in a window of the search, which is longer where it has fewer
+	fewestFrames    = 200  // in the longest window, below which the search for a first clean load does not go
 	rests           = 6    // times that traffic rests in a run, because frames of an earlier load came back
 	mostWithdrawals = 2    // times that a saturation is withdrawn because its load is clean when looked at again
 	plateauSteps    = 5    // steps without more offered before the climb is given up
 	longestWindow   = 4    // steps' windows that one window of the search may be long
+	mostLate        = 3    // steps in a row whose counters may come too late before the climb is given up
+	loweredBy       = 4    // by which a load below the first step is lowered, where that could not be judged
+	mostLowered     = 16   // windows below the first step
+	longLowered     = 4    // the first of them, which may be longer than a step's
 )
 
 // Ramp is the procedure of a Plan.
@@ -66,7 +71,8 @@ func (r Ramp) Bound() procedure.Bound {
 	p := r.plan.Ramp
 	judge := judged(p)
 	total := (1 + invalidRepeats) * p.WarmupDuration.Std()
-	total += time.Duration(Steps(p)+staircaseBudget+topRepeats) * p.StepDuration.Std()
+	climb := Steps(p) + staircaseBudget + topRepeats + mostLowered
+	total += time.Duration(climb)*p.StepDuration.Std() + longLowered*(longestWindow-1)*judge
 	total += (bestOf + invalidRepeats) * (p.Settle.Std() + p.HoldDuration.Std())
 	refine, confirm := p.Settle.Std()+longestWindow*judge, p.Settle.Std()+p.ConfirmDuration.Std()
 	search := longWindows * confirm
@@ -77,8 +83,7 @@ func (r Ramp) Bound() procedure.Bound {
 		search = min(search, p.RefineFor.Std()+max(refine, confirm)+confirm)
 	}
 	total += search
-	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p) + staircaseBudget + topRepeats +
-		refineWindows + longWindows
+	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + climb + refineWindows + longWindows
 	if p.ConfirmDuration > 0 {
 		total, steps = total+longestOverloads(p), steps+overloadWindows
 	}

@@ -96,7 +96,7 @@ func (s *search) observe(p point, stepsLeft bool) (stage, string) {
 		s.budget.long++
 		s.keepHeld(p)
 	} else {
-		s.budget.short++
+		s.budget.addShort(s.target.judge)
 	}
 	if s.reason = s.repeat(p, isLong); s.reason != "" {
 		return s.stage, s.reason

@@ -30,6 +30,8 @@ const (
 	// leastStretch is how long a stretch of a window must last to be looked at by itself, as readings are some
 	// milliseconds off.
 	leastStretch = 400 * time.Millisecond
+	// leastLost is how many frames a stretch must lose, as some are under way while its ends are read.
+	leastLost = 4
 )
 
 // look is what a stretch shows of a direction.
@@ -217,7 +219,8 @@ func looksIn(r *report.Report, w report.Window, i int) (looks []look) {
 			OfferedPacketsPerSecond: int64(float64(s.sent) / s.lasted().Seconds())},
 			bytes: float64(s.cameBytes) / s.lasted().Seconds()}
 		l.ReceivedPacketsPerSecond = int64(l.offered() * min(1, share))
-		l.clean, l.lossy = 1-share <= max(limit, 0.002) && share <= 1+leastChange, 1-share > max(limit, leastChange)
+		l.clean, l.lossy = 1-share <= max(limit, 0.002) && share <= 1+leastChange, 1-share > max(limit, leastChange) &&
+			s.sent-s.came >= leastLost
 		looks = append(looks, l)
 	}
 	if len(looks) < 2 {

@@ -38,15 +38,21 @@ func flatLossSentence(r *report.Report) string {
 		}
 		text := fmt.Sprintf("the device loses %s of the frames %s at every load from %s to %s, more than the %s allowed: it isn't overload. Look for the cause", percent(units.Ratio(f.share*float64(units.One))),
 			f.direction.Name(), wording.PacketRate(f.lowest), wording.PacketRate(f.higher), percent(limit))
+		if acceptable(f.share) == 0 {
+			return text
+		}
 		accept := fmt.Sprintf(", or accept the loss (%%s: %s)", wording.Ratio(acceptable(f.share)))
 		return text + report.PlanOf(r).Advice(accept, procedure.MaxLossRatio)
 	}
 	return ""
 }
 
-// acceptable is a limit somewhat above a share of loss, of one digit.
+// acceptable is a limit somewhat above a share of loss, of one digit. It is 0 where no limit is.
 func acceptable(share float64) units.Ratio {
 	limit := 1.25 * share
+	if limit >= 1 {
+		return 0
+	}
 	digit := math.Pow(10, math.Floor(math.Log10(limit)))
 	return units.Ratio(math.Round(math.Ceil(limit/digit) * digit * float64(units.One)))
 }
@@ -83,13 +89,14 @@ func sameLoss(directions []report.Direction) (flatLoss, bool) {
 	f := flatLoss{direction: directions[0], share: float64(lost) / float64(sent),
 		lowest: directions[0].Offered.PacketsPerSecond}
 	var expected, found, edges float64
+	passes := 1 - f.share // of nearly all frames that are lost, the few that pass scatter
 	for _, d := range directions {
 		expected, found, edges = expected+f.share*float64(d.Sent.Packets), found+float64(lostOf(d)), edges+
 			float64(d.EdgeFrames)
 		if expected <= flatSigmas*flatSigmas {
 			continue
 		}
-		if math.Abs(found-expected) > flatSigmas*math.Sqrt(expected)+edges {
+		if math.Abs(found-expected) > flatSigmas*math.Sqrt(expected*passes)+edges {
 			return f, false
 		}
 		f.higher = d.Offered.PacketsPerSecond

@@ -191,7 +191,7 @@ func TestUnattendedTrafficIsNoLongerThanTheRunMayTake(t *testing.T) {
 		scene   *scenario
 		message string
 	}{
-		"a ramp without a deadline": {scene(), "it ends by itself after 12m14s"},
+		"a ramp without a deadline": {scene(), "it ends by itself after 13m7s"},
 		"a ramp with one": {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }),
 			"it ends by itself after 1m3"},
 		"trials": {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }),

@@ -40,7 +40,7 @@ func TestAGeneratorThatAnswersLateIsNotLost(t *testing.T) {
 					}
 					for i, d := range r.Answer.Directions {
 						got, want := d.Received.PacketsPerSecond, calm.Answer.Directions[i].Received.PacketsPerSecond
-						if r.Answer.NotHeld == "" && !isNear(float64(got), float64(want), float64(want)/100) {
+						if r.Answer.NotHeld == "" && !isNear(float64(got), float64(want), 10) {
 							t.Errorf("answers %s late after %s: %s is %d packets/s, and %d without: %s\n%s", lasts, offset,
 								d.Name(), got, want, r.Answer.EvidenceText(), trace(r))
 						}
@@ -65,7 +65,7 @@ func TestALoadIsNotConfirmedAfterAPauseThatNobodySaw(t *testing.T) {
 			t.Errorf("after %s: %s: %s", offset, r.Ending, r.Message)
 		}
 		for _, d := range r.Answer.Directions {
-			if got := float64(d.Received.PacketsPerSecond); r.Answer.Confirmed && !isNear(got, 10_000, 100) {
+			if got := float64(d.Received.PacketsPerSecond); r.Answer.Confirmed && !isNear(got, 10_000, 10) {
 				t.Errorf("after %s: %.0f packets/s are confirmed, and the device forwards 10 000: %s\n%s", offset, got,
 					r.Answer.EvidenceText(), trace(r))
 			}
