@@ -165,6 +165,9 @@ type Port struct {
 	// ReceiveQueues is the number of the port's receive queues, 0 if unknown. With several queues, frames may be read
 	// in another order than they arrived in.
 	ReceiveQueues int
+	// Cautions are sentences about what may keep the test's frames from the port, where the port itself doesn't show
+	// it, such as what a physical port sets for a virtual function.
+	Cautions []string
 }
 
 // Visibility says whether a port counts some event.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/host/card"
 )
 
 // interfacePoll is the time between two looks for an interface.
@@ -30,7 +32,11 @@ func AwaitInterfaces(ctx context.Context, stderr io.Writer, names []string, wait
 	}
 	for _, name := range names {
 		if !awaitCarrier(bounded, name) {
-			fmt.Fprintf(stderr, "note: %s has no carrier: is what is at its other end up?\n", name)
+			question := "is what is at its other end up?"
+			if port := card.PortOf(os.DirFS("/"), name); port != "" {
+				question = "is port " + port + " up, which it is a virtual function of? linerate doctor on the node says more"
+			}
+			fmt.Fprintf(stderr, "note: %s has no carrier: %s\n", name, question)
 		}
 	}
 	return ctx.Err()

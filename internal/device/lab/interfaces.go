@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/host/card"
 )
 
 // checkInterfaces refuses real interfaces that don't exist, can't carry traffic, or carry this machine's default route.
@@ -53,8 +56,12 @@ func checkInterface(l Link, largest int) error {
 			l.Name, l.Interface)
 	}
 	if link.Attrs().OperState == netlink.OperDown || link.Attrs().OperState == netlink.OperLowerLayerDown {
-		return badInput("--ports: interface %s (link %s) has no carrier: plug its cable in, and see that the "+
-			"device's port is up", l.Interface, l.Name)
+		advice := "plug its cable in, and see that the device's port is up"
+		if port := card.PortOf(os.DirFS("/"), l.Interface); port != "" {
+			advice = fmt.Sprintf("it is a virtual function of port %s; ip link set %s up, and linerate doctor says more", port,
+				port)
+		}
+		return badInput("--ports: interface %s (link %s) has no carrier: %s", l.Interface, l.Name, advice)
 	}
 	if err := checkMTU(link, l, largest); err != nil {
 		return err

@@ -80,6 +80,7 @@ func judge(accepted trextest.Reasons) *trextest.Judge {
 		"get_system_info/result/ports/*/pause_frames":     surroundings,
 		"get_system_info/result/ports/*/stamps":           surroundings,
 		"get_system_info/result/ports/*/receive_queues":   surroundings,
+		"get_system_info/result/ports/*/cautions":         surroundings,
 		"get_system_info/result/processors":               surroundings,
 		"get_system_info/result/kernel":                   surroundings,
 		"get_system_info/result/hypervisor":               surroundings,

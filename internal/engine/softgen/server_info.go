@@ -97,8 +97,8 @@ func (i *serverInfo) systemInfo(*params) (any, error) {
 
 // describe returns a port's entry. A port whose interface has no speed of its own is virtual. TRex doesn't have
 // path (how frames are sent and received), nic, firmware, receive_drops and pause_frames (whether the port
-// counts these), stamps ("followed", or the reason why stamps can't time frames) and receive_queues (the number
-// of receive queues, or 0 if it is unknown).
+// counts these), stamps ("followed", or the reason why stamps can't time frames), receive_queues (the number
+// of receive queues, or 0 if it is unknown) and cautions (what may keep frames from the port).
 func (port *port) describe(firstCore int) object {
 	info := port.path.Info()
 	stamps := info.Untimed
@@ -112,7 +112,7 @@ func (port *port) describe(firstCore int) object {
 	return object{
 		"index": port.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "nic": info.NIC,
 		"firmware": info.Firmware, "receive_drops": info.ReceiveDrops, "pause_frames": info.PauseFrames,
-		"stamps": stamps, "receive_queues": info.ReceiveQueues, "pci_addr": "N/A", "numa": -1,
+		"stamps": stamps, "receive_queues": info.ReceiveQueues, "cautions": info.Cautions, "pci_addr": "N/A", "numa": -1,
 		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{},
 		"is_virtual":      info.Speed == 0,
 		"is_fc_supported": false, "is_led_supported": false, "is_link_supported": false, "is_prom_supported": true,

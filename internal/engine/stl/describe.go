@@ -66,6 +66,7 @@ func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
 		ReceiveDrops:  cmp.Or(engine.Visibility(p.ReceiveDrops), driverOf(p.Driver).drops),
 		Untimed:       untimed(p.Stamps),
 		ReceiveQueues: p.ReceiveQueues,
+		Cautions:      cautions(p),
 	}
 }
 
@@ -79,6 +80,15 @@ func untimed(stamps string) string {
 		return "its server can't put a stamp into every frame; linerate's software engine can"
 	}
 	return stamps
+}
+
+// cautions are the server's own, or what its driver's name says.
+func cautions(p trex.PortInfo) []string {
+	if len(p.Cautions) == 0 && (p.Driver == "net_iavf" || strings.HasSuffix(p.Driver, "_vf")) {
+		return []string{nameOf(p) + " is a virtual function, and what its port sets for it (VLAN, spoof check, MAC, link) " +
+			"may drop frames; only its node shows that: run linerate doctor there"}
+	}
+	return p.Cautions
 }
 
 // nicOf is the network card's model. TRex describes PCI ports by the card's name, and other ports by a name of their

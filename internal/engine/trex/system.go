@@ -40,13 +40,15 @@ type PortInfo struct {
 	// software engine reports it.
 	Stamps string `json:"stamps"`
 	// ReceiveQueues is the number of the port's receive queues, 0 if unknown. Only the software engine reports it.
-	ReceiveQueues int    `json:"receive_queues"`
-	PCIAddress    string `json:"pci_addr"` // "N/A" for what isn't on PCI
-	MAC           string `json:"hw_mac"`
-	Virtual       bool   `json:"is_virtual"`
-	FlowControl   bool   `json:"is_fc_supported"`
-	Promiscuous   bool   `json:"is_prom_supported"`
-	Receive       struct {
+	ReceiveQueues int `json:"receive_queues"`
+	// Cautions are sentences about what may keep frames from the port. Only the software engine reports them.
+	Cautions    []string `json:"cautions"`
+	PCIAddress  string   `json:"pci_addr"` // "N/A" for what isn't on PCI
+	MAC         string   `json:"hw_mac"`
+	Virtual     bool     `json:"is_virtual"`
+	FlowControl bool     `json:"is_fc_supported"`
+	Promiscuous bool     `json:"is_prom_supported"`
+	Receive     struct {
 		Counters int `json:"counters"` // how many flow ids it can count
 	} `json:"rx"`
 }

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"io/fs"
 	"path"
 	"regexp"
@@ -59,6 +60,14 @@ func DeviceOf(root fs.FS, address string) (d Device, found bool) {
 		}
 	}
 	return d, true
+}
+
+// PortOf is the port that an interface is a virtual function of: its name where this network namespace has it, else its
+// PCI address. It is empty for other interfaces.
+func PortOf(root fs.FS, name string) string {
+	t := tree{root}
+	d, _ := DeviceOf(root, t.pointsTo("sys/class/net/"+name+"/device"))
+	return cmp.Or(d.PhysicalInterface, d.PhysicalFunction)
 }
 
 // Functions is how many virtual functions the port of a PCI address has.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/host/card"
 )
 
 // Machine is what a machine is.
@@ -133,6 +135,8 @@ type NIC struct {
 	// virtual ones are.
 	Model    string
 	Firmware string
+	// Port is the PCI address of the port that the card is a virtual function of. It is empty for whole ports.
+	Port string
 }
 
 // NICOf asks the driver of an interface, in the calling thread's namespace, what card it drives.
@@ -146,10 +150,11 @@ func NICOf(name string) NIC {
 	if err != nil {
 		return NIC{}
 	}
+	address := unix.ByteSliceToString(info.Bus_info[:])
+	device, _ := card.DeviceOf(os.DirFS("/"), address)
 	return NIC{
-		Driver: unix.ByteSliceToString(info.Driver[:]), Model: Model(os.DirFS("/"),
-			unix.ByteSliceToString(info.Bus_info[:])),
-		Firmware: firmware(unix.ByteSliceToString(info.Fw_version[:])),
+		Driver: unix.ByteSliceToString(info.Driver[:]), Model: Model(os.DirFS("/"), address),
+		Firmware: firmware(unix.ByteSliceToString(info.Fw_version[:])), Port: device.PhysicalFunction,
 	}
 }
 

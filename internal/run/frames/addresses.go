@@ -119,7 +119,8 @@ func (r *resolver) addressPort(ctx context.Context, g int, planned plan.Generato
 		case errors.Is(err, engine.ErrUnresolved) && r.stillStarting() && ctx.Err() == nil:
 			continue // each attempt waits for answers
 		case errors.Is(err, engine.ErrUnresolved):
-			return "", &unanswered{link: planned.Link, hop: hops(a), found: r.elsewhere(ctx, g, planned)}
+			return "", &unanswered{link: planned.Link, hop: hops(a), found: r.elsewhere(ctx, g, planned),
+				cautions: r.topology.cautions(planned.Link)}
 		case err != nil:
 			return "", fmt.Errorf("link %s, next hop %s: %w", planned.Link, hops(a), err)
 		}
@@ -198,6 +199,7 @@ func (r *resolver) answers(ctx context.Context, g int, planned plan.GeneratorPor
 type unanswered struct {
 	link, hop string
 	found     *place // where the device answers instead, or nil
+	cautions  string // of the link's ports
 }
 
 // place is where the device is, though the Plan has it elsewhere.
@@ -214,7 +216,7 @@ func (e *unanswered) Error() string {
 	return message + ". If the device is a bridge, set dut.forwarding: L2; if it has another address, " +
 		"links[].dut.address; if its port is tagged, links[].vlan. " +
 		"A switch with spanning tree forwards nothing for 30 to 50 s after its port comes up: dut.readyDelay: 60s " +
-		"waits for it"
+		"waits for it" + e.cautions
 }
 
 // Unwrap gives the kind.

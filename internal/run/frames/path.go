@@ -84,6 +84,9 @@ func (p *prover) provePath(ctx context.Context, direction int) (report.PathCheck
 		if swap := p.resolver.swapped(arrivals); swap != nil && !check.Proven {
 			check.Message, check.Fault, retry = swap.found.text, swap.Cause(), false
 		}
+		if retry && isFinal { // frames are missing, and nothing that was seen says why
+			check.Message += p.topology.cautions(check.From, check.To)
+		}
 		if attempt > 1 && check.Proven {
 			check.Message += fmt.Sprintf(" (attempt %d; before, frames were missing)", attempt)
 		}

@@ -53,6 +53,9 @@ func TestNoLoadBeforeThePathIsProven(t *testing.T) {
 			onDevice(func(d *sim.Device) { d.RepeatsOneIn = 3000 })), false, "and 1 of them more than once"},
 		"a device that forwards nothing": {scene(onDevice(func(d *sim.Device) { d.Silent = true })), false,
 			"none of 8 frames sent on west arrived on east or anywhere else"},
+		"virtual functions whose port drops all": {scene(onDevice(func(d *sim.Device) { d.Silent = true }),
+			onGenerator(func(g *sim.Generator) { g.Cautions = []string{"its port may drop frames"} })), false,
+			"for the networks behind east. Note: its port may drop frames"},
 		"a wrong MAC of the device": {scene(func(s *scenario) { s.plan.Links[0].DUT.MAC = "02:00:00:00:00:99" }), false,
 			"none of 8 frames"},
 	}

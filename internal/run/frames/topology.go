@@ -39,6 +39,24 @@ func (t *topology) port(g int, link string) (engine.Port, error) {
 		link, len(t.described[g].Ports))
 }
 
+// cautions are what the generators say of their ports on these links that may keep frames from them, as the end of a
+// message.
+func (t *topology) cautions(links ...string) (text string) {
+	var sentences []string
+	for g, planned := range t.plan.Generators {
+		for _, p := range planned.Ports {
+			if port, err := t.port(g, p.Link); err == nil && slices.Contains(links, p.Link) {
+				sentences = append(sentences, port.Cautions...)
+			}
+		}
+	}
+	slices.Sort(sentences)
+	for _, sentence := range slices.Compact(sentences) {
+		text += ". Note: " + sentence
+	}
+	return text
+}
+
 // allPorts are all of a generator's ports that the plan uses, in ascending order.
 func (t *topology) allPorts(g int) []int {
 	var ports []int

@@ -58,6 +58,8 @@ type Generator struct {
 	Unsampled error
 	// Untimed is the reason why its ports can't time frames by stamps, empty if they can.
 	Untimed string
+	// Cautions are what its ports say of themselves (engine.Port).
+	Cautions []string
 	// Faults happen at their time after the first start of traffic.
 	Faults []Fault
 }
@@ -284,7 +286,8 @@ func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 		CoreCount: 1}
 	for i, l := range e.world.cfg.Links {
 		d.Ports = append(d.Ports, engine.Port{Index: i, Name: l.Name, Driver: "sim", MAC: e.mac(i), Virtual: l.Virtual,
-			Speed: l.Speed, LinkUp: !l.Down, Owner: e.Owner, FlowControl: "off", Untimed: e.Untimed})
+			Speed: l.Speed, LinkUp: !l.Down, Owner: e.Owner, FlowControl: "off", Untimed: e.Untimed,
+			Cautions: e.Cautions})
 	}
 	return d, nil
 }

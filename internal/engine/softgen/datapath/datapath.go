@@ -106,6 +106,8 @@ type Info struct {
 	// ReceiveQueues is the number of receive queues, or 0 if the driver doesn't report it. With several queues,
 	// frames may be seen in another order than they arrived in.
 	ReceiveQueues int
+	// Cautions are sentences about what may keep the test's frames from this port.
+	Cautions []string
 }
 
 // Run is traffic to play.

@@ -1,6 +1,7 @@
 package datapath
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -12,15 +13,17 @@ import (
 
 // device is the interface that a port is open on.
 type device struct {
-	name      string
-	index     int
-	mac       [6]byte
-	mtu       int
-	nic       machine.NIC
-	speed     units.BitRate
-	queues    int
-	namespace *namespace
-	link      *linkWatch
+	name  string
+	index int
+	mac   [6]byte
+	mtu   int
+	nic   machine.NIC
+	speed units.BitRate
+	// queues are those that it sends on now, receiveQueues 0 if unknown. A driver may have made room for more.
+	queues, receiveQueues int
+	xdp                   uint32 // the id of the XDP program that was on it before, 0 for none
+	namespace             *namespace
+	link                  *linkWatch
 }
 
 // open reads the interface's properties, and begins to watch its link.
@@ -34,7 +37,15 @@ func (d *device) open(name string) error {
 		return fmt.Errorf("it is not an Ethernet interface: its hardware address is %q", a.HardwareAddr)
 	}
 	d.name, d.index, d.mtu, d.mac = a.Name, a.Index, a.MTU, [6]byte(a.HardwareAddr)
-	d.queues, d.speed = max(a.NumTxQueues, 1), speed(d.name)
+	d.speed = speed(d.name)
+	channels := channelsOf(d.name)
+	d.queues, d.receiveQueues = max(cmp.Or(channels.send(), a.NumTxQueues), 1), channels.receive()
+	if d.receiveQueues == 0 && a.NumRxQueues == 1 { // there is no room for another
+		d.receiveQueues = 1
+	}
+	if a.Xdp != nil && a.Xdp.Attached {
+		d.xdp = a.Xdp.ProgId
+	}
 	if d.nic = machine.NICOf(d.name); d.nic.Driver == "" {
 		d.nic.Driver = l.Type()
 	}
@@ -53,6 +64,19 @@ func (d *device) close() error {
 		return d.namespace.close()
 	}
 	return nil
+}
+
+// cautions say what may keep the test's frames from this port, where the port itself doesn't show it.
+func (d *device) cautions() (sentences []string) {
+	if d.xdp != 0 {
+		sentences = append(sentences, fmt.Sprintf("an XDP program of somebody else (id %d) is on %s, and gets each frame "+
+			"first: ip link set %s xdp off", d.xdp, d.name, d.name))
+	}
+	if d.nic.Port != "" {
+		sentences = append(sentences, fmt.Sprintf("%s is a virtual function, and what its port %s sets for it (VLAN, spoof "+
+			"check, MAC, link) may drop frames; only its node shows that: run linerate doctor there", d.name, d.nic.Port))
+	}
+	return sentences
 }
 
 // dropsLeave says whether a frame that the driver drops has left the port. On a veth it has, unless the link is down.

@@ -33,18 +33,25 @@ func speed(name string) units.BitRate {
 	return units.BitRate(megabits) * units.Mbps
 }
 
-// receiveQueues is the number of the interface's receive queues, or 0 if the driver doesn't report it.
-func receiveQueues(name string) int {
-	channels := struct { // the kernel's struct ethtool_channels
-		command, _, _, _, _ uint32
-		receive, _, _       uint32
-		combined            uint32
-	}{command: unix.ETHTOOL_GCHANNELS}
-	if !askDriver(name, unsafe.Pointer(&channels)) {
-		return 0
-	}
-	return int(channels.receive + channels.combined)
+// channels are the queues that an interface has now (the kernel's struct ethtool_channels). All are 0 if the driver
+// doesn't report them.
+type channels struct {
+	command, _, _, _, _   uint32
+	receiving, sending, _ uint32
+	combined              uint32
 }
+
+func channelsOf(name string) channels {
+	c := channels{command: unix.ETHTOOL_GCHANNELS}
+	if !askDriver(name, unsafe.Pointer(&c)) {
+		return channels{}
+	}
+	return c
+}
+
+func (c channels) send() int { return int(c.sending + c.combined) }
+
+func (c channels) receive() int { return int(c.receiving + c.combined) }
 
 // askDriver carries out an ethtool command. The driver answers in the command's memory.
 func askDriver(name string, command unsafe.Pointer) bool {
