@@ -56,7 +56,7 @@ type SearchSpec struct {
 	// +kubebuilder:validation:MaxItems=4
 	Goals []SearchGoal `json:"goals,omitempty"`
 
-	// minRate is the lowest load, in maxRate's unit. Default: maxRate ÷ 1000.
+	// minRate is the lowest load, in maxRate's unit. Default: maxRate ÷ 1000000.
 	// +optional
 	MinRate Rate `json:"minRate,omitempty"`
 

@@ -406,10 +406,10 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 	}
 }
 
-func TestASearchThatSaysNoLowestLoadBeginsAtAThousandthOfTheHighestOrAtAPacketASecond(t *testing.T) {
+func TestASearchThatSaysNoLowestLoadBeginsAtAMillionthOfTheHighestOrAtAPacketASecond(t *testing.T) {
 	server := newServer(t)
-	for highest, lowest := range map[string]string{"100%": "0.1%", "40kpps": "40pps", "500pps": "1pps",
-		"1pps": "0.001pps", "500mbps": "500kbps", "1gbpsl1": "1mbpsl1"} {
+	for highest, lowest := range map[string]string{"100%": "0.0001%", "40kpps": "1pps", "500pps": "1pps",
+		"1pps": "0.000001pps", "500mbps": "500bps", "1gbpsl1": "1kbpsl1"} {
 		p := compiled(t, admit(t, server, "  procedure: {type: Search, search: {maxRate: "+highest+"}}\n"+links))
 		if got, want := p.Procedure.Search.MinRate, unitstest.Rate(lowest); got != want {
 			t.Errorf("up to %s: from %s, want %s", highest, got, want)

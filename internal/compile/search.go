@@ -25,8 +25,9 @@ var presets = map[v1alpha1.SearchPreset]v1alpha1.SearchGoal{
 		ExceedRatio: "50%", Width: "0.5%"},
 }
 
-// rateRange is the ratio of the highest load to the default lowest load of a search.
-const rateRange = 1000
+// rateRange is the ratio of the highest load to the default lowest load of a search. A device of 50 packets/s on a link
+// of 10 Gb/s lies within the range.
+const rateRange = 1_000_000
 
 // searchWithDefaults fills in the defaults of a missing member, and a search's goals, from its preset where it has one.
 func searchWithDefaults(spec v1alpha1.SearchSpec) v1alpha1.SearchSpec {

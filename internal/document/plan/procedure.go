@@ -258,7 +258,7 @@ type Search struct {
 	Preset         string     `json:"preset,omitempty"`
 	MinRate        units.Rate `json:"minRate"`
 	MaxRate        units.Rate `json:"maxRate"`
-	WarmupDuration Duration   `json:"warmupDuration"` // a trial at MinRate, not judged
+	WarmupDuration Duration   `json:"warmupDuration"` // a trial at MinRate or MaxRate ÷ 1000, not judged
 	// Goals are what loads must meet. The result's own figures are the first goal's.
 	Goals []Goal `json:"goals"`
 }

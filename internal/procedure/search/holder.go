@@ -84,6 +84,24 @@ func (h *holder) hold(v verdict, goal plan.Goal, limiting []int, load units.Rati
 	return procedure.NoWindow, report.Invalid, true
 }
 
+// fewestLost is how many frames of a held window a goal's width has to be, so that edges don't hide them.
+const fewestLost = 5
+
+// heldFor is how long a goal's lower bound is held. That is a trial's time, or longer where the width of the goal is so
+// few frames that the window's edges hide them.
+func (h *holder) heldFor(g plan.Goal, load units.Ratio) time.Duration {
+	lasts := max(g.FinalTrialDuration.Std(), leastHeld)
+	for _, w := range h.history {
+		for _, d := range w.Directions {
+			rate := float64(d.Intended.PacketsPerSecond) * load.Float() / max(1, w.Load).Float()
+			if perSecond := rate * g.Width.Float(); w.Phase == report.Trial && perSecond > 0 {
+				return min(max(lasts, time.Duration(fewestLost/perSecond*float64(time.Second))), mostHeld)
+			}
+		}
+	}
+	return min(lasts, mostHeld)
+}
+
 // spent reports that no further window may be held.
 func (h *holder) spent() bool {
 	limit, _ := h.mostHeldTogether()

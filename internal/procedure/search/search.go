@@ -58,10 +58,17 @@ func loadOf(load float64) units.Ratio {
 	return max(1, min(units.One, units.RatioOfShare(load)))
 }
 
-// Rates are the highest load, which all loads are shares of, and the lowest load for the warm-up.
+// warmUpShare is the part of the highest load that warms the device up, where the lowest load is less.
+const warmUpShare = 1000
+
+// Rates are the highest load, which all loads are shares of, and the warm-up's. That is the lowest load, or a little
+// more where that is next to nothing.
 func (s Search) Rates() procedure.Rates {
-	return s.warmUp().Rates(procedure.Rate{Field: "search.maxRate", Rate: s.plan.MaxRate},
-		procedure.Rate{Field: "search.minRate", Rate: s.plan.MinRate})
+	warmUp := procedure.Rate{Field: "search.minRate", Rate: s.plan.MinRate}
+	if warmUp.Rate.Kind == s.plan.MaxRate.Kind {
+		warmUp.Rate.Micros = max(warmUp.Rate.Micros, s.plan.MaxRate.Micros/warmUpShare)
+	}
+	return s.warmUp().Rates(procedure.Rate{Field: "search.maxRate", Rate: s.plan.MaxRate}, warmUp)
 }
 
 func (s Search) warmUp() procedure.WarmUp {

@@ -142,8 +142,7 @@ func (h *holder) confirm(v verdict, limiting []int) (found steady, complete bool
 	loose := v.goal
 	loose.LossRatio += loose.Width // what is lost now and then is the trials' to judge
 	for losses := 0; losses < 2; {
-		index, verdict, ok := h.hold(v, loose, limiting, load, min(max(v.goal.FinalTrialDuration.Std(), leastHeld),
-			mostHeld), "holding what met "+v.goal.Name+
+		index, verdict, ok := h.hold(v, loose, limiting, load, h.heldFor(v.goal, load), "holding what met "+v.goal.Name+
 			" right after an overload: nothing that the device saved up in a pause helps it now")
 		switch {
 		case !ok:

@@ -48,7 +48,7 @@ func boundEvidence(r *report.Report, c procedure.Conclusion) []report.EvidenceRo
 		report.GeneratorLimited: {report.Window.LostToBursts},
 		report.MachineLimited: {report.Window.LostToDisturbance, report.Window.LostToMachine,
 			report.Window.LostToLateCounters},
-		report.Inconclusive:     {report.Window.LostToDisturbance},
+		report.Inconclusive: {report.Window.LostToDisturbance},
 	}[c.Reason]
 	for _, match := range matches {
 		if o := windowAbove(r, w, match); o != nil {

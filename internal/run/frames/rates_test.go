@@ -32,6 +32,13 @@ func byDefault(speed units.BitRate, limit float64, options ...option) *scenario 
 	}}, options...)...)
 }
 
+// searchByDefault is a search with its defaults instead.
+func searchByDefault(s *scenario) {
+	searching(plan.ClassifyRFC9971, 1, 21)(s)
+	p := s.plan.Procedure.Search
+	p.MinRate, p.MaxRate, p.WarmupDuration = unitstest.Rate("0.0001%"), unitstest.Rate("100%"), seconds(5)
+}
+
 // limitBetween is a limit that nobody chose, evenly by its logarithm.
 func limitBetween(lowest, highest float64) float64 {
 	return lowest * math.Pow(highest/lowest, rand.Float64())
@@ -43,15 +50,17 @@ func TestDefaultsFindALimitFarBelowLineRate(t *testing.T) {
 	tier.Plain(t)
 	procedures := map[string]struct {
 		configure option
+		lowest    float64
 		longest   time.Duration
 	}{
-		"Ramp":                   {func(*scenario) {}, 150 * time.Second},
-		"Ramp of each direction": {eachDirection(0), 4 * time.Minute},
+		"Ramp":                   {func(*scenario) {}, 50, 150 * time.Second},
+		"Ramp of each direction": {eachDirection(0), 50, 4 * time.Minute},
+		"Search":                 {searchByDefault, 150, 150 * time.Second},
 	}
-	for range tier.Times(6, 60) {
+	for range tier.Times(3, 60) {
 		for _, speed := range []units.BitRate{units.Gbps, 10 * units.Gbps} {
 			for name, p := range procedures {
-				limit := limitBetween(50, 4000)
+				limit := limitBetween(p.lowest, 4000)
 				r := byDefault(speed, limit, p.configure, onGenerator(func(g *sim.Generator) {
 					g.ReadTakes = time.Duration(rand.IntN(4)) * time.Millisecond
 				})).run(t)
