@@ -46,7 +46,7 @@ func TestASuiteInEachFormat(t *testing.T) {
 func TestTestsAndSuitesTogether(t *testing.T) {
 	tests := report.Documents{Reports: []*report.Report{reporttest.PathNotProven(), reporttest.Doubtful()}, Suites: []*report.Suite{reporttest.Night(), reporttest.Night()}}
 	t.Run("the text has one after the other", func(t *testing.T) {
-		if got := written(t, "text", tests); strings.Count(got, "night: 1 of 2 rows") != 2 || !strings.HasPrefix(got, "product") {
+		if got := written(t, "text", tests); strings.Count(got, "night: 1 of 2 tests") != 2 || !strings.HasPrefix(got, "product") {
 			t.Errorf("got\n%s", got)
 		}
 	})

@@ -197,7 +197,7 @@ func TestWhatTheMachineItselfLostIsTold(t *testing.T) {
 		"where others had its processors": {func(r *report.Report) {
 			r.Answer.Saturated, r.Answer.Reason = false, report.MachineLimited
 			r.Answer.Cause = report.Cause{Detail: report.OtherPrograms, Process: "cc1"}
-		}, "Lower bound: another program (cc1) had the device's processor. Stop it, or give the device a processor of its own."},
+		}, "Lower bound: another program (cc1) used the device's processor. Stop it, or give the device a processor of its own."},
 		"where the Reference has no limit": {func(r *report.Report) { r.Plan.DUT = plan.DUT{Type: "Reference"} },
 			"this machine's kernel forwards no more, as the Reference has no limit"},
 	} {

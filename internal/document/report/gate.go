@@ -90,12 +90,12 @@ func (g *Gate) Conclude() {
 		g.Outcome, g.ExitCode, g.Message = DidFail, ExitFailed, fmt.Sprintf("%s %s the criteria", shareOfAll(failed, n),
 			wording.Verb(failed, "doesn't meet", "don't meet"))
 		if undecided > 0 {
-			g.Message += fmt.Sprintf(", and %d %s undecided", undecided, wording.Verb(undecided, "is", "are"))
+			g.Message += fmt.Sprintf(", and %d could not be decided", undecided)
 		}
 	case undecided > 0 || n == 0:
 		g.Outcome, g.ExitCode, g.Message = Undecided, ExitNotMeasured,
-			fmt.Sprintf("%s %s undecided: the runs show neither that the criteria are met nor that they aren't",
-				shareOfAll(undecided, n), wording.Verb(undecided, "is", "are"))
+			fmt.Sprintf("%s could not be decided: the runs show neither that the criteria are met nor that they aren't",
+				shareOfAll(undecided, n))
 		if n == 0 {
 			g.Message = "nothing was measured"
 		}

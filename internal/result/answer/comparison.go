@@ -40,9 +40,8 @@ func OfComparison(c *report.Comparison) Beside {
 	}
 	unknown := count[report.TooFew] + count[report.NotComparable] + hidden
 	less, more, alike := count[report.Less], count[report.More], count[report.NotShown]-hidden
-	return Beside{fmt.Sprintf("Of %s, %d %s less than in %s, %d %s more, %d as much, %d can't be compared.",
-		wording.Counted(less+more+alike+unknown, "test"), less, wording.Verb(less, "carries", "carry"), values["first"],
-		more, wording.Verb(more, "carries", "carry"), alike, unknown), besideSentence(found, values)}
+	return Beside{fmt.Sprintf("Against %s: of %s %d %s slower, %d faster, %d equal, %d not comparable.", values["first"],
+		wording.Counted(less+more+alike+unknown, "test"), less, wording.Verb(less, "is", "are"), more, alike, unknown), besideSentence(found, values)}
 }
 
 // worstOf is the outcome of all together.

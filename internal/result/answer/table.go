@@ -109,8 +109,8 @@ func table() map[cause]row {
 			"Measure devices at loads without loss."},
 		{report.MaximumOffered, noDevice}: {overloaded, "without a device the generators lost {lost} of all that they " +
 			"could offer.", "Measure devices at lower loads."},
-		{report.BurstsOnly, ""}: {saturated, "the device keeps {rates} up[ for {shown}]. After a pause in traffic it takes a " +
-			"burst on top[, of up to {frames} frames {direction}].", noWayOut},
+		{report.BurstsOnly, ""}: {saturated, "the device keeps {rates} up[ for {shown}]. After a pause in traffic it passes " +
+			"a faster burst[, of up to {frames} frames {direction}].", noWayOut},
 
 		{report.TargetReached, ""}: {lowerBound,
 			"the device carried all that was asked for[, though up to {hidden} may " +
@@ -142,18 +142,18 @@ func table() map[cause]row {
 		{report.GeneratorLimited, ofSessions}: {lowerBound, "an end of the connections could not send or receive more.",
 			"Give the ends processors of their own."},
 
-		{report.MachineLimited, ""}: {lowerBound, "{strangers} had the device's processor.",
+		{report.MachineLimited, ""}: {lowerBound, "{strangers} used the device's processor.",
 			ownProcessor},
-		{report.MachineLimited, report.OtherPrograms}: {lowerBound, "{strangers} had the device's processor.",
+		{report.MachineLimited, report.OtherPrograms}: {lowerBound, "{strangers} used the device's processor.",
 			ownProcessor},
 		{report.MachineLimited, report.HostOfMachine}: {lowerBound,
-			"the host of this virtual machine had the device's " +
+			"the host of this virtual machine used the device's " +
 				"processor.", "Measure where processors are not shared."},
 		{report.MachineLimited, report.BelowReference}: {lowerBound, "above it this machine lost frames that the " +
 			"Reference's limit lets through.", "Give the device a processor of its own."},
 		{report.MachineLimited, report.CountersLate}: {lowerBound, "above it the generator's machine was too busy to report " +
 			"its counters in time.", "Give the generator processors of its own."},
-		{report.MachineLimited, ofSessions}: {lowerBound, "{strangers} had processors that the ends needed.",
+		{report.MachineLimited, ofSessions}: {lowerBound, "{strangers} used processors that the ends needed.",
 			"{stop}, or give the ends processors of their own."},
 
 		{report.OtherDirection, ""}: {lowerBound, "{limits} first, and {unloaded} not loaded further.", measureEach},
@@ -164,11 +164,11 @@ func table() map[cause]row {
 
 		{report.Inconclusive, ""}: {lowerBound, "trials above it could not be judged.",
 			"Keep other work off the processors of the test, then measure again."},
-		{report.Inconclusive, report.OtherPrograms}: {lowerBound, "trials above it don't count: {strangers} had " +
+		{report.Inconclusive, report.OtherPrograms}: {lowerBound, "trials above it don't count: {strangers} used " +
 			"processors of the test.", "Keep other work off them, then measure again."},
 		{report.Inconclusive, report.HostOfMachine}: {lowerBound,
 			"trials above it don't count: the host of this virtual " +
-				"machine had processors of the test.", "Measure where processors are not shared."},
+				"machine used processors of the test.", "Measure where processors are not shared."},
 		{report.Inconclusive, report.LossUnattributed}: {lowerBound, "frames were lost just above it, but not surely " +
 			"of one direction alone.", measureEach},
 		{report.Inconclusive, report.LossNotRepeated}: {lowerBound,
@@ -199,14 +199,15 @@ func table() map[cause]row {
 
 		{report.LoadHeld, ""}: {framesLost, "the device lost {lost} of this load, more than the {limit} allowed.",
 			"For its limit, search (procedure.type: Search)."},
-		{report.LoadHeld, report.LimitsTogether}: {framesLost, "the device carried each direction alone, and lost {lost} of " +
-			"all at once, as they share a limit.", "Find it[ with {procedure.directions}: Together]."},
+		{report.LoadHeld, report.LimitsTogether}: {framesLost, "each direction lost nothing alone, and {lost} with the " +
+			"others: they share a limit.", "Use procedure.type: Search[, {procedure.directions}: Together]."},
 		{report.CurveMeasured, ""}: {lossCurve,
-			"the device lost {lost} of the highest load. The loss at each load is " +
-				"listed below.", noWayOut},
+			"the device lost {lost} of the highest load that was offered.",
+			"See the table for the loss at each load."},
 		{report.MaximumOffered, ""}: {overloaded, "the generators offered all they could, and the device lost {lost} " +
 			"of it.", "For its limit, search (procedure.type: Search)."},
-		{report.BurstsMeasured, ""}: {bursts, "such a burst passes whole, and a longer one loses frames.", "For the rate that lasts, search (procedure.type: Search)."},
+		{report.BurstsMeasured, ""}: {bursts, "a longer burst at this rate loses frames.",
+			"For the sustained rate, search (procedure.type: Search)."},
 		{report.BurstsMeasured, longestBurst}: {bursts, "the device passed the longest burst allowed.",
 			"[Raise {backToBack.maxBurstDuration} to fill its buffer.]"},
 		{report.LoadEstimated, ""}: {estimated, "the load at which {ratio} of the frames are lost on average lies in this " +
@@ -233,10 +234,10 @@ func table() map[cause]row {
 		{report.NotHeld, report.EndsWaited}: {notHeld,
 			"nothing came back {direction} for {lasted}, while the ends waited " +
 				"for processors.", "Give the ends processors of their own."},
-		{report.NotHeld, report.OtherPrograms}: {notHeld, "{strangers} had processors of the test" +
+		{report.NotHeld, report.OtherPrograms}: {notHeld, "{strangers} used processors of the test" +
 			"[; {judged} of {held} could be judged].", "Keep other work off them, then measure again."},
 		{report.NotHeld, report.HostOfMachine}: {notHeld,
-			"the host of this virtual machine had its processors[; {judged} " +
+			"the host of this virtual machine used its processors[; {judged} " +
 				"of {held} could be judged].", "Measure where processors are not shared."},
 		{report.NotHeld, report.SentInBursts}: {notHeld, "the generator sent in bursts, or stood still[; {judged} of " +
 			"{held} could be judged].", "Give it processors of its own."},
@@ -272,10 +273,10 @@ func table() map[cause]row {
 			"is allowed.", "Keep that traffic off the link[, or raise {procedure.maxLossRatio}]."},
 		{report.NotMeasured, report.FramesLinger}: {notMeasured, "frames take {lasted} through the device, longer than a " +
 			"load settles.", "[Set {ramp.settleDuration} to {settle}.]"},
-		{report.NotMeasured, report.OtherPrograms}: {notMeasured, "{strangers} had processors of the test.",
+		{report.NotMeasured, report.OtherPrograms}: {notMeasured, "{strangers} used processors of the test.",
 			"Keep other work off them, then measure again."},
 		{report.NotMeasured, report.HostOfMachine}: {notMeasured,
-			"the host of this virtual machine had its processors.",
+			"the host of this virtual machine used its processors.",
 			"Measure where processors are not shared."},
 		{report.NotMeasured, report.SentInBursts}: {notMeasured, "the generator sent in bursts, or stood still.",
 			"Give it processors of its own."},

@@ -19,7 +19,7 @@ func OfTable(t *report.Table) Beside {
 		}
 		outcomes[c.Verdict]++
 	}
-	figure := wording.ShareOf(measured, len(t.Cells)) + " " + wording.Verb(len(t.Cells), "row has", "rows have") +
+	figure := wording.ShareOf(measured, len(t.Cells)) + " " + wording.Verb(len(t.Cells), "test has", "tests have") +
 		" a figure"
 	if len(t.Cells) > outcomes[""] {
 		figure += fmt.Sprintf(": %d passed, %d failed, %d undecided", outcomes[report.Passed], outcomes[report.DidFail],

@@ -134,7 +134,7 @@ func summary(r *report.Report, share func(*report.Report, report.Headline) strin
 	case overloaded(r, h):
 		text = summaryOfOverload(r)
 	case r.Answer.Reason == report.BurstsMeasured:
-		text = burstsText(r) + ", sent at " + ratesText(r, h) + frameSizeText(r) + share(r, h)
+		text = burstsText(r) + ", offered at " + ratesText(r, h) + frameSizeText(r) + share(r, h)
 	default:
 		text = ratesText(r, h) + frameSizeText(r) + share(r, h)
 	}
@@ -284,13 +284,14 @@ func summaryOfGoals(r *report.Report) string {
 	return text
 }
 
-// burstsText says how long bursts without loss are, as in "bursts of 1,392 frames each way".
+// burstsText says how long bursts without loss are, as in "longest burst without loss: 1,392 frames
+// each way".
 func burstsText(r *report.Report) string {
 	shortest := ShortestBurst(r)
 	if shortest.Low == "" {
 		return "bursts"
 	}
-	text := "bursts of "
+	text := "longest burst without loss: "
 	if shortest.High == "" {
 		text += "≥ "
 	}
@@ -326,7 +327,7 @@ func lossOfGoal(r *report.Report) string {
 	if limit == 0 {
 		return " (no loss)"
 	}
-	return " (" + wording.Share(limit) + " lost)"
+	return " (≤ " + wording.Share(limit) + " lost)"
 }
 
 // mostDirectionsShown is how many directions a summary lists one by one.

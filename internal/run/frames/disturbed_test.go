@@ -79,7 +79,7 @@ func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
 			t.Errorf("%+v\n%s", rep.Answer, trace(rep))
 		}
 		text := rep.Answer.Message + "\n" + rep.Answer.EvidenceText()
-		for _, want := range []string{"another program (sh) had the device's processor", "napi/east-12", "sh (process 4711)"} {
+		for _, want := range []string{"another program (sh) used the device's processor", "napi/east-12", "sh (process 4711)"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the result says %q, and nothing of %q", text, want)
 			}

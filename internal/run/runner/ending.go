@@ -62,8 +62,8 @@ func endingOf(ctx context.Context, err error, driving bool, remedies remedies) (
 	case err == nil:
 		return report.Completed, ""
 	case errors.Is(context.Cause(ctx), errDeadline):
-		return report.DeadlineExceeded, "the run took longer than activeDeadline; give it more time, or shorten the " +
-			"ramp"
+		return report.DeadlineExceeded, "the run took longer than activeDeadline; raise activeDeadline, or " +
+			"shorten the procedure, as by ramp.rampDuration"
 	case errors.Is(context.Cause(ctx), engine.ErrLost):
 		return report.GeneratorLost, sentence(context.Cause(ctx)) + "; look at the generator's log, then run again"
 	case ctx.Err() != nil:

@@ -174,7 +174,7 @@ func TestASuiteIsFollowed(t *testing.T) {
 		p.saysSuiteEnded(s, v1alpha1.ReasonMeasured)
 		r := watch.ends()
 		if _, last, _ := cutLast(r.out, "\x1b[J"); r.code != 0 || !strings.HasPrefix(last,
-			"\x1b[1mfour-systems\x1b[0m: 2 of 2 rows have a figure.\r\nEach test has a figure.\r\n\r\nproduct  loadtest") {
+			"\x1b[1mfour-systems\x1b[0m: 2 of 2 tests have a figure.\r\nEach test has a figure.\r\n\r\nproduct  loadtest") {
 			t.Errorf("exit %d, the table isn't alone:\n%q", r.code, last)
 		}
 	})
