@@ -155,7 +155,7 @@ func lay(cables []Cable) (map[string]*os.File, error) {
 func boot(ctx context.Context, p prepared, index int, d Description, cables map[string]*os.File) (*Machine, error) {
 	var a arguments
 	a.hardware(p, index, d, cables)
-	a.add("device", "virtio-serial-pci")
+	a.add("device", "virtio-serial-pci,bus=pcie.0")
 	serial, err := a.channel("linerate")
 	if err != nil {
 		return nil, err

@@ -97,10 +97,10 @@ func (a *arguments) hardware(p prepared, index int, d Description, cables map[st
 	}
 	a.add("append", "%s linerate.agent=%s linerate.modules=%s", options, p.agent, p.kernel.modules)
 	a.add("virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap")
-	a.add("device", "virtio-rng-pci")
+	a.add("device", "virtio-rng-pci,bus=pcie.0")
 	if d.HostNetwork {
 		a.add("netdev", "user,id=host0")
-		a.add("device", "virtio-net-pci,netdev=host0,romfile=,mac=%s", mac(index, hostNetwork, -1))
+		a.add("device", "virtio-net-pci,bus=pcie.0,netdev=host0,romfile=,mac=%s", mac(index, hostNetwork, -1))
 	}
 	for node := range d.NUMANodes {
 		if d.NUMANodes > 1 {

@@ -184,20 +184,22 @@ type functionRule struct {
 	// message follows the functions' names. fix is what a person does for one function, and inCluster what makes the
 	// network's plugin do it for each pod.
 	message   string
-	fix       func(p card.Port, f card.Function) string
+	fix       func(p card.Port, f card.Function, need CardNeed) string
 	inCluster string
 }
 
 // setting repairs what the port sets for a function.
-func setting(words string) func(card.Port, card.Function) string {
-	return func(p card.Port, f card.Function) string {
+func setting(words string) func(card.Port, card.Function, CardNeed) string {
+	return func(p card.Port, f card.Function, _ CardNeed) string {
 		return fmt.Sprintf("ip link set %s vf %d %s", p.Name, f.Index, words)
 	}
 }
 
 // command repairs a function's own interface, whose name replaces NAME.
-func command(words string) func(card.Port, card.Function) string {
-	return func(_ card.Port, f card.Function) string { return strings.ReplaceAll(words, "NAME", f.Interface.Name) }
+func command(words string) func(card.Port, card.Function, CardNeed) string {
+	return func(_ card.Port, f card.Function, _ CardNeed) string {
+		return strings.ReplaceAll(words, "NAME", f.Interface.Name)
+	}
 }
 
 // onSettings and onInterface are for rules about what may be unknown.
@@ -224,7 +226,9 @@ var functionRules = []functionRule{
 		return f.Settings != nil && f.Interface != nil && f.Settings.SpoofCheck && isSet(f.Settings.MAC) &&
 			f.Settings.MAC != f.Interface.MAC
 	}, "their interface has another MAC than the port set, and the spoof check drops what they send",
-		func(p card.Port, f card.Function) string { return setting("mac "+f.Interface.MAC)(p, f) }, ""},
+		func(p card.Port, f card.Function, need CardNeed) string {
+			return setting("mac "+f.Interface.MAC)(p, f, need)
+		}, ""},
 	{Fail, onSettings(func(s card.Settings, need CardNeed) bool { return need.Bridge && s.SpoofCheck }),
 		"the spoof check is on, and drops what a bridge forwards: frames with the source MACs of others",
 		setting("spoofchk off"), `"spoofchk": "off" in the device's network`},
@@ -240,8 +244,15 @@ var functionRules = []functionRule{
 		return f.Interface != nil && f.Interface.MTU > p.MTU
 	},
 		"their MTU is larger than the port's, which drops longer frames",
-		func(p card.Port, f card.Function) string {
+		func(p card.Port, f card.Function, _ CardNeed) string {
 			return fmt.Sprintf("ip link set %s mtu %d", p.Name, f.Interface.MTU)
+		}, ""},
+	{Fail, func(p card.Port, f card.Function, need CardNeed) bool {
+		mtu := need.FrameBytes - ethernetBytes
+		return f.Interface != nil && f.Interface.MTU < mtu && p.MTU >= mtu
+	}, "their MTU is too small for the test's frames, though the port's isn't",
+		func(_ card.Port, f card.Function, need CardNeed) string {
+			return fmt.Sprintf("ip link set %s mtu %d", f.Interface.Name, need.FrameBytes-ethernetBytes)
 		}, ""},
 	{Warn, onInterface(func(i card.Interface) bool { return i.XDP != 0 }),
 		"an XDP program that somebody left is on them, and gets each frame first", command("ip link set NAME xdp off"), ""},
@@ -273,7 +284,7 @@ func functionFaults(p card.Port, need CardNeed) (findings []Finding) {
 		var names, fixes []string
 		for _, f := range p.Functions {
 			if rule.faulty(p, f, need) {
-				names, fixes = append(names, nameOf(f)), append(fixes, rule.fix(p, f))
+				names, fixes = append(names, nameOf(f)), append(fixes, rule.fix(p, f, need))
 			}
 		}
 		if len(names) == 0 {
