@@ -51,6 +51,8 @@ func endingWarnings(r *report.Report) []string {
 	w := fmt.Sprintf("not a whole measurement: the run ended as %s", cmp.Or(r.Ending, "unknown"))
 	if r.Message != "" && (r.Fault == nil || report.HasFigure(r)) && !strings.Contains(answer.Sentence(r), capital(strings.TrimSuffix(r.Message, "."))) {
 		w += ": " + strings.TrimSuffix(r.Message, ".")
+	} else if r.Fault != nil {
+		return append([]string{w}, r.Fault.Cautions...)
 	}
 	return []string{w}
 }

@@ -128,6 +128,9 @@ type Cause struct {
 	Held   plan.Duration `json:"held,omitempty"`
 	// Frames is a number of frames, such as those of the longest burst without loss.
 	Frames int64 `json:"frames,omitempty"`
+	// Cautions are sentences of the generators' ports about what may keep frames from them, such as what a physical
+	// port sets for a virtual function.
+	Cautions []string `json:"cautions,omitempty"`
 }
 
 // EvidenceRow is one observation behind an Answer.

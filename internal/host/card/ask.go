@@ -26,6 +26,8 @@ type State struct {
 	Master    string   // the bridge or bond that it is in
 	// Pause says that it sends or obeys pause frames.
 	Pause bool
+	// Ring is how many received frames wait in the card's memory, of MostRing. Both are 0 if the driver doesn't say.
+	Ring, MostRing int
 	// Stamps is which received frames the card stamps with its own clock.
 	Stamps Stamps
 }
@@ -71,6 +73,7 @@ func Ask() (map[string]Answer, error) {
 		if a.Xdp != nil && a.Xdp.Attached {
 			answer.XDP = a.Xdp.ProgId
 		}
+		answer.Ring, answer.MostRing = rings(a.Name)
 		for _, vf := range a.Vfs {
 			answer.Functions[vf.ID] = Settings{MAC: vf.Mac.String(), VLAN: vf.Vlan, SpoofCheck: vf.Spoofchk,
 				// a driver that doesn't know trust reports all bits
@@ -103,17 +106,34 @@ func filters(l netlink.Link) (count int) {
 // pauses asks the driver (ETHTOOL_GPAUSEPARAM). A driver that can't say sends none.
 func pauses(name string) bool {
 	parameters := struct{ command, automatic, receive, send uint32 }{command: unix.ETHTOOL_GPAUSEPARAM}
+	return askDriver(name, unsafe.Pointer(&parameters)) && parameters.receive+parameters.send > 0
+}
+
+// rings asks the driver (ETHTOOL_GRINGPARAM).
+func rings(name string) (ring, most int) {
+	parameters := struct { // the kernel's struct ethtool_ringparam
+		command, most, _, _, _ uint32
+		ring, _, _, _          uint32
+	}{command: unix.ETHTOOL_GRINGPARAM}
+	if !askDriver(name, unsafe.Pointer(&parameters)) {
+		return 0, 0
+	}
+	return int(parameters.ring), int(parameters.most)
+}
+
+// askDriver carries out an ethtool command. The driver answers in the command's memory.
+func askDriver(name string, command unsafe.Pointer) (answered bool) {
 	request := struct {
 		name [unix.IFNAMSIZ]byte
 		data unsafe.Pointer
 		_    [16]byte
-	}{data: unsafe.Pointer(&parameters)}
+	}{data: command}
 	copy(request.name[:unix.IFNAMSIZ-1], name)
-	errno := unix.ENOTSUP
 	withSocket(func(fd int) {
-		_, _, errno = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
+		answered = errno == 0
 	})
-	return errno == 0 && parameters.receive+parameters.send > 0
+	return answered
 }
 
 // stamps asks the driver (ETHTOOL_GET_TS_INFO) which frames its card stamps.

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"strconv"
+	"strings"
 )
 
 // Device is a PCI device as sysfs shows it.
@@ -22,6 +24,8 @@ type Device struct {
 	// Interfaces are its network interfaces that are in this network namespace.
 	Interfaces []string
 	SpeedMbps  int64 // 0 unknown
+	// FarInterrupts says that no processor of its NUMA node handles an interrupt of it.
+	FarInterrupts bool
 }
 
 // Wire is the PCI address of the physical port. Virtual functions of one port share its bandwidth.
@@ -51,6 +55,7 @@ func DeviceOf(root fs.FS, address string) (d Device, found bool) {
 		IOMMUGroup:       t.pointsTo(dir + "/iommu_group"),
 		Interfaces:       t.names(dir + "/net"),
 	}
+	d.FarInterrupts = t.farInterrupts(address)
 	if physical := t.names(dir + "/physfn/net"); len(physical) > 0 {
 		d.PhysicalInterface = physical[0]
 	}
@@ -60,6 +65,38 @@ func DeviceOf(root fs.FS, address string) (d Device, found bool) {
 		}
 	}
 	return d, true
+}
+
+// farInterrupts compares the processors of a device's interrupts with those that are near the device.
+func (t tree) farInterrupts(address string) bool {
+	dir := path.Join(pciDevices, address)
+	near, seen := processors(t.text(dir+"/local_cpulist")), false
+	for _, number := range t.names(dir + "/msi_irqs") {
+		for processor := range processors(t.text("proc/irq/" + number + "/effective_affinity_list")) {
+			if near[processor] {
+				return false
+			}
+			seen = true
+		}
+	}
+	return seen && len(near) > 0
+}
+
+// processors reads a list of the kernel's, such as "0-3,8".
+func processors(list string) map[int]bool {
+	found := map[int]bool{}
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, errFirst := strconv.Atoi(first)
+		to, errLast := strconv.Atoi(last)
+		for i := from; errFirst == nil && errLast == nil && i <= to; i++ {
+			found[i] = true
+		}
+	}
+	return found
 }
 
 // PortOf is the port that an interface is a virtual function of: its name where this network namespace has it, else its

@@ -198,8 +198,8 @@ func (r *resolver) answers(ctx context.Context, g int, planned plan.GeneratorPor
 // unanswered is an error of a link on which nobody answers for the device's address.
 type unanswered struct {
 	link, hop string
-	found     *place // where the device answers instead, or nil
-	cautions  string // of the link's ports
+	found     *place   // where the device answers instead, or nil
+	cautions  []string // of the link's ports
 }
 
 // place is where the device is, though the Plan has it elsewhere.
@@ -213,10 +213,10 @@ func (e *unanswered) Error() string {
 	if e.found != nil {
 		return message + ": " + e.found.text
 	}
-	return message + ". If the device is a bridge, set dut.forwarding: L2; if it has another address, " +
-		"links[].dut.address; if its port is tagged, links[].vlan. " +
-		"A switch with spanning tree forwards nothing for 30 to 50 s after its port comes up: dut.readyDelay: 60s " +
-		"waits for it" + e.cautions
+	return noted(message+". If the device is a bridge, set dut.forwarding: L2; if it has another address, "+
+		"links[].dut.address; if its port is tagged, links[].vlan. "+
+		"A switch with spanning tree forwards nothing for 30 to 50 s after its port comes up: dut.readyDelay: 60s "+
+		"waits for it", e.cautions)
 }
 
 // Unwrap gives the kind.
@@ -230,7 +230,7 @@ func (e *unanswered) Cause() *report.Cause {
 	if e.found != nil {
 		return &report.Cause{Detail: e.found.detail, Address: e.hop, Link: e.link}
 	}
-	return &report.Cause{Detail: report.NobodyAnswers, Address: e.hop, Link: e.link}
+	return &report.Cause{Detail: report.NobodyAnswers, Address: e.hop, Link: e.link, Cautions: e.cautions}
 }
 
 // misfit is an error of a frame that is longer than a port takes, or the far end of its cable.

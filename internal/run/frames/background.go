@@ -2,6 +2,7 @@ package frames
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -115,8 +116,9 @@ func (b *background) linksUp(readings []engine.Reading) error {
 	for g := range b.topology.names {
 		for _, planned := range b.journal.Plan.Generators[g].Ports {
 			if port := b.topology.index(g, planned.Link); !readings[g].Ports[port].LinkUp {
-				return fmt.Errorf("link %s: port %d of generator %s has no link: check the cable, and that the "+
-					"device's port is up%s", planned.Link, port, b.topology.names[g], b.topology.cautions(planned.Link))
+				message := fmt.Sprintf("link %s: port %d of generator %s has no link: check the cable, and that the "+
+					"device's port is up", planned.Link, port, b.topology.names[g])
+				return errors.New(noted(message, b.topology.cautions(planned.Link)))
 			}
 		}
 	}

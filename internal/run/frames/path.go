@@ -85,7 +85,8 @@ func (p *prover) provePath(ctx context.Context, direction int) (report.PathCheck
 			check.Message, check.Fault, retry = swap.found.text, swap.Cause(), false
 		}
 		if retry && isFinal { // frames are missing, and nothing that was seen says why
-			check.Message += p.topology.cautions(check.From, check.To)
+			check.Fault.Cautions = p.topology.cautions(check.From, check.To)
+			check.Message = noted(check.Message, check.Fault.Cautions)
 		}
 		if attempt > 1 && check.Proven {
 			check.Message += fmt.Sprintf(" (attempt %d; before, frames were missing)", attempt)

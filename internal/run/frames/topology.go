@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -39,10 +40,8 @@ func (t *topology) port(g int, link string) (engine.Port, error) {
 		link, len(t.described[g].Ports))
 }
 
-// cautions are what the generators say of their ports on these links that may keep frames from them, as the end of a
-// message.
-func (t *topology) cautions(links ...string) (text string) {
-	var sentences []string
+// cautions are what the generators say of their ports on these links that may keep frames from them.
+func (t *topology) cautions(links ...string) (sentences []string) {
 	for g, planned := range t.plan.Generators {
 		for _, p := range planned.Ports {
 			if port, err := t.port(g, p.Link); err == nil && slices.Contains(links, p.Link) {
@@ -51,10 +50,12 @@ func (t *topology) cautions(links ...string) (text string) {
 		}
 	}
 	slices.Sort(sentences)
-	for _, sentence := range slices.Compact(sentences) {
-		text += ". Note: " + sentence
-	}
-	return text
+	return slices.Compact(sentences)
+}
+
+// noted is a message with cautions.
+func noted(message string, cautions []string) string {
+	return strings.Join(append([]string{message}, cautions...), ". Note: ")
 }
 
 // allPorts are all of a generator's ports that the plan uses, in ascending order.

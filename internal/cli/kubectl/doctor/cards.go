@@ -102,7 +102,8 @@ func portFaults(p card.Port, need CardNeed) (findings []Finding) {
 			p.MostFunctions), fmt.Sprintf("echo %d > /sys/class/net/%s/device/sriov_numvfs", min(4, p.MostFunctions), p.Name))
 	}
 	if p.Pause {
-		fault(Warn, "pause frames are on, and slow a sender without loss", "ethtool -A "+p.Name+" rx off tx off")
+		fault(Warn, "pause frames are on, and slow a sender without loss", "ethtool -A "+p.Name+" rx off tx off; where that "+
+			"changes nothing, as on igb: ethtool -A "+p.Name+" autoneg off rx off tx off")
 	}
 	return findings
 }
@@ -176,6 +177,9 @@ func driverFaults(p card.Port, need CardNeed) []Finding {
 	return single(Fail, "functions of "+p.Name, "they are "+bound+", and the software engine needs their kernel driver",
 		"modprobe the card's driver for functions; "+rebind("''"))
 }
+
+// roomyRing is how many frames a receive ring should hold. TRex's 512 lose bursts on virtual functions.
+const roomyRing = 1024
 
 // functionRule is a fault that virtual functions of a port may have.
 type functionRule struct {
@@ -253,6 +257,16 @@ var functionRules = []functionRule{
 	}, "their MTU is too small for the test's frames, though the port's isn't",
 		func(_ card.Port, f card.Function, need CardNeed) string {
 			return fmt.Sprintf("ip link set %s mtu %d", f.Interface.Name, need.FrameBytes-ethernetBytes)
+		}, ""},
+	{Warn, func(_ card.Port, f card.Function, _ CardNeed) bool { return f.FarInterrupts },
+		"processors of another NUMA node handle their interrupts", func(_ card.Port, f card.Function, _ CardNeed) string {
+			return fmt.Sprintf("for i in $(ls /sys/bus/pci/devices/%s/msi_irqs); do cat /sys/bus/pci/devices/%s/local_cpulist > "+
+				"/proc/irq/$i/smp_affinity_list; done", f.Address, f.Address)
+		}, ""},
+	{Warn, onInterface(func(i card.Interface) bool { return i.Ring > 0 && i.Ring < min(roomyRing, i.MostRing) }),
+		"their receive rings are short, and the driver may hide what found no room in a burst",
+		func(_ card.Port, f card.Function, _ CardNeed) string {
+			return fmt.Sprintf("ethtool -G %s rx %d", f.Interface.Name, f.Interface.MostRing)
 		}, ""},
 	{Warn, onInterface(func(i card.Interface) bool { return i.XDP != 0 }),
 		"an XDP program that somebody left is on them, and gets each frame first", command("ip link set NAME xdp off"), ""},

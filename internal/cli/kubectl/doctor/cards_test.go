@@ -127,6 +127,16 @@ func brokenLabs() []brokenLab {
 			"ip link set eth4 promisc off", false},
 		{"addresses of another pod", state(card.State{Addresses: []string{"10.0.0.1/24"}}), CardNeed{},
 			"vf 0 (eth4): they have addresses", "ip address flush dev eth4", false},
+		{"a short receive ring", state(card.State{Ring: 512, MostRing: 4096}), CardNeed{},
+			"vf 0 (eth4): their receive rings are short", "ethtool -G eth4 rx 4096", false},
+		{"interrupts on processors of another NUMA node", func(t tree, _ answers) {
+			const device = "sys/devices/pci0000:20/0000:20:00.0/0000:21:10.0/"
+			for file, text := range map[string]string{device + "local_cpulist": "0", device + "msi_irqs/43": "msix",
+				"proc/irq/43/effective_affinity_list": "1"} {
+				t[file] = &fstest.MapFile{Data: []byte(text)}
+			}
+		}, CardNeed{}, "vf 0 (eth4): processors of another NUMA node handle their interrupts",
+			"cat /sys/bus/pci/devices/0000:21:10.0/local_cpulist > /proc/irq/$i/smp_affinity_list", false},
 		{"a bridge of the machine", state(card.State{Master: "br0"}), CardNeed{}, "vf 0 (eth4): they are in a bridge",
 			"ip link set eth4 nomaster", false},
 		{"a port that isn't there", func(tree, answers) {}, CardNeed{Ports: []string{"ens1f0"}},
