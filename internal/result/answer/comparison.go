@@ -40,8 +40,14 @@ func OfComparison(c *report.Comparison) Beside {
 	}
 	unknown := count[report.TooFew] + count[report.NotComparable] + hidden
 	less, more, alike := count[report.Less], count[report.More], count[report.NotShown]-hidden
-	return Beside{fmt.Sprintf("Against %s: of %s %d %s slower, %d faster, %d equal, %d not comparable.", values["first"],
-		wording.Counted(less+more+alike+unknown, "test"), less, wording.Verb(less, "is", "are"), more, alike, unknown), besideSentence(found, values)}
+	others := "Others"
+	if len(c.Sides) == 2 {
+		others = c.Sides[1]
+	}
+	figure := fmt.Sprintf("%s against %s: of %s %d %s slower, %d faster, %d equal, %d not comparable.", others,
+		values["first"], wording.Counted(less+more+alike+unknown, "test"), less, wording.Verb(less, "is", "are"), more,
+		alike, unknown)
+	return Beside{figure, besideSentence(found, values)}
 }
 
 // worstOf is the outcome of all together.

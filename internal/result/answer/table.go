@@ -109,8 +109,8 @@ func table() map[cause]row {
 			"Measure devices at loads without loss."},
 		{report.MaximumOffered, noDevice}: {overloaded, "without a device the generators lost {lost} of all that they " +
 			"could offer.", "Measure devices at lower loads."},
-		{report.BurstsOnly, ""}: {saturated, "the device keeps {rates} up[ for {shown}]. After a pause in traffic it passes " +
-			"a faster burst[, of up to {frames} frames {direction}].", noWayOut},
+		{report.BurstsOnly, ""}: {saturated, "the device keeps {rates} up[ for {shown}]; after a pause a burst[ of up " +
+			"to {frames} frames {direction}] is faster.", "Take {rates} as its limit."},
 
 		{report.TargetReached, ""}: {lowerBound,
 			"the device carried all that was asked for[, though up to {hidden} may " +
@@ -199,8 +199,8 @@ func table() map[cause]row {
 
 		{report.LoadHeld, ""}: {framesLost, "the device lost {lost} of this load, more than the {limit} allowed.",
 			"For its limit, search (procedure.type: Search)."},
-		{report.LoadHeld, report.LimitsTogether}: {framesLost, "each direction lost nothing alone, and {lost} with the " +
-			"others: they share a limit.", "Use procedure.type: Search[, {procedure.directions}: Together]."},
+		{report.LoadHeld, report.LimitsTogether}: {framesLost, "directions lose nothing alone and {lost} together: they " +
+			"share a limit.", "For it, set procedure.type: Search[, {procedure.directions}: Together]."},
 		{report.CurveMeasured, ""}: {lossCurve,
 			"the device lost {lost} of the highest load that was offered.",
 			"See the table for the loss at each load."},

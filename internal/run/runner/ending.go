@@ -63,7 +63,7 @@ func endingOf(ctx context.Context, err error, driving bool, remedies remedies) (
 		return report.Completed, ""
 	case errors.Is(context.Cause(ctx), errDeadline):
 		return report.DeadlineExceeded, "the run took longer than activeDeadline; raise activeDeadline, or " +
-			"shorten the procedure, as by ramp.rampDuration"
+			"lower the procedure's durations"
 	case errors.Is(context.Cause(ctx), engine.ErrLost):
 		return report.GeneratorLost, sentence(context.Cause(ctx)) + "; look at the generator's log, then run again"
 	case ctx.Err() != nil:
