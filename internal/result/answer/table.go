@@ -110,7 +110,7 @@ func table() map[cause]row {
 		{report.MaximumOffered, noDevice}: {overloaded, "without a device the generators lost {lost} of all that they " +
 			"could offer.", "Measure devices at lower loads."},
 		{report.BurstsOnly, ""}: {saturated, "the device keeps {rates} up[ for {shown}]; after a pause a burst[ of up " +
-			"to {frames} frames {direction}] is faster.", "Take {rates} as its limit."},
+			"to {frames} frames {direction}] is faster.", "Take {rates}."},
 
 		{report.TargetReached, ""}: {lowerBound,
 			"the device carried all that was asked for[, though up to {hidden} may " +
