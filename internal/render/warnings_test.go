@@ -86,3 +86,14 @@ func TestATrialThatWasEndedBeforeItsTimeSaysSo(t *testing.T) {
 		t.Errorf("%d rows, want one for each of %d directions", ended, len(w.Directions))
 	}
 }
+
+// A run that met no device names what may keep frames from the generator's ports, which the device's sentence leaves out.
+func TestARunThatMetNoDeviceNamesWhatMayKeepFramesFromItsPorts(t *testing.T) {
+	r := &report.Report{Ending: report.Failed, Message: "nobody answers for 198.18.0.1. Note: west is a virtual function",
+		Fault: &report.Cause{Detail: report.NobodyAnswers, Address: "198.18.0.1", Link: "west",
+			Cautions: []string{"west is a virtual function"}}}
+	want := []string{"not a whole measurement: the run ended as Failed", "west is a virtual function"}
+	if got := endingWarnings(r); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

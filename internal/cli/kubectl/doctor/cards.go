@@ -308,7 +308,8 @@ func functionFaults(p card.Port, need CardNeed) (findings []Finding) {
 		if rule.inCluster != "" {
 			fix += "; in a cluster: " + rule.inCluster
 		}
-		findings = append(findings, Finding{rule.level, "functions of " + p.Name, firstOf(names) + ": " + rule.message, fix})
+		findings = append(findings, Finding{rule.level, "functions of " + p.Name, firstOf(names) + ": " + rule.message,
+			fix})
 	}
 	return findings
 }

@@ -129,7 +129,8 @@ func (p *port) Info() Info {
 	return Info{Interface: p.name, Driver: p.nic.Driver, NIC: p.nic.Model, Firmware: p.nic.Firmware, MAC: p.mac,
 		MTU: p.mtu, Speed: p.speed, LinkUp: p.link.isUp.Load(),
 		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver),
-		PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.stampObstacle(), ReceiveQueues: p.receiveQueues, Cautions: p.cautions()}
+		PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.stampObstacle(), ReceiveQueues: p.receiveQueues,
+		Cautions: p.cautions()}
 }
 
 // batch is how many live frames the kernel sends as one batch.
