@@ -174,12 +174,20 @@ func kindOf(l Link, d card.Device) (Kind, *Fault) {
 		}
 		return MLX5, nil
 	case "":
-		return "", &Fault{NotBoundToVFIO, fmt.Sprintf("link %s: device %s is bound to no driver", l.Name, d.Address),
-			"bind it to vfio-pci, as deviceType vfio-pci does in the network's node policy"}
+		return "", notBound(l, d, "is bound to no driver",
+			"bind it to vfio-pci, as deviceType vfio-pci does in the network's node policy")
 	}
-	return "", &Fault{NotBoundToVFIO, fmt.Sprintf("link %s: device %s is bound to %s, and TRex needs vfio-pci", l.Name,
-		d.Address, d.Driver),
-		"set deviceType vfio-pci in the network's node policy, or use the kernel's interface (slower)"}
+	return "", notBound(l, d, "is bound to "+d.Driver+", and TRex needs vfio-pci",
+		"set deviceType vfio-pci in the network's node policy, or use the kernel's interface (slower)")
+}
+
+// notBound is the fault of a device that vfio-pci doesn't have. Without a group of the IOMMU it can't have the device.
+func notBound(l Link, d card.Device, problem, fix string) *Fault {
+	if d.IOMMUGroup == "" {
+		problem += "; the node's IOMMU is off, and vfio-pci takes no device without it"
+		fix = "boot the node with its IOMMU on (docs/sriov.md, step 1); then " + fix
+	}
+	return &Fault{NotBoundToVFIO, fmt.Sprintf("link %s: device %s %s", l.Name, d.Address, problem), fix}
 }
 
 func kernelDevice(o Observed, l Link, n Network) (LinkDevice, *Fault) {
