@@ -261,7 +261,7 @@ func TestASilentServerIsLostAfterTheClientsTimeout(t *testing.T) {
 	onSimulatedServer(t, func(t *testing.T, l simulatedServer) {
 		l.ready(t)
 		l.Script("get_global_stats", fail(trextest.ErrStall))
-		wants(t, l.readError(t), engine.ErrLost, "nothing within 15s")
+		wants(t, l.readError(t), engine.ErrLost, "nothing within 40s")
 	})
 }
 

@@ -22,7 +22,7 @@ type Options struct {
 	Reclaims bool
 	// Session is the id of an earlier session to continue. 0 begins a new session.
 	Session uint32
-	// Timeout bounds every exchange with the server. 0 means 15 s.
+	// Timeout bounds every exchange with the server but readings of counters. 0 means 15 s.
 	Timeout time.Duration
 	// Logger logs requests and answers at debug level. nil logs nothing.
 	Logger *slog.Logger
@@ -35,6 +35,10 @@ type Options struct {
 	// Dial makes a connection. nil means TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
+
+// longestRead bounds a reading of counters, for which its caller waits no longer. An answer that comes late on a busy
+// machine is worth more than a new connection.
+const longestRead = 40 * time.Second
 
 // Engine is one server. See engine.Engine for what its methods promise.
 type Engine struct {
@@ -71,7 +75,9 @@ func Dial(ctx context.Context, address string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, explain(ctx, address, err)
 	}
-	reader, err := trex.Dial(ctx, control.Address(), control.Options()) // of the same session
+	reading := control.Options() // of the same session
+	reading.Timeout = max(reading.Timeout, longestRead)
+	reader, err := trex.Dial(ctx, control.Address(), reading)
 	if err != nil {
 		return nil, errors.Join(explain(ctx, address, err), control.Close())
 	}

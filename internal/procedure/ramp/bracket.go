@@ -39,6 +39,9 @@ type bracket struct {
 	// estimate is where the loss at the upper end puts the limit, if the device forwards as much above that load as at
 	// it. 0 means none.
 	estimate units.Ratio
+	// byFrames is the same by frames alone. A device that counts packets may well drop the large ones of a mix, and the
+	// estimate by bits is too low then. Where windows have few frames and are long, it spares halvings. 0 means none.
+	byFrames units.Ratio
 	// bothSidesClean means that the loads just below and just above the estimate were clean. Either the device does
 	// better below than above its limit, or short windows miss the loss. A long window shows which.
 	bothSidesClean bool
@@ -56,7 +59,7 @@ type bracket struct {
 // mark sets the upper end, which is proven or not.
 func (b *bracket) mark(p point, cause string, proven bool) {
 	b.upper, b.cause, b.upperProven, b.ceiling = &p, cause, proven, p.asked
-	b.heldEstimate, b.estimate, b.ceilingUnclear = 0, 0, false
+	b.heldEstimate, b.estimate, b.byFrames, b.ceilingUnclear = 0, 0, 0, false
 	if b.first == nil {
 		b.first = &p
 	}
@@ -70,6 +73,7 @@ func (b *bracket) countRuns(p point) (saturated bool) {
 			first, rate := saturation(run, point.carried)
 			b.mark(first, d.Name(), false)
 			b.estimate, saturated = rate, true
+			_, b.byFrames = saturation(run, point.carriedFrames)
 		}
 	}
 	return saturated
@@ -198,8 +202,17 @@ func (b *bracket) between(floor units.Ratio) (load units.Ratio, byEstimate bool)
 		b.estimate = 0
 		return aboveEstimate, true
 	}
-	b.estimate = 0
+	if b.estimate = 0; b.hasEstimateByFrames(floor) {
+		b.estimate, b.byFrames = b.byFrames, 0
+		return b.between(floor)
+	}
 	return floor + (b.ceiling-floor)/2, false
+}
+
+// hasEstimateByFrames reports whether frames alone put the limit above a floor, where windows have few frames.
+func (b *bracket) hasEstimateByFrames(floor units.Ratio) bool {
+	return b.grain > 0 && !b.shortDistrusted && b.byFrames < b.ceiling &&
+		b.byFrames-mul(b.byFrames, b.refineTo)/2 > floor
 }
 
 // fromHeldLoss is the load to which the loss of long windows points. 0 means that the limit isn't where that loss puts
@@ -242,7 +255,7 @@ func (b *bracket) addClean(p point, byEstimate bool) {
 	if b.upper == nil {
 		return
 	}
-	b.bothSidesClean = byEstimate && b.estimate == 0 && p.asked < b.upper.asked
+	b.bothSidesClean = byEstimate && b.estimate == 0 && p.asked < b.upper.asked && !b.hasEstimateByFrames(p.asked)
 	if p.asked >= b.ceiling {
 		b.ceiling = b.upper.asked
 	}
@@ -321,7 +334,7 @@ func (b *bracket) withdraw(p point) {
 		q.withdrawn = q.withdrawn || q.lossy && q.asked >= p.asked && q.index < b.first.index+lossyRun
 	}
 	b.ceilingUnclear = false
-	b.upper, b.first, b.estimate, b.ceiling, b.runs = nil, nil, 0, 0, lossRuns{}
+	b.upper, b.first, b.estimate, b.byFrames, b.ceiling, b.runs = nil, nil, 0, 0, 0, lossRuns{}
 	for _, q := range b.points {
 		if q.window.Phase == report.Ramping && !q.withdrawn {
 			b.countRuns(q)

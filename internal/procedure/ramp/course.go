@@ -94,7 +94,7 @@ func (c *course) observeWarmUp(p point) {
 		c.stage, c.reason = finished, lost
 		return
 	}
-	if p.window.Quality == report.Invalid {
+	if p.window.Quality == report.Invalid && !p.window.LostToLateCounters() { // it would be as late again
 		if c.reason = c.repeats.ofInvalid(*p.window); c.reason != "" {
 			return
 		}
@@ -121,7 +121,7 @@ func (c *course) observeStep(p point) {
 	switch {
 	case saturated && (c.level == 1 || b.lower() == nil):
 		c.beginSearch(sentence + "; the steps are higher than what the device carries, so the search goes on below")
-	case c.level == 1 && p.lossy && c.lowered.windows == 0 && p.carried() <= p.asked/loweredBy:
+	case c.level == 1 && p.lossy && c.lowered.windows == 0 && p.carriedFrames() <= p.asked/loweredBy:
 		c.lowerToCarried(p)
 	case c.level == 1 && p.onSlowMachine() && c.lowered.windows == 0:
 		c.lower(p)

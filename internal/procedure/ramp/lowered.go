@@ -31,7 +31,7 @@ func (c *course) lower(p point) {
 // lowerToCarried goes on at twice what came back of the first step, which lost most of its frames. The window is long
 // enough then to show what comes back to a frame in a thousand, if it may be.
 func (c *course) lowerToCarried(p point) {
-	judge, carried := judged(c.rules.Ramp), max(p.carried(), 1)
+	judge, carried := judged(c.rules.Ramp), max(p.carriedFrames(), 1)
 	for judge < c.search.longestShort() && !p.hasFrames(enoughFrames, carried, judge, c.rules.MaxLossRatio) {
 		judge *= 2
 	}

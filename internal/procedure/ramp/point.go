@@ -109,12 +109,17 @@ func (p point) losers() (losers []int) {
 // carried is the share of the intended load that the device carried in a lossy window, in the direction that carried
 // least, by frames or by bits. The loss is taken of the intended load, not of the offered one. If a generator stands
 // still for a moment, it offers less, the device carries less, and the share that is lost stays.
-func (p point) carried() units.Ratio {
-	share := units.One
+func (p point) carried() units.Ratio { return p.carriedBy(measure.Carried) }
+
+// carriedFrames is the same by frames alone.
+func (p point) carriedFrames() units.Ratio { return p.carriedBy(measure.CarriedFrames) }
+
+func (p point) carriedBy(share func(report.Direction) units.Ratio) units.Ratio {
+	least := units.One
 	for _, d := range p.losers() {
-		share = min(share, measure.Carried(p.window.Directions[d]))
+		least = min(least, share(p.window.Directions[d]))
 	}
-	return mul(p.asked, share)
+	return mul(p.asked, least)
 }
 
 // largestLoss is the share that the direction that lost most lost, and the frames that it is a share of.

@@ -212,7 +212,7 @@ func (s *search) moveUpper(p point, isLong bool) {
 	}
 	s.bracket.mark(p, s.bracket.cause, true)
 	if !s.target.byEstimate {
-		s.bracket.estimate = p.carried()
+		s.bracket.estimate, s.bracket.byFrames = p.carried(), p.carriedFrames()
 	}
 	if isLong {
 		s.reason = s.believeHeldLoss(p)

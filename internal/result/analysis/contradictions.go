@@ -30,8 +30,12 @@ const (
 	// leastStretch is how long a stretch of a window must last to be looked at by itself, as readings are some
 	// milliseconds off.
 	leastStretch = 400 * time.Millisecond
-	// leastLost is how many frames a stretch must lose, as some are under way while its ends are read.
-	leastLost = 4
+	// leastLost is how many frames a stretch must lose, as some are under way while its ends are read, and a few of a
+	// mix may be large ones.
+	leastLost = 10
+	// fewestOfMix is how many frames of a stretch bits are looked at, as by chance a few frames of a mix are larger or
+	// smaller ones.
+	fewestOfMix = 900
 )
 
 // look is what a stretch shows of a direction.
@@ -211,7 +215,7 @@ func looksIn(r *report.Report, w report.Window, i int) (looks []look) {
 			continue
 		}
 		share := float64(s.came) / float64(s.sent)
-		if s.sentBytes > 0 && s.damaged == 0 {
+		if s.sentBytes > 0 && s.damaged == 0 && s.came >= fewestOfMix {
 			share = min(share, float64(s.cameBytes)/float64(s.sentBytes))
 		}
 		l := look{Look: report.Look{Window: w.Number, Start: plan.Duration(s.start),

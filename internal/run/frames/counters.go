@@ -3,7 +3,6 @@ package frames
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -48,13 +47,13 @@ func limitsBetween(first, latest []report.Limiter) []report.Limiter {
 	return counted
 }
 
-// A generator on a busy machine answers late, and isn't lost. Each attempt waits for as long as a generator sends
-// without a heartbeat. A generator that answers none of the attempts is lost. Nothing is sent any more by then, as each
-// generator stops by itself ten seconds after the last request that it heard.
-const (
-	readTimeout  = 10 * time.Second
-	readAttempts = 3
-)
+// A generator on a busy machine answers late, and isn't lost. It is lost if it answers nothing within this time. Nothing
+// is sent any more by then, as each generator stops by itself ten seconds after the last request that it heard.
+const readTimeout = 30 * time.Second
+
+// firstAttempt is for how long a reading is awaited before it is asked for again on a new connection, as the request may
+// be lost. The second attempt waits until the time is over, as a late answer is followed by later ones.
+const firstAttempt = 5 * time.Second
 
 // mayHaveStopped is how long after a reading a generator may have stopped by itself, as it heard no request.
 const mayHaveStopped = 8 * time.Second
@@ -82,8 +81,7 @@ type reader func(ctx context.Context, e engine.Engine, ports []int) (engine.Read
 
 func (c *counters) readBy(ctx context.Context, readPorts reader) ([]engine.Reading, error) {
 	readings := make([]engine.Reading, len(c.topology.names))
-	const timeout = readAttempts * readTimeout
-	err := c.fleet.callAll(ctx, timeout, "read the counters of", func(ctx context.Context, g int) (err error) {
+	err := c.fleet.callAll(ctx, readTimeout, "read the counters of", func(ctx context.Context, g int) (err error) {
 		readings[g], err = c.readOne(ctx, g, readPorts)
 		return err
 	})
@@ -128,18 +126,11 @@ func (c *counters) withoutStrays(readings []engine.Reading) []engine.Reading {
 }
 
 func (c *counters) readOne(ctx context.Context, g int, readPorts reader) (engine.Reading, error) {
-	var cause error
-	for range readAttempts {
-		attempt, cancel := context.WithTimeout(ctx, readTimeout)
-		reading, err := readPorts(attempt, c.fleet.engines[g], c.topology.allPorts(g))
-		cancel()
-		if err == nil || errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrTaken) {
-			return reading, err
-		}
-		cause = err
-		if ctx.Err() != nil {
-			break
-		}
+	first, cancel := context.WithTimeout(ctx, firstAttempt)
+	reading, err := readPorts(first, c.fleet.engines[g], c.topology.allPorts(g))
+	cancel()
+	if err == nil || errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrTaken) || ctx.Err() != nil {
+		return reading, err
 	}
-	return engine.Reading{}, fmt.Errorf("%w (%d attempts): %w", engine.ErrSilent, readAttempts, cause)
+	return readPorts(ctx, c.fleet.engines[g], c.topology.allPorts(g))
 }
