@@ -12,7 +12,7 @@ type EnvironmentPart string
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.loadTest), has(self.reports)].filter(x, x).size() == 1",message="a baseline is one of loadTest and reports"
 type BaselineSpec struct {
-	// loadTest is a measured LoadTest of the namespace. Example: vpp-main.
+	// loadTest is a measured one's name. Example: vpp-main.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$`
 	LoadTest string `json:"loadTest,omitempty"`
@@ -33,7 +33,7 @@ type BaselineSpec struct {
 	AllowedDifferences []EnvironmentPart `json:"allowedDifferences,omitempty"`
 }
 
-// ReportRef names a Report that is kept in a ConfigMap.
+// ReportRef names a kept Report.
 type ReportRef struct {
 	// configMap is its name. Example: vpp-main-report.
 	// +required

@@ -96,7 +96,7 @@ const (
 
 // ObservedSeries is the vital sign that a criterion judges, in the windows that the result's figures come from.
 type ObservedSeries struct {
-	// observer is an observer's name. Example: cpu.
+	// observer is one's name. Example: cpu.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -108,12 +108,12 @@ type ObservedSeries struct {
 	// +kubebuilder:validation:MaxLength=63
 	Series string `json:"series"`
 
-	// scope is Each processor or direction (default), or All processors added up.
+	// scope is Each processor or direction, or All.
 	// +optional
 	// +kubebuilder:default=Each
 	Scope ObservedScope `json:"scope,omitempty"`
 
-	// statistic is the Mean (default) or the Max.
+	// statistic is the Mean or the Max.
 	// +optional
 	// +kubebuilder:default=Mean
 	Statistic ObservedStatistic `json:"statistic,omitempty"`
@@ -125,7 +125,7 @@ type LatencyFigure struct {
 	// +required
 	Load Share `json:"load"`
 
-	// frameSize is that with FCS. Example: 64.
+	// frameSize is bytes with FCS. Example: 64.
 	// +optional
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
@@ -156,17 +156,16 @@ type Criterion struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// metric is the figure judged (docs/criteria.md). Latencies are in nanoseconds. Of Total, LineRatePercent is of
-	// what all directions could carry.
+	// metric is the figure judged (docs/criteria.md). Latencies are in nanoseconds.
 	// +required
 	Metric Metric `json:"metric"`
 
-	// direction is Each (default), or their Total.
+	// direction is Each by itself, or all in Total.
 	// +optional
 	// +kubebuilder:default=Each
 	Direction CriterionDirection `json:"direction,omitempty"`
 
-	// goal is the Search's. Default: its first. Example: PDR.
+	// goal of a Search. Default: the first.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
@@ -175,19 +174,19 @@ type Criterion struct {
 	// +optional
 	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
-	// latency is for metrics of latency. Example: {load: 90%, frameSize: 64}.
+	// latency is for metrics of latency, which need procedure.latency. Example: {load: 90%, frameSize: 64}.
 	// +optional
 	Latency *LatencyFigure `json:"latency,omitempty"`
 
-	// observed is for metric Observed. Example: {observer: cpu, series: busy}.
+	// observed is for metric Observed, which needs it. Example: {observer: cpu, series: busy}.
 	// +optional
 	Observed *ObservedSeries `json:"observed,omitempty"`
 
-	// min is the least that passes, in the metric's unit. Example: 95%.
+	// min is the least that passes, in the metric's unit. Example: 95%, or "150000".
 	// +optional
 	Min Threshold `json:"min,omitempty"`
 
-	// max is the most that passes, in the metric's unit. Example: 0.1%.
+	// max is the most that passes, in the metric's unit. Example: 0.1%, or "24000".
 	// +optional
 	Max Threshold `json:"max,omitempty"`
 

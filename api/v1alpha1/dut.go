@@ -50,24 +50,26 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.type == 'Pod')",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
 type DUTSpec struct {
-	// type is a Pod, the built-in Linux forwarder (Reference), a Device that already forwards, or Loopback: no
-	// device, but the generator itself. Example: Reference.
+	// type is Pod (software, in a cluster), Reference (the built-in Linux forwarder), Device (a box that already
+	// forwards) or Loopback (no device: links wired to each other).
 	// +required
 	Type DUTType `json:"type"`
 
-	// role Endpoint makes it an end of sessions, which directions call dut. Default: Forwarder.
+	// role Endpoint makes it an end of Sessions. Only a Pod or Reference can be one. Default: Forwarder.
 	// +optional
 	Role DUTRole `json:"role,omitempty"`
 
-	// forwarding is L3, L2 (of Loopback) or MACRewrite.
+	// forwarding is L3 (a router), L2 (a bridge) or MACRewrite (new MACs, same TTL). Default: L3; of Loopback L2; of
+	// reference.mode its own.
 	// +optional
 	Forwarding Forwarding `json:"forwarding,omitempty"`
 
-	// pod is type Pod's software. Its interfaces have the links' names.
+	// pod is type Pod's software, required there. Its interfaces have the links' names. Its variables are the addresses
+	// and routes to set, such as LINERATE_WEST_ADDRESS and LINERATE_WEST_ROUTES of link west (docs/my-device.md).
 	// +optional
 	Pod *DUTPodSpec `json:"pod,omitempty"`
 
-	// setup runs first, such as to configure a device. If it fails, the test ends.
+	// setup runs first, such as to configure a device. If it fails, the test ends. It has template, command or both.
 	// +optional
 	Setup *HookSpec `json:"setup,omitempty"`
 
@@ -75,17 +77,18 @@ type DUTSpec struct {
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
-	// hops is how many routers there are, with forwarding L3. Example: 2.
+	// hops is how many routers a frame passes in a Pod or Device with forwarding L3. Default: 1. Example: 2.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=32
 	Hops int32 `json:"hops,omitempty"`
 
-	// readyDelay is how long it may take until it forwards, such as a switch with spanning tree. Example: 60s.
+	// readyDelay is how long it may take to forward, as a switch with spanning tree. Default: 0s. Example: 60s.
 	// +optional
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
 
-	// reference configures the built-in forwarder, or the device whose traffic a Loopback sends.
+	// reference configures type Reference: by limit or mode. Default: the kernel routes (or bridges, by forwarding) all
+	// that it can. A Loopback sends the mode's traffic.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
 }
@@ -98,8 +101,9 @@ type DUTPodSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	Container string `json:"container,omitempty"`
 
-	// template is the pod: metadata and spec, with a readinessProbe. The links' networks and devices are added.
-	// Example: {spec: {containers: [{name: vpp, image: "registry.lab/vpp:25.10"}]}}.
+	// template is the pod: metadata and spec. The test starts when it is Ready. A readinessProbe is optional, and best
+	// waits until it forwards. Networks, devices and variables are added. Example: {spec: {containers: [{name: vpp,
+	// image: "registry.lab/vpp:25.10"}]}}.
 	// +required
 	Template Freeform `json:"template"`
 }
@@ -107,7 +111,7 @@ type DUTPodSpec struct {
 // HookSpec is what is run to its end: the pod in a cluster, the program with linerate run. A file with both can
 // be used in either place.
 type HookSpec struct {
-	// template is the pod that a cluster runs, with the links' interfaces. 0 is success.
+	// template is the pod that a cluster runs, with the links' interfaces. Exit code 0 is success.
 	// +optional
 	Template Freeform `json:"template,omitempty"`
 
@@ -126,15 +130,16 @@ type HookSpec struct {
 
 // ReferenceSpec configures the built-in forwarder: by an exact limit, or as a real device that is made of Linux.
 type ReferenceSpec struct {
-	// limit is its most in each direction. Default: what it can. Example: {packetsPerSecond: 10000}.
+	// limit is its most in each direction, packets or bits. Example: {packetsPerSecond: 10000}.
 	// +optional
 	Limit *LimitSpec `json:"limit,omitempty"`
 
-	// mode makes it a real device. Example: {router: {routes: 1000000}}.
+	// mode makes it another device: one of these. Example: {router: {routes: 1000000}}.
 	// +optional
 	Mode *ModeSpec `json:"mode,omitempty"`
 
-	// image has dpdk-testpmd or strongSwan, in a cluster. Example: registry.lab/testpmd:22.11.
+	// image has dpdk-testpmd (Userspace) or strongSwan (IPsec), which a cluster needs. Example:
+	// registry.lab/testpmd:22.11.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^[^ \t\n]+$`
@@ -157,7 +162,7 @@ type ModeSpec struct {
 	// +optional
 	Filter *FilterMode `json:"filter,omitempty"`
 
-	// nat is a router that translates the first link's addresses.
+	// nat is a router, with NAT of the first link.
 	// +optional
 	NAT *NATMode `json:"nat,omitempty"`
 
@@ -195,7 +200,7 @@ type FilterMode struct {
 	// +kubebuilder:validation:Maximum=100000
 	Rules int32 `json:"rules"`
 
-	// routes is as a router's. Example: 1000000.
+	// routes is as a router's.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -214,7 +219,7 @@ type NATMode struct {
 
 // XDPMode is a router in the drivers' receive path.
 type XDPMode struct {
-	// routes is as a router's. Example: 1000000.
+	// routes is as a router's.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -252,11 +257,11 @@ type TunnelMode struct {
 	// +required
 	Kind TunnelKind `json:"kind"`
 
-	// cipher is AES-256-GCM by default; WireGuard has ChaCha20-Poly1305. Example: AES-128-GCM.
+	// cipher is IPsec's. Default: AES-256-GCM. WireGuard has ChaCha20-Poly1305.
 	// +optional
 	Cipher TunnelCipher `json:"cipher,omitempty"`
 
-	// network is the cable's NetworkAttachmentDefinition, in a cluster. Example: sriov-cable.
+	// network is the cable's NetworkAttachmentDefinition, required in a cluster. Example: sriov-cable.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 }
@@ -280,7 +285,7 @@ type UserspaceMode struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.packetsPerSecond) != has(self.layer2BitsPerSecond)",message="a limit is either packetsPerSecond or layer2BitsPerSecond: set exactly one"
 type LimitSpec struct {
-	// packetsPerSecond is the limit. Example: 10000.
+	// packetsPerSecond is a limit. Example: 10000.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=500000000
@@ -292,12 +297,12 @@ type LimitSpec struct {
 	// +kubebuilder:validation:Maximum=1000000000000
 	Layer2BitsPerSecond int64 `json:"layer2BitsPerSecond,omitempty"`
 
-	// burst is the unused rate saved up.
+	// burst is how much unused rate is saved up.
 	// +optional
 	// +kubebuilder:default="10ms"
 	Burst Duration `json:"burst,omitempty"`
 
-	// queue waits behind a limit in bits. Default: one frame. Example: 50ms.
+	// queue waits behind a limit in bits, of Sessions or BackToBack. Default: one frame. Example: 50ms.
 	// +optional
 	Queue Duration `json:"queue,omitempty"`
 }

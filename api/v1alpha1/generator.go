@@ -35,7 +35,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.engine == 'TRex' && !self.?placement.servers.hasValue())",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08, unless placement.servers run already; every other engine forbids trex"
 type GeneratorSpec struct {
-	// engine is TRex or Software (linerate's own). Example: Software.
+	// engine is TRex (with trex.image or placement.servers) or Software (linerate's own).
 	// +required
 	Engine Engine `json:"engine"`
 
@@ -51,17 +51,16 @@ type GeneratorSpec struct {
 	Layout Layout `json:"layout,omitempty"`
 
 	// coresPerPortPair are CPUs of each pair of ports; a pod requests two more. Default: 4 with TRex on devices.
-	// Example: 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	CoresPerPortPair int32 `json:"coresPerPortPair,omitempty"`
 
-	// memory is each pod's, without hugepages. Default: 4Gi with TRex, 512Mi with Software. Example: 4Gi.
+	// memory is each pod's, without hugepages. Default: 4Gi with TRex, 512Mi with Software.
 	// +optional
 	Memory Quantity `json:"memory,omitempty"`
 
-	// hugepages are each TRex pod's. Example: {pageSize: 1Gi, total: 4Gi}.
+	// hugepages are each TRex pod's. Default: {pageSize: 1Gi, total: 4Gi}.
 	// +optional
 	Hugepages *HugepagesSpec `json:"hugepages,omitempty"`
 
@@ -157,11 +156,12 @@ type SoftwareSpec struct {
 
 // PlacementSpec says where generators run.
 type PlacementSpec struct {
-	// separateNodes keeps off the DUT's node.
+	// separateNodes keeps them off the DUT's node.
 	// +optional
 	SeparateNodes bool `json:"separateNodes,omitempty"`
 
-	// servers run already: TRex, or linerate generator. Example: [{address: trex.lab}].
+	// servers run already: TRex, or linerate generator. Set replicas to their number (on each link, if they have one).
+	// Example: [{address: trex.lab}].
 	// +optional
 	// +listType=map
 	// +listMapKey=address
@@ -172,11 +172,12 @@ type PlacementSpec struct {
 
 // GeneratorServer is a generator that runs already.
 type GeneratorServer struct {
-	// address is its host:port. Example: trex.lab:4501.
+	// address is HOST or HOST:PORT. Default port: 4501. Example: trex.lab:4501.
 	// +required
 	Address ServerAddress `json:"address"`
 
-	// link is of its first port, if it has not all links. Example: west.
+	// link is the one that its port is wired to, if each link has a server of its own. Default: it has a port on every
+	// link, in their order. Example: west.
 	// +optional
 	Link LinkName `json:"link,omitempty"`
 }
@@ -194,7 +195,7 @@ type GeneratorPodSpec struct {
 	// +kubebuilder:validation:MaxProperties=32
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are the pod's. Example: {cpu-load-balancing.crio.io: disable}.
+	// annotations are the pod's. Example: {a: b}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Annotations map[string]string `json:"annotations,omitempty"`
@@ -224,7 +225,7 @@ type GeneratorPodSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// imagePullSecrets are Secrets. Example: [{name: a}].
+	// imagePullSecrets are Secrets, as [{name: a}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
@@ -235,6 +236,7 @@ type GeneratorPodSpec struct {
 type Toleration struct {
 	// +optional
 	Key string `json:"key,omitempty"`
+	// operator is Exists or Equal.
 	// +optional
 	Operator corev1.TolerationOperator `json:"operator,omitempty"`
 	// +optional

@@ -2,16 +2,17 @@ package v1alpha1
 
 // LinkSpec is one wire.
 type LinkSpec struct {
-	// name is its interfaces' too. Example: west.
+	// name is its interfaces' too: at most 13 lower-case letters, digits and dashes. Example: west.
 	// +required
 	Name LinkName `json:"name"`
 
-	// network is the link's NetworkAttachmentDefinition, NAME or NAMESPACE/NAME, where pods have the link. Its
-	// k8s.v1.cni.cncf.io/resourceName gives the devices. Example: sriov-west.
+	// network is the link's NetworkAttachmentDefinition, NAME or NAMESPACE/NAME. Required in a cluster, where an end is
+	// a pod. Example: sriov-west.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// lineRate is 100 %. Default: the port's speed, where it has one. Example: 25gbps.
+	// lineRate is 100 %. Rates in percent, the default, need it on each link with engine Software, but for type Device.
+	// Default: the port's speed. Example: 25gbps.
 	// +optional
 	LineRate BitRate `json:"lineRate,omitempty"`
 
@@ -32,13 +33,13 @@ type LinkSpec struct {
 
 // GeneratorEnd is the generator's end of a link.
 type GeneratorEnd struct {
-	// address is the first replica's. Default of link I: 198.18.I.2/24, or 2001:2:0:I::2/64. Example: 198.18.0.2/24.
+	// address is the first replica's, with prefix length. Default of link I, from 0: 198.18.I.2/24, or
+	// 2001:2:0:I::2/64. Example: 198.18.0.2/24.
 	// +optional
 	Address Address `json:"address,omitempty"`
 
 	// networks are where flows come from and go to; the device must route them to address. Replicas divide one, else
-	// each has its own. Default of replica R: 16.0.R.0/24 on the first link, 48.0.R.0/24 on the second. Example:
-	// [16.0.0.0/24].
+	// each has its own. Default of replica R: 16.0.R.0/24 on the first link, 48.0.R.0/24 on the second.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -52,7 +53,8 @@ type DUTEnd struct {
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// address is the next hop. Default of link I: 198.18.I.1/24, or 2001:2:0:I::1/64. Example: 198.18.0.1/24.
+	// address is the next hop, with prefix length, in generator.address' network. Default of link I, from 0:
+	// 198.18.I.1/24, or 2001:2:0:I::1/64. Example: 198.18.0.1/24.
 	// +optional
 	Address Address `json:"address,omitempty"`
 

@@ -22,7 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.progress.phase`,priority=1
 // +kubebuilder:printcolumn:name="Latency",type=string,JSONPath=`.status.result.latency`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`,priority=1
-// +kubebuilder:validation:XValidation:rule="self.spec.activeDeadline == oldSelf.spec.activeDeadline || !has(self.status) || !has(self.status.startTime)",fieldPath=".spec.activeDeadline",message="activeDeadline can't be changed once the run has begun: stop: true ends the test now, and a longer run is a new LoadTest"
+// +kubebuilder:validation:XValidation:rule="has(self.spec.activeDeadline) == has(oldSelf.spec.activeDeadline) && (!has(self.spec.activeDeadline) || self.spec.activeDeadline == oldSelf.spec.activeDeadline) || !has(self.status) || !has(self.status.startTime)",fieldPath=".spec.activeDeadline",message="activeDeadline can't be changed once the run has begun: stop: true ends the test now, and a longer run is a new LoadTest"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata",message="a LoadTest's name has at most 40 lower-case letters, digits and dashes (no dots)"
 type LoadTest struct {
 	metav1.TypeMeta `json:",inline"`
@@ -32,8 +32,7 @@ type LoadTest struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to measure, and how. A new run is a new LoadTest (metadata.generateName). Links' order decides
-	// directions and ports.
+	// spec is what to measure, and how. A new run is a new LoadTest (metadata.generateName).
 	// +required
 	// +kubebuilder:validation:XValidation:rule="has(self.sharedPort) == has(oldSelf.sharedPort) && has(self.criteria) == has(oldSelf.criteria) && has(self.observers) == has(oldSelf.observers) && has(self.baseline) == has(oldSelf.baseline)",message="sharedPort, criteria, observers and baseline can't be added or removed: create a new LoadTest"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest"
@@ -66,7 +65,7 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="size(self.links) <= 2 || has(self.traffic.directions)",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
 // +kubebuilder:validation:XValidation:rule="!self.generator.?placement.servers.hasValue() || self.dut.type != 'Reference'",fieldPath=".dut.type",message="servers that run already can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
 type LoadTestSpec struct {
-	// suspend gives the pods back; the run starts again after it. In a cluster.
+	// suspend gives the pods back. The run starts anew once it is false. In a cluster.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
@@ -74,7 +73,7 @@ type LoadTestSpec struct {
 	// +optional
 	Stop bool `json:"stop,omitempty"`
 
-	// generator sends and receives. Default: engine Software.
+	// generator sends and receives.
 	// +optional
 	// +kubebuilder:default={engine: Software, replicas: 1}
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="generator can't be changed: create a new LoadTest"
@@ -85,8 +84,8 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="dut can't be changed: create a new LoadTest"
 	DUT DUTSpec `json:"dut"`
 
-	// links are the wires between generator and DUT. Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate:
-	// 1gbps}].
+	// links are the wires between generator and DUT: 2 to 8, or 1 with dut.role Endpoint. Their order is the ports'.
+	// Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}].
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -95,7 +94,7 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.map(l, l) == oldSelf.map(l, l)",message="links can't be changed: create a new LoadTest"
 	Links []LinkSpec `json:"links"`
 
-	// sharedPort of links' ends is Refused (default), or Allowed and noted in the result.
+	// sharedPort: two ends on one physical port are Refused (default), or Allowed and noted in the result.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sharedPort can't be changed: create a new LoadTest"
 	SharedPort SharedPort `json:"sharedPort,omitempty"`
@@ -106,13 +105,15 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="traffic can't be changed: create a new LoadTest"
 	Traffic TrafficSpec `json:"traffic,omitzero"`
 
-	// procedure varies the load. Default: a ramp to 100 %.
+	// procedure varies the load. Its member named as the type is its settings, such as {type: Search, search: {}}. {}
+	// or no member: all defaults.
 	// +optional
 	// +kubebuilder:default={type: Ramp, ramp: {}}
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="procedure can't be changed: create a new LoadTest"
 	Procedure ProcedureSpec `json:"procedure,omitzero"`
 
-	// criteria make the verdict. Example: [{name: line-rate, metric: LineRatePercent, min: 95%}].
+	// criteria make the verdict. Each has min, max or both, or else maxRegression. Example: [{name: line-rate, metric:
+	// LineRatePercent, min: 95%}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -128,15 +129,15 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="observers can't be changed: create a new LoadTest"
 	Observers []Observer `json:"observers,omitempty"`
 
-	// baseline is what maxRegression compares with. Default: the run's --baseline. Example: {loadTest: vpp-main}.
+	// baseline is what maxRegression compares with: loadTest or reports. Default: --baseline. Example: {loadTest:
+	// vpp-main}.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="baseline can't be changed: create a new LoadTest"
 	Baseline *BaselineSpec `json:"baseline,omitempty"`
 
-	// activeDeadline ends the run and keeps what was measured. It must exceed the procedure's time, and can't be
-	// changed once the run has started.
+	// activeDeadline ends the run and keeps what was measured. Default: the longest that the procedure may take, at
+	// least 1h. It can't be changed in the run. Example: 2h.
 	// +optional
-	// +kubebuilder:default="1h"
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 
 	// schedulingDeadline ends a test whose pods don't all run so long after its creation or Kueue's admission.

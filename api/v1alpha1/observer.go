@@ -62,11 +62,12 @@ type Observer struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// observed is the Generator, the DUT, each Node of these, or something in the Lab.
+	// observed is the Generator, the DUT, each Node of these, or the Lab (Prometheus, SNMP, Redfish). Limiter and VPP
+	// are the DUT's.
 	// +required
 	Observed ObserverOf `json:"observed"`
 
-	// type is what is read, or who is asked (Prometheus, SNMP, Redfish, VPP).
+	// type is what is read, or who is asked: VPP; or Prometheus, SNMP and Redfish, each with its member.
 	// +required
 	Type ObserverType `json:"type"`
 
@@ -122,7 +123,7 @@ type PrometheusQuery struct {
 	// +required
 	Unit ObservedUnit `json:"unit"`
 
-	// secretName has username and password, or token (docs/observers.md).
+	// secretName has username and password, or token.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
@@ -164,7 +165,7 @@ type RedfishChassis struct {
 	// +kubebuilder:validation:Pattern=`^https?://[^/@?# ]+/?$`
 	URL string `json:"url"`
 
-	// chassis is an Id. Default: the only one. Example: "1".
+	// chassis is an Id, or the only one. Example: "1".
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[-._~A-Za-z0-9]{1,128}$`
 	Chassis string `json:"chassis,omitempty"`

@@ -23,7 +23,7 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// uid is the pod's UID, where ends of the links may share physical ports.
+	// uid is the pod's UID, if ends may share ports.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid,omitempty"`
@@ -42,12 +42,12 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
 
-	// state is the pod's state in a word. Example: Ready.
+	// state is the pod's, in a word. Example: Ready.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state,omitempty"`
 
-	// links are its interfaces on the test's links whose device or port is known.
+	// links are its interfaces on the test's links.
 	// +optional
 	// +listType=map
 	// +listMapKey=link
@@ -67,7 +67,7 @@ type PodLink struct {
 	// +kubebuilder:validation:MaxLength=64
 	Device string `json:"device,omitempty"`
 
-	// physicalPort is the node's port behind it, where other interfaces may share that port. Example: 0000:03:00.0.
+	// physicalPort is the node's port behind it, where others may share that port.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	PhysicalPort string `json:"physicalPort,omitempty"`

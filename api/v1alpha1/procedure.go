@@ -43,15 +43,14 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.ramp)?'Ramp':'-',has(self.constantLoad)?'ConstantLoad':'-',has(self.frameLoss)?'FrameLoss':'-',has(self.maximumOfferedLoad)?'MaximumOfferedLoad':'-',has(self.search)?'Search':'-',has(self.backToBack)?'BackToBack':'-',has(self.soak)?'Soak':'-'].all(t,t in ['-',self.type])",message="a member is for the type of its name: set type to that, such as type: Search for search, or remove the member"
 type ProcedureSpec struct {
-	// type is Ramp (the highest rate that is carried), Search (the highest load for each of several goals, such as
-	// NDR and PDR), ConstantLoad (one load, held), FrameLoss (the loss at several loads), MaximumOfferedLoad (what
-	// comes back of all that can be sent), BackToBack (the longest burst without loss) or Soak (the load that loses
-	// a small share on average).
+	// type is what is asked. Ramp: the highest rate carried. Search: the highest load for each goal, such as NDR and
+	// PDR. ConstantLoad: one load, held. FrameLoss: the loss at several loads. MaximumOfferedLoad: what comes back of
+	// all that can be sent. BackToBack: the longest burst without loss. Soak: the load that loses a small share.
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
 
-	// ramp configures type Ramp. Default: all its defaults.
+	// ramp configures type Ramp.
 	// +optional
 	Ramp RampSpec `json:"ramp,omitzero"`
 
@@ -79,23 +78,25 @@ type ProcedureSpec struct {
 	// +optional
 	Soak SoakSpec `json:"soak,omitzero"`
 
-	// directions of a Ramp or Search vary Together (default), or Each. Example: Each.
+	// directions of a Ramp or Search vary Together (default), or one after another (Each).
 	// +optional
 	Directions DirectionsVary `json:"directions,omitempty"`
 
-	// otherLoad is sent in the directions that don't vary, as a share of the target rate. Default: 0%. Example: 10%.
+	// otherLoad is what the other directions send with Each, as a share of the target rate. Default: 0%. Example: 10%.
 	// +optional
 	OtherLoad Share `json:"otherLoad,omitempty"`
 
-	// reset empties the device's tables before each trial. Example: {command: [conntrack, -F]}.
+	// reset empties the device's tables before each trial; Ramp and ConstantLoad have none. Example: {command:
+	// [conntrack, -F]}.
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
-	// latency is measured last, at shares of the rate found or held. Example: {loads: [0%, 50%, 90%], goal: NDR}.
+	// latency is measured last, at shares of the rate that a Ramp, Search or ConstantLoad found or held. Example:
+	// {loads: [0%, 50%, 90%], goal: NDR}.
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 
-	// maxLossRatio may be lost at a rate that counts as carried; not for Search, BackToBack and Soak.
+	// maxLossRatio is the share that may be lost at a rate that counts as carried. Not for Search, BackToBack and Soak.
 	// +optional
 	// +kubebuilder:default="0.1%"
 	MaxLossRatio Share `json:"maxLossRatio,omitempty"`

@@ -12,12 +12,12 @@ package v1alpha1
 //	          └─┴┴─┴┴─┴┴┴┴─┴┴─┴┴─┴┴──▶ bursts
 //	             one search   the next
 type BackToBackSpec struct {
-	// rate is asked for. Results are of what is reached.
+	// rate is the bursts'. Example: 10kpps.
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate Rate `json:"rate,omitempty"`
 
-	// warmupDuration is before it counts.
+	// warmupDuration is the uncounted beginning.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`

@@ -7,12 +7,11 @@ package v1alpha1
 //	     └┴─────────┴────────┴────────┴────────┴──▶ time
 //	       warm-up           duration
 type ConstantLoadSpec struct {
-	// rate is held. Of sessions: Unlimited; of Iperf3 and UDP also payload, such as 100mbps.
+	// rate is held. Default: 100%, of Sessions Unlimited. UDP needs one, of payload. Example: 100mbps.
 	// +optional
-	// +kubebuilder:default="100%"
 	Rate HeldRate `json:"rate,omitempty"`
 
-	// warmupDuration is before it counts.
+	// warmupDuration is the uncounted beginning.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`

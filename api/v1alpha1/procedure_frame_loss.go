@@ -11,20 +11,20 @@ package v1alpha1
 //	        └─┴─┴─┴─┴─┴─┴─┴─┴──▶ time
 //	         trialDuration
 type FrameLossSpec struct {
-	// maxRate is the highest load, tried first.
+	// maxRate is tried first. Example: 10kpps.
 	// +optional
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// minRate is the lowest load, in maxRate's unit. Default: 10%, or maxRate ÷ 10. Example: 10%.
+	// minRate is the lowest load, in maxRate's unit. Default: 10%, or maxRate ÷ 10. Example: 1kpps.
 	// +optional
 	MinRate Rate `json:"minRate,omitempty"`
 
-	// step is between two loads, in maxRate's unit. Default: as minRate's. Example: 10%.
+	// step is between two loads, in maxRate's unit. Default: as minRate's. Example: 1kpps.
 	// +optional
 	Step Rate `json:"step,omitempty"`
 
-	// warmupDuration is before it counts.
+	// warmupDuration is the uncounted beginning.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
@@ -34,7 +34,7 @@ type FrameLossSpec struct {
 	// +kubebuilder:default="60s"
 	TrialDuration Duration `json:"trialDuration,omitempty"`
 
-	// cleanTrials end the descent; 0: never.
+	// cleanTrials is how many loads in a row without loss end the descent; 0: none do.
 	// +optional
 	// +kubebuilder:default=2
 	// +kubebuilder:validation:Minimum=0

@@ -2,7 +2,7 @@ package v1alpha1
 
 // LatencySpec is at which loads latency is measured: a trial at each, after the procedure has its result.
 type LatencySpec struct {
-	// loads are shares of the rate. 0% is 1000 frames a second. Example: [0%, 10%, 50%, 90%].
+	// loads are shares of the rate; 0% is 1000 frames/s.
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={"0%","10%","50%","90%"}
@@ -10,12 +10,12 @@ type LatencySpec struct {
 	// +kubebuilder:validation:MaxItems=10
 	Loads []Share `json:"loads,omitempty"`
 
-	// goal is the Search's. Example: NDR.
+	// goal is the Search's. Default: the first.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// trialDuration is each load's. A percentile needs ten frames above it.
+	// trialDuration is each load's.
 	// +optional
 	// +kubebuilder:default="10s"
 	TrialDuration Duration `json:"trialDuration,omitempty"`

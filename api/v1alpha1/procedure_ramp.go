@@ -12,7 +12,7 @@ package v1alpha1
 //	 └─┴─────┴──────────┴─────────┴┴─────┴┴───┴──▶ time
 //	   warm-up   rampDuration     refine confirm hold
 type RampSpec struct {
-	// warmupRate fills caches and tables. Default: 1kpps, or targetRate. Example: 1kpps.
+	// warmupRate defaults to 1kpps, or targetRate.
 	// +optional
 	WarmupRate Rate `json:"warmupRate,omitempty"`
 
@@ -21,8 +21,8 @@ type RampSpec struct {
 	// +kubebuilder:default="30s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
-	// targetRate is the top of the ramp in each direction, as every rate: of the line rate (95%), packets
-	// (14.88mpps), layer-2 bits (10gbps) or layer-1 bits (10gbpsl1).
+	// targetRate is the top of the ramp. Every rate is of each direction: packets (10kpps, 14.88mpps), layer-2 bits
+	// (1gbps), layer-1 bits (1gbpsl1) or a share of the line rate (95%).
 	// +optional
 	// +kubebuilder:default="100%"
 	TargetRate Rate `json:"targetRate,omitempty"`
@@ -31,7 +31,7 @@ type RampSpec struct {
 	// +optional
 	RampDuration Duration `json:"rampDuration,omitempty"`
 
-	// stepDuration is each step's. Default: 2s, or as the others need.
+	// stepDuration is each step's. Default: 2s, or as rampDuration needs.
 	// +optional
 	StepDuration Duration `json:"stepDuration,omitempty"`
 
@@ -49,12 +49,12 @@ type RampSpec struct {
 	// +kubebuilder:default="10s"
 	ConfirmDuration Duration `json:"confirmDuration,omitempty"`
 
-	// holdDuration is that of the target rate at the end.
+	// holdDuration holds the target rate at the end.
 	// +optional
 	// +kubebuilder:default="30s"
 	HoldDuration Duration `json:"holdDuration,omitempty"`
 
-	// stopAtSaturation leaves out the rest.
+	// stopAtSaturation ends the climb where frames are lost, and leaves out the hold.
 	// +optional
 	StopAtSaturation bool `json:"stopAtSaturation,omitempty"`
 }

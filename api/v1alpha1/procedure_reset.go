@@ -2,7 +2,7 @@ package v1alpha1
 
 // ResetSpec is how the device's tables are emptied before each trial. The Reference knows how to: reset: {} is enough.
 type ResetSpec struct {
-	// command is run without a shell; 0 is success. Example: [ip, neigh, flush, all].
+	// command has no shell; 0 is success. A Reference takes none. Example: [conntrack, -F].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -21,7 +21,7 @@ type ResetSpec struct {
 	Timeout Duration `json:"timeout,omitempty"`
 }
 
-// CommandWord is a program or an argument.
+// CommandWord is a word.
 //
 // +kubebuilder:validation:MaxLength=1024
 type CommandWord string

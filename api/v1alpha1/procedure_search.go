@@ -39,7 +39,7 @@ const (
 //	 NDR ┤ ││││┌┐││││││││┌┐┌┐┌┐
 //	     └─┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴──▶ time
 type SearchSpec struct {
-	// classification is RFC9971 (default) or Sequential: faster, of no standard.
+	// classification is RFC9971, or Sequential (faster).
 	// +optional
 	// +kubebuilder:default=RFC9971
 	Classification SearchClassification `json:"classification,omitempty"`
@@ -56,16 +56,16 @@ type SearchSpec struct {
 	// +kubebuilder:validation:MaxItems=4
 	Goals []SearchGoal `json:"goals,omitempty"`
 
-	// minRate is the lowest load, in maxRate's unit. Default: maxRate ÷ 1000000.
+	// minRate is the lowest load, in maxRate's unit. Default: maxRate ÷ 1000000. Example: 1kpps.
 	// +optional
 	MinRate Rate `json:"minRate,omitempty"`
 
-	// maxRate is the highest load.
+	// maxRate is the highest load. Example: 10kpps.
 	// +optional
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// warmupDuration is before it counts.
+	// warmupDuration is the uncounted beginning.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
@@ -97,7 +97,7 @@ type SearchGoal struct {
 	// +kubebuilder:default="50%"
 	ExceedRatio Share `json:"exceedRatio,omitempty"`
 
-	// width is between the loads that meet the goal and that don't.
+	// width is how exact its load is.
 	// +optional
 	// +kubebuilder:default="0.5%"
 	Width Share `json:"width,omitempty"`

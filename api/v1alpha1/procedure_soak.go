@@ -30,16 +30,16 @@ type SoakSpec struct {
 	// +optional
 	TrialGrowth Duration `json:"trialGrowth,omitempty"`
 
-	// minRate is the lowest load, in maxRate's unit. Default: maxRate ÷ 100.
+	// minRate is the lowest load, in maxRate's unit. Default: maxRate ÷ 100. Example: 1kpps.
 	// +optional
 	MinRate Rate `json:"minRate,omitempty"`
 
-	// maxRate is the highest load.
+	// maxRate is the highest load. Example: 10kpps.
 	// +optional
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// warmupDuration is before it counts.
+	// warmupDuration is the uncounted beginning.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`

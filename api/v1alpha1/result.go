@@ -3,7 +3,7 @@ package v1alpha1
 // Result is what was measured: of a search the highest load at which every direction was carried, else the load
 // that was asked for. The Report has all of it.
 type Result struct {
-	// reason is why the result is what it is; the condition Complete has it as a sentence. Example: LossAboveLimit.
+	// reason is why the result is what it is. Example: LossAboveLimit.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
@@ -12,7 +12,7 @@ type Result struct {
 	// +optional
 	Claim Claim `json:"claim,omitzero"`
 
-	// limitedBy are the directions whose loss limited the load of all. Absent: all, or none.
+	// limitedBy are the directions that limited all. Absent: all, or none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
@@ -36,54 +36,52 @@ type Claim struct {
 	// +optional
 	Saturated bool `json:"saturated,omitempty"`
 
-	// confirmed: they were held for the confirmation's duration.
+	// confirmed: they were held for confirmDuration.
 	// +optional
 	Confirmed bool `json:"confirmed,omitempty"`
 
-	// lowerBound: the device's limit is these figures or more.
+	// lowerBound: the device's limit may be higher.
 	// +optional
 	LowerBound bool `json:"lowerBound,omitempty"`
 
-	// resolution is how far above the figures the lowest load that lost frames may lie, relative to that load.
-	// Example: 0.5%.
+	// resolution is how far above them loss begins, at most. Example: 0.5%.
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	Resolution string `json:"resolution,omitempty"`
 
-	// shownFor is for how long the device carried them, where it may not for longer. Example: 10s.
+	// shownFor is how long the device carried them. Example: 10s.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	ShownFor string `json:"shownFor,omitempty"`
 }
 
-// Figure is one number, by its lower and upper bound, in the unit that its metric names. Shares are percentages, such
-// as 0.03%.
+// Figure is a number by its bounds, in its metric's unit. Shares are percentages, such as 0.03%.
 type Figure struct {
-	// metric is what it is a number of. Example: PacketsPerSecond.
+	// metric is what it counts. Example: PacketsPerSecond.
 	// +required
 	// +kubebuilder:validation:MaxLength=40
 	Metric string `json:"metric"`
 
-	// direction is the one the figure is of. Absent: all together.
+	// direction is the figure's. Absent: all together.
 	// +optional
 	Direction *FlowDirection `json:"direction,omitempty"`
 
-	// goal is the Search's goal the figure is of. Example: NDR.
+	// goal is the Search's goal. Example: NDR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// load is a share of the highest one. Example: 50%.
+	// load is a share of the highest. Example: 50%.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	Load string `json:"load,omitempty"`
 
-	// low is a lower bound of the true value. Empty: unknown.
+	// low is a lower bound of it. Empty: unknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	Low string `json:"low,omitempty"`
 
-	// high is an upper bound of it, where that isn't low.
+	// high is an upper bound, where that isn't low.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	High string `json:"high,omitempty"`
@@ -105,8 +103,7 @@ type ReportReference struct {
 	// +kubebuilder:validation:MaxLength=80
 	Digest string `json:"digest,omitempty"`
 
-	// keptReport is the ConfigMap that outlives the LoadTest, with spec.reportRetention Keep. Example:
-	// vpp-imix-9f86d081884c7d65.
+	// keptReport is the ConfigMap that outlives the LoadTest. Example: vpp-imix-9f86d081884c7d65.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	KeptReport string `json:"keptReport,omitempty"`

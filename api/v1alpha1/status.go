@@ -4,12 +4,12 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // LoadTestStatus is what has been observed and measured.
 type LoadTestStatus struct {
-	// observedGeneration is the generation of the spec that this status is of; -1: none yet.
+	// observedGeneration is that of this status; -1: none.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Complete and Passed; Accepted, Scheduled, GeneratorsReady and DUTReady until it is complete;
-	// Published and Kept of the Report; Reconciling and Stalled while they are true.
+	// Published and Kept of the Report; Reconciling and Stalled.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -25,11 +25,11 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
 
-	// attempt counts the sets of pods made for the test, from 1.
+	// attempt counts the sets of pods of the test, from 1.
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
 
-	// startTime is when all pods were ready; activeDeadline counts from then.
+	// startTime: all pods were ready, and activeDeadline began.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
@@ -37,7 +37,7 @@ type LoadTestStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// pods are the pods that the test has, and which device each has on which link.
+	// pods are the test's, with each link's device.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -61,8 +61,7 @@ type LoadTestStatus struct {
 	// +optional
 	Report *ReportReference `json:"report,omitempty"`
 
-	// operator is what the operator remembers from one look to the next. It isn't an interface: what it has changes
-	// with the operator's version.
+	// operator is what the operator remembers; no interface.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
@@ -91,11 +90,11 @@ type Progress struct {
 	// +kubebuilder:validation:Maximum=100
 	Percent *int32 `json:"percent,omitempty"`
 
-	// remainingSeconds is about how long the run still takes.
+	// remainingSeconds is about how long it takes.
 	// +optional
 	RemainingSeconds int64 `json:"remainingSeconds,omitempty"`
 
-	// updateTime is when this was written: every 15 s at most.
+	// updateTime is when this was written.
 	// +optional
 	UpdateTime *metav1.Time `json:"updateTime,omitempty"`
 
@@ -108,7 +107,7 @@ type Progress struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
-	// variedDirection is the direction whose load varies by itself.
+	// variedDirection is the one whose load varies.
 	// +optional
 	VariedDirection *FlowDirection `json:"variedDirection,omitempty"`
 
@@ -124,24 +123,24 @@ type Progress struct {
 	// +optional
 	ReceivedPacketsPerSecond int64 `json:"receivedPacketsPerSecond,omitempty"`
 
-	// lossRatio is the worst direction's loss; below 0 where more came back than was sent. Example: 0.03%.
+	// lossRatio is the worst direction's. Below 0 more came than was sent. Example: 0.03%.
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	LossRatio string `json:"lossRatio,omitempty"`
 
-	// goodputBitsPerSecond is the payload that sessions carry.
+	// goodputBitsPerSecond is the payload of sessions.
 	// +optional
 	GoodputBitsPerSecond *int64 `json:"goodputBitsPerSecond,omitempty"`
 }
 
-// FlowDirection is the way that frames take, from a link or the device to another.
+// FlowDirection is from a link or the device to another.
 type FlowDirection struct {
-	// from is where the frames are sent. Example: west.
+	// from sends the frames. Example: west.
 	// +required
 	// +kubebuilder:validation:MaxLength=13
 	From string `json:"from"`
 
-	// to is where they arrive. Example: east.
+	// to receives them. Example: east.
 	// +required
 	// +kubebuilder:validation:MaxLength=13
 	To string `json:"to"`

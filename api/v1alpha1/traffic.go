@@ -50,7 +50,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Mix') == has(self.mix)",fieldPath=".mix",message="profile Mix needs mix, such as [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}]; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Streams') == has(self.streams)",fieldPath=".streams",message="profile Streams needs streams.json; every other profile forbids it"
 type TrafficSpec struct {
-	// type is Frames (default), or Sessions: bulk transfers over TCP or UDP.
+	// type is Frames (default) or Sessions: transfers over TCP or UDP, with engine Software and procedure ConstantLoad.
 	// +optional
 	Type TrafficType `json:"type,omitempty"`
 
@@ -58,12 +58,12 @@ type TrafficSpec struct {
 	// +optional
 	Sessions *SessionsSpec `json:"sessions,omitempty"`
 
-	// profile is IMIX, FixedSize, Mix or Streams.
+	// profile is IMIX (64, 594 and 1518 bytes at 28:16:4), FixedSize (with frameSize), Mix (mix) or Streams (streams).
 	// +optional
 	// +kubebuilder:default=IMIX
 	Profile Profile `json:"profile,omitempty"`
 
-	// frameSize is in bytes with FCS. Example: 64.
+	// frameSize is bytes with FCS. Example: 64.
 	// +optional
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
@@ -90,7 +90,7 @@ type TrafficSpec struct {
 	// +optional
 	Stamps Stamps `json:"stamps,omitempty"`
 
-	// directions are traffic's ways. Default: both ways between two links. Example: [{from: west, to: east}].
+	// directions are traffic's ways; more than two links need them. Default: both. Example: [{from: west, to: east}].
 	// +optional
 	// +listType=map
 	// +listMapKey=from
@@ -98,7 +98,8 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	Directions []Direction `json:"directions,omitempty"`
 
-	// allowedPrefixes are allowed beside the networks made for measuring. Example: [10.1.0.0/16].
+	// allowedPrefixes are allowed beside the networks made for measuring (198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8,
+	// 2001:2::/48). Example: [10.1.0.0/16].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -142,14 +143,14 @@ type SessionsSpec struct {
 	// +kubebuilder:default=TCP
 	Protocol SessionProtocol `json:"protocol,omitempty"`
 
-	// parallel connections, or streams of datagrams, are in each direction.
+	// parallel connections are in each direction.
 	// +optional
 	// +kubebuilder:default=4
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=128
 	Parallel int32 `json:"parallel,omitempty"`
 
-	// window is each end's buffers'. Default: the kernel's. Example: 1Mi.
+	// window is the size of each end's buffers. Default: the kernel's. Example: 1Mi.
 	// +optional
 	Window SessionSize `json:"window,omitempty"`
 
@@ -182,7 +183,7 @@ type MixEntry struct {
 	// +kubebuilder:validation:Maximum=9216
 	FrameSize int32 `json:"frameSize"`
 
-	// weight is its share. Example: 16.
+	// weight is its part of all frames, beside the others' weights. Example: 16.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -252,11 +253,11 @@ type FlowsSpec struct {
 
 // Direction is traffic from one link to another.
 type Direction struct {
-	// from is a link, or dut. Example: west.
+	// from is the link on which the frames are sent, or dut of role Endpoint. Example: west.
 	// +required
 	From LinkName `json:"from"`
 
-	// to is a link, or dut. Example: east.
+	// to is where they go, or dut. Example: east.
 	// +required
 	To LinkName `json:"to"`
 }

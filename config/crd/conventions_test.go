@@ -2,11 +2,16 @@ package crd_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -124,6 +129,81 @@ func everyFieldIsExplained(t *testing.T, root apiextensionsv1.JSONSchemaProps) {
 			t.Errorf("%s: its description begins %.30q, not with its name", path, s.Description)
 		}
 	})
+}
+
+// notations are how quantities are written, by a value of each: rates, spans, shares, and sizes in bytes.
+func notations() []string { return []string{"10kpps", "10gbps", "10m", "10%", "10Gi"} }
+
+// isQuantity says that a field's values have a unit.
+func isQuantity(s apiextensionsv1.JSONSchemaProps) bool {
+	return s.Type == "string" && s.Pattern != "" && s.Enum == nil && slices.ContainsFunc(notations(), func(value string) bool {
+		return regexp.MustCompile(s.Pattern).MatchString(value)
+	}) && !regexp.MustCompile(s.Pattern).MatchString("abc")
+}
+
+func TestEveryQuantityShowsItsUnit(t *testing.T) { ofEachKind(t, everyQuantityShowsItsUnit) }
+
+func everyQuantityShowsItsUnit(t *testing.T, root apiextensionsv1.JSONSchemaProps) {
+	t.Helper()
+	quantities := 0
+	walk("spec", root.Properties["spec"], func(path string, s apiextensionsv1.JSONSchemaProps) {
+		if !isQuantity(s) || strings.HasSuffix(path, "[]") {
+			return
+		}
+		quantities++
+		words := strings.FieldsFunc(s.Description, func(r rune) bool { return strings.ContainsRune(" \n,;:()\"", r) })
+		if s.Default != nil {
+			words = append(words, strings.Trim(string(s.Default.Raw), `"`))
+		}
+		if !slices.ContainsFunc(words, func(word string) bool {
+			return regexp.MustCompile(s.Pattern).MatchString(strings.TrimSuffix(word, "."))
+		}) {
+			t.Errorf("%s: neither its default nor its description shows a value with a unit: %s", path, s.Description)
+		}
+	})
+	if quantities < 3 {
+		t.Errorf("only %d quantities were seen", quantities)
+	}
+}
+
+func TestEveryExampleIsAValueOfItsField(t *testing.T) { ofEachKind(t, everyExampleIsAValueOfItsField) }
+
+func everyExampleIsAValueOfItsField(t *testing.T, root apiextensionsv1.JSONSchemaProps) {
+	t.Helper()
+	examples := 0
+	walk("spec", root.Properties["spec"], func(path string, s apiextensionsv1.JSONSchemaProps) {
+		_, text, found := strings.Cut(strings.Join(strings.Fields(s.Description), " "), "Example: ")
+		if !found {
+			return
+		}
+		var internal apiextensions.JSONSchemaProps
+		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&s, &internal, nil); err != nil {
+			t.Fatal(err)
+		}
+		validator, _, err := validation.NewSchemaValidator(&internal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		structural, err := structuralschema.NewStructural(&internal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for example := range strings.SplitSeq(strings.TrimSuffix(text, "."), ", or ") {
+			examples++
+			var value any
+			if err := yaml.Unmarshal([]byte(example), &value); err != nil {
+				t.Errorf("%s: its example can't be read: %v", path, err)
+			} else if errs := validation.ValidateCustomResource(nil, value, validator); len(errs) > 0 {
+				t.Errorf("%s: its example is refused: %v", path, errs.ToAggregate())
+			} else if unknown := pruning.PruneWithOptions(value, structural, false,
+				structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}); len(unknown) > 0 {
+				t.Errorf("%s: its example has fields that don't exist: %s", path, unknown)
+			}
+		}
+	})
+	if examples < 10 {
+		t.Errorf("only %d examples were seen", examples)
+	}
 }
 
 func TestEveryRuleSaysTheFix(t *testing.T) { ofEachKind(t, everyRuleSaysTheFix) }

@@ -28,7 +28,6 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		Baseline:       BaselineOf(spec.Baseline).String(),
 		AllowDifferent: allowDifferent(spec.Baseline),
 		SharedPort:     spec.SharedPort == v1alpha1.SharedPortAllowed,
-		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), spec.ActiveDeadline)),
 	}
 	p.Criteria = c.criteria.read(p.Procedure)
 	c.links.read()
@@ -50,6 +49,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	c.fit.checkFramesOfTunnel(p)
 	c.fit.checkLoad(p)
 	c.fit.checkFramesToSend(p)
+	p.ActiveDeadline = plan.Duration(c.fit.deadline(p))
 	c.fit.checkTime(p)
 	if len(c.errs) > 0 {
 		return nil, c.errs

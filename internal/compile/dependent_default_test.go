@@ -3,6 +3,7 @@ package compile_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/compile"
 )
@@ -15,19 +16,22 @@ func TestADefaultNeverRefusesWhatAUserWrote(t *testing.T) {
 		"a target in percent below it":              "  procedure: {ramp: {targetRate: 0.01%}}\n",
 		"steps longer than the usual ramp":          "  procedure: {ramp: {stepDuration: 15m}}\n",
 		"a ramp shorter than the usual step":        "  procedure: {ramp: {rampDuration: 1s}}\n",
-		"a ramp of a day":                           "  activeDeadline: 48h\n  procedure: {ramp: {rampDuration: 24h}}\n",
+		"a ramp of a day":                           "  procedure: {ramp: {rampDuration: 24h}}\n",
 		"steps shorter than the usual settling":     "  procedure: {ramp: {rampDuration: 1m, stepDuration: 300ms}}\n",
 		"settling longer than the usual step":       "  procedure: {ramp: {settleDuration: 3s}}\n",
 		"a load shorter than the usual window":      "  procedure: {type: ConstantLoad, constantLoad: {duration: 5s}}\n",
 		"a window longer than the usual load":       "  procedure: {type: ConstantLoad, constantLoad: {window: 2m}}\n",
-		"a load of six days":                        "  activeDeadline: 168h\n  procedure: {type: ConstantLoad, constantLoad: {duration: 144h}}\n",
+		"a load of six days":                        "  procedure: {type: ConstantLoad, constantLoad: {duration: 144h}}\n",
 		"a curve from a rate in packets":            "  procedure: {type: FrameLoss, frameLoss: {maxRate: 2kpps}}\n",
 		"a curve below the usual lowest load":       "  procedure: {type: FrameLoss, frameLoss: {maxRate: 5%}}\n",
 		"a trial no longer than the usual burst":    "  procedure: {type: BackToBack, backToBack: {trialDuration: 2s}}\n",
 		"a burst as long as the usual trial":        "  procedure: {type: BackToBack, backToBack: {maxBurstDuration: 10s}}\n",
 		"trials longer than a goal's usual sum":     "  procedure: {type: Search, search: {goals: [{name: NDR, finalTrialDuration: 60s}]}}\n",
 		"a soak shorter than the usual first trial": "  procedure: {type: Soak, soak: {lossRatio: 1%, duration: 4s}}\n",
-		"a soak of five days":                       "  activeDeadline: 168h\n  procedure: {type: Soak, soak: {duration: 120h}}\n",
+		"a soak of five days":                       "  procedure: {type: Soak, soak: {duration: 120h}}\n",
+		"a soak as long as the usual deadline":      "  procedure: {type: Soak, soak: {duration: 1h}}\n",
+		"a load longer than the usual deadline":     "  procedure: {type: ConstantLoad, constantLoad: {duration: 2h}}\n",
+		"a held load of sessions without a rate":    "  traffic: {type: Sessions}\n  procedure: {type: ConstantLoad, constantLoad: {duration: 10s}}\n",
 		"flows in random order":                     "  traffic: {flows: {order: Random}}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -35,6 +39,37 @@ func TestADefaultNeverRefusesWhatAUserWrote(t *testing.T) {
 				t.Error(errs)
 			}
 		})
+	}
+}
+
+// A search whose goals are hard to decide, or whose device is slow to reset, needs far more time than it usually takes.
+func TestADefaultDeadlineCutsNoProcedure(t *testing.T) {
+	server := newServer(t)
+	for spec, want := range map[string]time.Duration{
+		"  procedure: {}\n":                   time.Hour,
+		"  procedure: {type: ConstantLoad}\n": time.Hour,
+		"  procedure: {type: Search}\n":       0,
+		"  procedure: {type: Search, search: {preset: TST009}, directions: Each}\n":    0,
+		"  procedure: {type: Search, reset: {timeout: 2m}}\n":                          0,
+		"  procedure: {type: BackToBack}\n":                                            0,
+		"  procedure: {type: Soak, soak: {duration: 2h}}\n":                            0,
+		"  procedure: {type: FrameLoss, frameLoss: {trialDuration: 10m}}\n":            0,
+		"  procedure: {type: MaximumOfferedLoad, maximumOfferedLoad: {trials: 100}}\n": 0,
+	} {
+		p := compiled(t, admit(t, server, spec+links))
+		deadline, longest := p.ActiveDeadline.Std(), compile.LongestDuration(p)
+		if want > 0 && deadline != want || want == 0 && deadline <= time.Hour || deadline <= longest {
+			t.Errorf("%s has the deadline %s and takes %s at most, want %s", spec, deadline, longest, want)
+		}
+	}
+	dut := "  dut: {type: Reference, readyDelay: 50m}\n"
+	slow := compiled(t, admit(t, server, dut+links))
+	if got, least := slow.ActiveDeadline.Std(), 50*time.Minute+compile.LongestDuration(slow); got <= least {
+		t.Errorf("a device that takes 50m to forward leaves %s, want more than %s", got, least)
+	}
+	written := compiled(t, admit(t, server, "  activeDeadline: 20m\n"+links))
+	if got := written.ActiveDeadline.Std(); got != 20*time.Minute {
+		t.Errorf("a deadline of 20m is %s", got)
 	}
 }
 

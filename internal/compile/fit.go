@@ -29,8 +29,24 @@ type fit struct {
 // This file checks whether a procedure fits the deadline and the links. The procedure itself says how long it
 // takes and at which rates, so nothing here depends on its type.
 
-// longestDeadline is the schema's bound of spec.activeDeadline.
-const longestDeadline = 168 * time.Hour
+const (
+	// usualDeadline is the least default of spec.activeDeadline.
+	usualDeadline = time.Hour
+	// longestDeadline is the highest limit of spec.activeDeadline.
+	longestDeadline = 168 * time.Hour
+	// aroundProcedure is how long a run may prepare and end, beside its procedure and the device's readyDelay.
+	aroundProcedure = 5 * time.Minute
+)
+
+// deadline is the test's. By default the procedure has all the time that it may take, with every repeat, so that a
+// deadline that nobody wrote neither refuses a test nor cuts it short.
+func (ft *fit) deadline(p *plan.Plan) time.Duration {
+	if ft.spec.ActiveDeadline != "" {
+		return ft.duration(specPath().Child("activeDeadline"), ft.spec.ActiveDeadline)
+	}
+	needed := LongestDuration(p) + p.DUT.ReadyDelay.Std() + aroundProcedure
+	return min(max(usualDeadline, (needed+time.Minute-1).Truncate(time.Minute)), longestDeadline)
+}
 
 // checkTime refuses a deadline that no run can meet.
 func (ft *fit) checkTime(p *plan.Plan) {
@@ -45,11 +61,11 @@ func (ft *fit) checkTime(p *plan.Plan) {
 	if description.OnTop != "" {
 		text += ", and " + description.OnTop + " comes on top"
 	}
-	fix := fmt.Sprintf("set activeDeadline to %s or more, or shorten procedure.%s", withRoom(usual), member)
+	fix := fmt.Sprintf("set activeDeadline to %s or more, leave it out, or shorten procedure.%s", withRoom(usual), member)
 	if usual >= longestDeadline {
 		fix = fmt.Sprintf("shorten procedure.%s, as activeDeadline is at most %s", member, longestDeadline)
 	}
-	ft.refuse(specPath().Child("activeDeadline"), ft.spec.ActiveDeadline, text+": "+fix)
+	ft.refuse(specPath().Child("activeDeadline"), deadline.String(), text+": "+fix)
 }
 
 // withRoom is a round deadline above a duration, with room for what comes on top.

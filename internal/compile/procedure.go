@@ -106,7 +106,8 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 
 // constantLoad holds by default what the traffic can be held at.
 func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec, t traffic) *plan.ConstantLoad {
-	spec = cmp.Or(spec, v1alpha1.ConstantLoadSpec{Rate: t.defaultHeldRate(), WarmupDuration: "5s"})
+	spec = cmp.Or(spec, v1alpha1.ConstantLoadSpec{WarmupDuration: "5s"})
+	spec.Rate = cmp.Or(spec.Rate, t.defaultHeldRate())
 	spec.Duration = unlessGiven(spec.Duration, max(time.Minute, spanOf(spec.Window)))
 	spec.Window = unlessGiven(spec.Window, min(stepsOf(spanOf(spec.Duration), 10*time.Second), spanOf(spec.Duration)))
 	l := &plan.ConstantLoad{

@@ -58,7 +58,7 @@ func TestAShortFileGetsAllDefaults(t *testing.T) {
 		{"ramp.refineTo", string(spec.Procedure.Ramp.Precision), "0.5%"},
 		{"ramp.confirmDuration", string(spec.Procedure.Ramp.ConfirmDuration), "10s"},
 		{"ramp.holdDuration", string(spec.Procedure.Ramp.HoldDuration), "30s"},
-		{"activeDeadline", string(spec.ActiveDeadline), "1h"},
+		{"activeDeadline", string(spec.ActiveDeadline), ""},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s is %q, want %q", c.field, c.got, c.want)
@@ -70,7 +70,7 @@ func TestAProcedureGetsTheDefaultsOfItsTypeAlone(t *testing.T) {
 	two := int32(2)
 	for text, want := range map[string]v1alpha1.ProcedureSpec{
 		"{type: ConstantLoad, constantLoad: {}}": {Type: "ConstantLoad", MaxLossRatio: "0.1%",
-			ConstantLoad: v1alpha1.ConstantLoadSpec{Rate: "100%", WarmupDuration: "5s"}},
+			ConstantLoad: v1alpha1.ConstantLoadSpec{WarmupDuration: "5s"}},
 		"{type: FrameLoss, frameLoss: {}}": {Type: "FrameLoss", MaxLossRatio: "0.1%",
 			FrameLoss: v1alpha1.FrameLossSpec{MaxRate: "100%", WarmupDuration: "5s", TrialDuration: "60s", CleanTrials: &two}},
 		"{type: MaximumOfferedLoad, maximumOfferedLoad: {}}": {Type: "MaximumOfferedLoad", MaxLossRatio: "0.1%",

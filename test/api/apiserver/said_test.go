@@ -54,8 +54,16 @@ func TestAnActiveDeadlineStaysOnceTheRunHasBegun(t *testing.T) {
 	if err := mergeStatus(t, test, `{"status": {"startTime": null}}`); err != nil {
 		t.Fatal(err)
 	}
-	if err := merge(t, test, `{"spec": {"activeDeadline": "2h"}}`); err != nil {
-		t.Errorf("between two attempts: %v", err)
+	for _, deadline := range []string{`"2h"`, "null"} {
+		if err := merge(t, test, `{"spec": {"activeDeadline": `+deadline+`}}`); err != nil {
+			t.Errorf("%s between two attempts: %v", deadline, err)
+		}
+	}
+	if err := mergeStatus(t, test, `{"status": {"startTime": "2026-01-01T00:00:00Z"}}`); err != nil {
+		t.Fatal(err)
+	}
+	if err := merge(t, test, `{"spec": {"activeDeadline": "2h"}}`); !apierrors.IsInvalid(err) {
+		t.Errorf("a deadline that is added in the run: %v", err)
 	}
 }
 

@@ -233,8 +233,8 @@ func TestMetadataMayChange(t *testing.T) {
 	})
 	t.Run("a default that is taken away comes back, so nothing changes", func(t *testing.T) {
 		test := newShortest(t)
-		if err := merge(t, test, `{"spec": {"activeDeadline": null}}`); err != nil || test.Generation != 1 || test.Spec.ActiveDeadline != "1h" {
-			t.Errorf("activeDeadline %s, generation %d (%v)", test.Spec.ActiveDeadline, test.Generation, err)
+		if err := merge(t, test, `{"spec": {"traffic": null}}`); err != nil || test.Generation != 1 || test.Spec.Traffic.Profile != "IMIX" {
+			t.Errorf("traffic %+v, generation %d (%v)", test.Spec.Traffic, test.Generation, err)
 		}
 	})
 }
