@@ -7,7 +7,7 @@ LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)$(shell git diff --quiet HEAD -- . ':!docs' 2>/dev/null; [ $$? -ne 1 ] || echo -dirty)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
-PACKETS := /(internal/(engine/softgen|device/(forwarder|lab)|host/netif|run/sessions)|test/(packets/(realpackets|delivery|burstiness)|cluster/e2e|rigs/impaired))(/|$$)
+PACKETS := /(internal/(engine/softgen|device/(forwarder|lab)|host/netif|run/sessions)|test/(packets/(realpackets|delivery|burstiness|virtualfunctions)|cluster/e2e|rigs/impaired))(/|$$)
 # Packages whose tests compute for long on one goroutine, which the race detector makes up to ten times as slow: they go without. All others have it.
 PLAIN := $(addprefix ./internal/,cluster/lifecycle cluster/manifests cluster/queue cluster/suite compile document/delivery document/report procedure/eachdirection procedure/ramp procedure/search \
 	procedure/soak render result/comparison result/history result/verify) $(addprefix ./test/,api/apiserver api/kubectl api/manifests api/tenants pages/documents) ./hack/...
@@ -205,6 +205,10 @@ published-loadtests: build ## Full tier: play the suites of the published loadte
 e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kueue, which it builds (as root; 5 minutes, the first time 7)
 	@$(GO) run ./hack/kube kueue >/dev/null
 	$(GO) test -vet=off -count=1 -timeout 20m -tags full,kueue -run '^TestKueue$$' -v ./test/cluster/e2e
+
+machine: ## Full tier: find a limit between virtual functions of an emulated machine (2 minutes)
+	@hack/ci-packages machine
+	$(GO) test -vet=off -count=1 -timeout 15m -v ./test/packets/virtualfunctions
 
 race: compiler kube ## Full tier: the race detector for what the gate tests without it (as root; 15 minutes)
 	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(RACE) -vet=off -count=1 -timeout 60m $(PLAIN) $(BOTH)

@@ -8,7 +8,7 @@ while read -r module; do insmod "/modules/$module" || echo "linerate: $module ca
 for word in $(cat /proc/cmdline); do
 	case $word in linerate.agent=*) agent=${word#*=} ;; linerate.modules=*) modules=${word#*=} ;; esac
 done
-mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,ro,cache=loose host /host
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,ro,cache=readahead host /host
 mount -t tmpfs memory /memory
 mkdir /memory/upper /memory/work
 mount -t overlay -o lowerdir=/host,upperdir=/memory/upper,workdir=/memory/work overlay /root
@@ -22,4 +22,5 @@ mount -t cgroup2 cgroup2 /root/sys/fs/cgroup
 mount -t bpf bpf /root/sys/fs/bpf
 mkdir -p /root/run/lock /root/run/netns
 [ -e "/root/lib/modules/$(uname -r)" ] || ln -s "$modules" "/root/lib/modules/$(uname -r)"
+mount --make-rshared /root
 exec switch_root -c /dev/console /root "$agent"

@@ -96,7 +96,8 @@ func (a *arguments) hardware(p prepared, index int, d Description, cables map[st
 		options += " intel_iommu=on iommu=pt"
 	}
 	a.add("append", "%s linerate.agent=%s linerate.modules=%s", options, p.agent, p.kernel.modules)
-	a.add("virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap")
+	a.add("fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap")
+	a.add("device", "virtio-9p-pci,bus=pcie.0,fsdev=host,mount_tag=host")
 	a.add("device", "virtio-rng-pci,bus=pcie.0")
 	if d.HostNetwork {
 		a.add("netdev", "user,id=host0")
