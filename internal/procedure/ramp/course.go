@@ -121,13 +121,19 @@ func (c *course) observeStep(p point) {
 	switch {
 	case saturated && (c.level == 1 || b.lower() == nil):
 		c.beginSearch(sentence + "; the steps are higher than what the device carries, so the search goes on below")
-	case c.level == 1 && p.lossy && c.lowered.windows == 0 && p.carriedFrames() <= p.asked/loweredBy:
-		c.lowerToCarried(p)
-	case c.level == 1 && p.onSlowMachine() && c.lowered.windows == 0:
-		c.lower(p)
+	case c.lowerFirstStep(p):
 	case b.upper == nil && b.lateRun() >= mostLate:
-		c.endClimb(fmt.Sprintf("the climb ends at %s of the target: the counters of %d steps in a row came too late",
+		c.beginSearch(fmt.Sprintf("the climb ends at %s of the target: the counters of %d steps in a row came too late",
 			percent(p.asked), mostLate))
+	default:
+		c.goOnClimbing(p, saturated, sentence)
+	}
+}
+
+// goOnClimbing takes the next step of the staircase, or ends the climb.
+func (c *course) goOnClimbing(p point, saturated bool, sentence string) {
+	b := &c.search.bracket
+	switch {
 	case saturated && c.rules.Ramp.StopAtSaturation:
 		c.endClimb(sentence)
 	case b.upper == nil && b.plateau():

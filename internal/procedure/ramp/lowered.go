@@ -22,6 +22,22 @@ type lowered struct {
 	rising  bool
 }
 
+// lowerFirstStep goes on below the first step, once in a run, where the device lost most of it, or the machine was too
+// busy for it. It reports whether it does.
+func (c *course) lowerFirstStep(p point) bool {
+	switch {
+	case c.level > 1 || c.lowered.windows > 0:
+		return false
+	case p.lossy && p.carriedFrames() <= p.asked/loweredBy:
+		c.lowerToCarried(p)
+	case p.onSlowMachine():
+		c.lower(p)
+	default:
+		return false
+	}
+	return true
+}
+
 // lower goes on at a part of the load of a window that could not be judged.
 func (c *course) lower(p point) {
 	c.goToLowered(max(1, p.asked/loweredBy), 0)

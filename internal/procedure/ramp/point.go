@@ -22,8 +22,8 @@ type point struct {
 	weak   bool        // so it was, and no other program held the generator up
 	drops  bool        // the window is Invalid, and the generator dropped frames that reached it
 	bursts bool        // the window is Invalid, as frames were lost while the generator sent in bursts
-	// machine means that the window is Invalid, as the machine that plays the device lost frames, its threads waited, or
-	// counters came too late.
+	// machine means that the window is Invalid, as the machine that plays the device lost frames, its threads waited,
+	// or counters came too late.
 	machine bool
 
 	// What the search finds out later about the window.
@@ -177,8 +177,8 @@ func (p point) hasFrames(required int64, load units.Ratio, judge time.Duration, 
 	})
 }
 
-// leastExcess is the least share of a load that a window at that load, read like this window, surely shows as lost. Its
-// frames are few where that share is more than so much even if counters are read in no time. The worst direction counts.
+// leastExcess is the least share of a load that a window at that load, read like this window, surely shows as lost. It
+// is 0 where that is at most few if counters are read in no time. The worst direction counts.
 func (p point) leastExcess(load units.Ratio, judge time.Duration, limit, few units.Ratio) (share units.Ratio) {
 	const surest, fixed = 3, 2 // frames that a loss has to exceed, and edges of a window that is read in no time
 	for _, d := range p.window.Directions {

@@ -124,7 +124,7 @@ func (r Ramp) Remaining(history []report.Window) time.Duration {
 	switch m.stage {
 	case warming:
 		return p.WarmupDuration.Std() + p.RampDuration.Std() + p.HoldDuration.Std() + narrow
-	case climbing:
+	case climbing, lowering:
 		return time.Duration(m.steps-m.level+1)*p.StepDuration.Std() + p.HoldDuration.Std() + narrow
 	case holding:
 		return time.Duration(m.votes.remaining())*p.HoldDuration.Std() + narrow

@@ -64,11 +64,12 @@ const warmUpShare = 1000
 // Rates are the highest load, which all loads are shares of, and the warm-up's. That is the lowest load, or a little
 // more where that is next to nothing.
 func (s Search) Rates() procedure.Rates {
-	warmUp := procedure.Rate{Field: "search.minRate", Rate: s.plan.MinRate}
-	if warmUp.Rate.Kind == s.plan.MaxRate.Kind {
-		warmUp.Rate.Micros = max(warmUp.Rate.Micros, s.plan.MaxRate.Micros/warmUpShare)
+	warmUp := s.plan.MinRate
+	if warmUp.Kind == s.plan.MaxRate.Kind {
+		warmUp.Micros = max(warmUp.Micros, s.plan.MaxRate.Micros/warmUpShare)
 	}
-	return s.warmUp().Rates(procedure.Rate{Field: "search.maxRate", Rate: s.plan.MaxRate}, warmUp)
+	return s.warmUp().Rates(procedure.Rate{Field: "search.maxRate", Rate: s.plan.MaxRate},
+		procedure.Rate{Field: "search.minRate", Rate: warmUp})
 }
 
 func (s Search) warmUp() procedure.WarmUp {

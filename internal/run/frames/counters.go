@@ -19,8 +19,8 @@ type counters struct {
 	silence  *silence
 
 	limited  func(context.Context) ([]report.Limiter, error) // nil if there are no limits to read
-	answered time.Time                                       // when the latest reading of all generators was complete
-	unheard  time.Duration                                   // the longest time without a reading since the load was set
+	answered time.Time                                       // when the latest reading of all generators ended
+	unheard  time.Duration                                   // the longest time without one since the load was set
 	// upkeep says that the test's own streams look like link upkeep, or go to groups, so that no returning frame is
 	// surely a stray.
 	upkeep bool

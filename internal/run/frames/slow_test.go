@@ -78,8 +78,8 @@ func TestCountersThatComeLateAboveALoadMakeAMachinesBound(t *testing.T) {
 	r := scene(deviceLimit(0), func(s *scenario) {
 		g := &s.world.Generators[0]
 		g.Lease = 10 * time.Second
-		for n := range time.Duration(60) {
-			g.Late = append(g.Late, sim.Lateness{Offset: (25 + 10*n) * time.Second, Duration: 9 * time.Second})
+		for offset := 25 * time.Second; offset < 10*time.Minute; offset += 10 * time.Second {
+			g.Late = append(g.Late, sim.Lateness{Offset: offset, Duration: 9 * time.Second})
 		}
 	}).run(t)
 	if r.Ending != report.Completed || r.Answer.Reason != report.MachineLimited || r.Answer.Saturated {
