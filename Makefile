@@ -173,6 +173,9 @@ neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n time
 blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GATES=n of each kind (as root; 18 minutes)
 	$(FULL) -timeout 90m ./test/packets/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/measured/gate.md
 
+cards: ## Full tier: break what only a network card with virtual functions shows, on emulated machines: ports, VLANs, spoof checks, drivers (as root; 10 to 15 minutes)
+	$(FULL) -timeout 30m ./test/packets/realcards -v
+
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
 	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/rigs/fabric/incluster
 
