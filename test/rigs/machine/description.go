@@ -35,6 +35,9 @@ type Description struct {
 	WithoutIOMMU bool `json:"withoutIOMMU,omitempty"`
 	// HostNetwork adds an interface, host0, at which this host is 10.0.2.2 (QEMU's user network).
 	HostNetwork bool `json:"hostNetwork,omitempty"`
+	// Tap adds an interface, tap0, whose other end is the interface of this name on this host, which QEMU makes. It
+	// may be moved to another network namespace there.
+	Tap string `json:"tap,omitempty"`
 	// Ports are ens1f0 and ens1f1 by default, with two functions each.
 	Ports []Port `json:"ports,omitempty"`
 }
@@ -55,6 +58,9 @@ type Port struct {
 	Queues int `json:"queues,omitempty"`
 	// NUMANode is the node that the card is on.
 	NUMANode int `json:"numaNode,omitempty"`
+	// Address is the port's on the PCI bus, such as 3b:00.0, and 3b:00.1 for the second port of the same card; by
+	// default the machine chooses.
+	Address string `json:"address,omitempty"`
 }
 
 // Cable joins two ports, each written MACHINE/PORT, or PORT alone in a lab of one machine.
@@ -167,6 +173,8 @@ const withFunctions = "igb"
 var (
 	hostName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?$`)
 	portName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,11}$`) // with v and a digit an interface's name of at most 15
+	tapName  = regexp.MustCompile(`^[a-z][-a-z0-9]{0,14}$`)
+	address  = regexp.MustCompile(`^[2-9a-e][0-9a-f]:00\.[01]$`)
 	cardName = regexp.MustCompile(`^[a-z0-9][-a-z0-9]*$`)
 )
 
@@ -188,11 +196,19 @@ func (d Description) check() error {
 	refuse(d.Hugepages < 0, "hugepages %d: give 0 or more", d.Hugepages)
 	refuse(2*d.Hugepages*d.NUMANodes > d.MemoryMiB-384, "hugepages %d on each of %d nodes are %d MiB of %d: leave "+
 		"384 MiB for the system", d.Hugepages, d.NUMANodes, 2*d.Hugepages*d.NUMANodes, d.MemoryMiB)
+	refuse(d.Tap != "" && !tapName.MatchString(d.Tap), "tap %q: give an interface's name of at most 15 lower-case "+
+		"letters, digits and hyphens", d.Tap)
 	refuse(len(d.Ports) > 8, "%d ports: give at most 8", len(d.Ports))
 	names := map[string]bool{}
 	for _, port := range d.Ports {
 		refuse(names[port.Name], "two ports are called %s: give each a name of its own", port.Name)
 		names[port.Name] = true
+		refuse(port.Address != "" && names[port.Address], "two ports have the address %s: give each one of its own",
+			port.Address)
+		names[port.Address] = true
+		first, second := strings.CutSuffix(port.Address, ".1")
+		refuse(second && !names[first+".0"], "port %s at %s: list the port at %s.0 of the same card before it", port.Name,
+			port.Address, first)
 		if err := port.check(d); err != nil {
 			refuse(true, "port %s: %w", port.Name, err)
 		}
@@ -216,6 +232,8 @@ func (p Port) check(d Description) error {
 		len(p.Drivers), p.Functions)
 	refuse(p.NUMANode < 0 || p.NUMANode >= d.NUMANodes, "numaNode %d: the machine has the nodes 0 to %d; raise numaNodes",
 		p.NUMANode, d.NUMANodes-1)
+	refuse(p.Address != "" && !address.MatchString(p.Address), "address %q: give one such as 3b:00.0, and 3b:00.1 for the "+
+		"card's second port, on a bus from 20 to ef", p.Address)
 	for i := range p.Functions {
 		switch driver := p.driver(i); driver {
 		case "igbvf", "none":

@@ -28,6 +28,10 @@ func setUp(index int, d Description) string {
 		say("named %s host0", mac(index, hostNetwork, -1))
 		say("ip address add 10.0.2.15/24 dev host0; ip link set host0 up; ip route add default via 10.0.2.2")
 	}
+	if d.Tap != "" {
+		say("modprobe virtio_net")
+		say("named %s tap0", mac(index, hostTap, -1))
+	}
 	for _, card := range cards(d) {
 		say("modprobe %s", card)
 	}

@@ -90,7 +90,8 @@ func (a *arguments) hardware(p prepared, index int, d Description, cables map[st
 	}
 	a.add("kernel", "%s", p.kernel.image)
 	a.add("initrd", "%s", p.initramfs)
-	options := "console=ttyS0 quiet panic=-1 net.ifnames=0 mitigations=off tsc=reliable"
+	options := "console=ttyS0 quiet panic=-1 net.ifnames=0 mitigations=off tsc=reliable" +
+		" no_timer_check" // on a busy host the first ticks come late, and the kernel would panic
 	if !d.WithoutIOMMU {
 		a.add("device", "intel-iommu")
 		options += " intel_iommu=on iommu=pt"
@@ -102,6 +103,10 @@ func (a *arguments) hardware(p prepared, index int, d Description, cables map[st
 	if d.HostNetwork {
 		a.add("netdev", "user,id=host0")
 		a.add("device", "virtio-net-pci,bus=pcie.0,netdev=host0,romfile=,mac=%s", mac(index, hostNetwork, -1))
+	}
+	if d.Tap != "" {
+		a.add("netdev", "tap,id=tap0,ifname=%s,script=no,downscript=no", d.Tap)
+		a.add("device", "virtio-net-pci,netdev=tap0,romfile=,mac=%s", mac(index, hostTap, -1))
 	}
 	for node := range d.NUMANodes {
 		if d.NUMANodes > 1 {
@@ -116,6 +121,9 @@ func (a *arguments) hardware(p prepared, index int, d Description, cables map[st
 // hostNetwork is the number of the interface host0 among the machine's ports.
 const hostNetwork = 255
 
+// hostTap is that of tap0.
+const hostTap = 254
+
 func (a *arguments) port(machine, index int, d Description, port Port, cable *os.File) {
 	bus := "pcie.0"
 	if d.NUMANodes > 1 {
@@ -126,9 +134,27 @@ func (a *arguments) port(machine, index int, d Description, port Port, cable *os
 	} else {
 		a.add("netdev", "hubport,id=cable%d,hubid=%d", index, index)
 	}
-	a.add("device", "pcie-root-port,id=slot%d,bus=%s,chassis=%d,slot=%d", index, bus, index+1, index+1)
-	a.add("device", "%s,id=%s,netdev=cable%d,bus=slot%d,romfile=,mac=%s", port.Card, port.Name, index, index,
+	slot := fmt.Sprintf("slot%d", index)
+	if card, function, found := strings.Cut(port.Address, ":00."); found {
+		slot = fmt.Sprintf("card%s,addr=0.%s", card, function)
+		if function == "0" {
+			bus = a.expander(card, port.NUMANode)
+			// without the property the kernel looks for no second function of a card with ARI
+			slot += ",multifunction=on,x-pcie-ari-nextfn-1=on"
+			a.add("device", "pcie-root-port,id=card%s,bus=%s,chassis=%d,slot=%d", card, bus, index+1, index+1)
+		}
+	} else {
+		a.add("device", "pcie-root-port,id=%s,bus=%s,chassis=%d,slot=%d", slot, bus, index+1, index+1)
+	}
+	a.add("device", "%s,id=%s,netdev=cable%d,bus=%s,romfile=,mac=%s", port.Card, port.Name, index, slot,
 		mac(machine, index, -1))
+}
+
+// expander adds a root bus whose only port leads to the bus of this hexadecimal number.
+func (a *arguments) expander(bus string, node int) string {
+	number, _ := strconv.ParseInt(bus, 16, 0) // checked with the description
+	a.add("device", "pxb-pcie,id=bus%s,bus=pcie.0,bus_nr=%d,numa_node=%d", bus, number-1, node)
+	return "bus" + bus
 }
 
 // channel adds a serial port or a monitor that only we hold the other end of.
