@@ -2,6 +2,7 @@ package walkthrough
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -26,6 +27,8 @@ type Action struct {
 	Language string
 	// File is the block's text. It is "" where the action is a command.
 	File string
+	// Path is the file's, where the line before the block ends with it and a colon, as in `networks.yaml`:.
+	Path string
 }
 
 const (
@@ -48,17 +51,24 @@ func Read(page string) ([]Step, error) {
 	return r.steps, nil
 }
 
+// fileName is at the end of a line of text.
+var fileName = regexp.MustCompile("`([^`]+)`:$")
+
 // reader is what was read of a page so far.
 type reader struct {
 	steps    []Step
 	open     bool // a fenced block is
 	language string
 	file     *Action // the open block's, unless it is a console
+	path     string  // what the last line of text names
 }
 
 func (r *reader) read(number int, line string) error {
 	switch {
 	case strings.HasPrefix(line, fence):
+		if r.open {
+			r.path = ""
+		}
 		r.open, r.language, r.file = !r.open, strings.TrimPrefix(line, fence), nil
 		if r.open && len(r.steps) == 0 {
 			r.steps = append(r.steps, Step{})
@@ -69,9 +79,14 @@ func (r *reader) read(number int, line string) error {
 		return r.readConsole(number, line)
 	case r.open:
 		if r.file == nil {
-			r.file = r.add(Action{Line: number, Language: r.language})
+			r.file = r.add(Action{Line: number, Language: r.language, Path: r.path})
 		}
 		r.file.File += line + "\n"
+	case strings.TrimSpace(line) != "":
+		r.path = ""
+		if named := fileName.FindStringSubmatch(line); named != nil {
+			r.path = named[1]
+		}
 	}
 	return nil
 }

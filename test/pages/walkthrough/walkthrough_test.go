@@ -12,7 +12,7 @@ func TestStepsHaveTheirCommandsAndFiles(t *testing.T) {
 	steps, err := Read(page(
 		"# Page", "$ this is prose", "## 1. Functions", "'''console",
 		"$ echo 4 > numvfs    # four", "$ for vf in a b; do", ">   echo $vf", "> done", "a", "b", "'''",
-		"## 2. Settings", "'''yaml", "# a comment", "policy: static", "'''", "'''console", "$ kubectl get node", "'''"))
+		"## 2. Settings", "Write them into `/etc/settings.yaml`:", "", "'''yaml", "# a comment", "policy: static", "'''", "'''console", "$ kubectl get node", "'''"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,8 @@ func TestStepsHaveTheirCommandsAndFiles(t *testing.T) {
 		loop.Command != "for vf in a b; do\n  echo $vf\ndone" || !slices.Equal(loop.Shows, []string{"a", "b"}) {
 		t.Errorf("the first step has %+v", steps[1].Actions)
 	}
-	if file.Language != "yaml" || file.File != "# a comment\npolicy: static\n" || file.Command != "" {
+	if file.Language != "yaml" || file.File != "# a comment\npolicy: static\n" ||
+		file.Path != "/etc/settings.yaml" || file.Command != "" {
 		t.Errorf("the file is %+v", file)
 	}
 	if get.Command != "kubectl get node" || len(get.Shows) != 0 {
@@ -64,6 +65,26 @@ func TestOutputIsHeldToWhatThePageShows(t *testing.T) {
 	} {
 		if got := (Action{Shows: tt.shows}).Matches(tt.output); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestThePagesOwnTableChangesWhatIsTyped(t *testing.T) {
+	text := page("prose", "", "| the page has | the test has |", "|---|---|", "| `25gbps` | `1gbps` |", "| \"cpu\":30 | \"cpu\":2 |", "",
+		"| another | table |", "|---|---|", "| `x` | `y` |")
+	changes, err := Changes(text, "| the page has | the test has |")
+	if err != nil || len(changes) != 2 {
+		t.Fatalf("%v, %v", changes, err)
+	}
+	if got := Change(`{"cpu":30} 25gbps, 25gbps x`, changes); got != `{"cpu":2} 1gbps, 1gbps x` {
+		t.Errorf("changed to %s", got)
+	}
+	for name, text := range map[string]string{
+		"no table":          "prose",
+		"a row of one cell": page("| the page has | the test has |", "|---|---|", "| `25gbps` |"),
+	} {
+		if changes, err := Changes(text, "| the page has | the test has |"); err == nil {
+			t.Errorf("%s: %v", name, changes)
 		}
 	}
 }
