@@ -17,6 +17,9 @@ import (
 // Daemon is the device plugin's name among a node's components.
 const Daemon = "device-plugin"
 
+// PCIPlugin is the program of Build's that offers kubelet the functions of real or emulated cards.
+const PCIPlugin = "linerate-pci-plugin"
+
 const (
 	cniProgram    = "linerate-vf"
 	pluginProgram = "linerate-vf-plugin"
@@ -106,10 +109,11 @@ func Build(ctx context.Context, dir string) error {
 	}
 	// a module of its own, whose packages have no name here
 	module := filepath.Join(strings.TrimSpace(string(folder)), "../plugins")
-	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-o", target+"/", "./"+cniProgram, "./"+pluginProgram)
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-o", target+"/", "./"+cniProgram, "./"+pluginProgram,
+		"./"+PCIPlugin)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s and %s: %w: %s", cniProgram, pluginProgram, err, strings.TrimSpace(string(output)))
+		return fmt.Errorf("build %s, %s and %s: %w: %s", cniProgram, pluginProgram, PCIPlugin, err, strings.TrimSpace(string(output)))
 	}
 	return nil
 }

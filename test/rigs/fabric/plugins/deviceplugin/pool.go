@@ -132,6 +132,7 @@ func (p *pool) Allocate(_ context.Context, request *pluginapi.AllocateRequest) (
 
 func (p *pool) allocate(ids []string) (*pluginapi.ContainerAllocateResponse, error) {
 	inventory := vf.Inventory{Resources: []vf.Resource{p.resource}}
+	var files []*pluginapi.DeviceSpec
 	for _, id := range ids {
 		d, ok := inventory.Find(id)
 		if !ok {
@@ -140,10 +141,20 @@ func (p *pool) allocate(ids []string) (*pluginapi.ContainerAllocateResponse, err
 		if err := p.options.writeInfo(p.resource.Name, d); err != nil {
 			return nil, err
 		}
+		if p.options.Files == nil {
+			continue
+		}
+		paths, err := p.options.Files(d)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			files = append(files, &pluginapi.DeviceSpec{HostPath: path, ContainerPath: path, Permissions: "rw"})
+		}
 	}
 	envs, err := environment(p.resource.Name, ids)
 	if err != nil {
 		return nil, err
 	}
-	return &pluginapi.ContainerAllocateResponse{Envs: envs}, nil
+	return &pluginapi.ContainerAllocateResponse{Envs: envs, Devices: files}, nil
 }

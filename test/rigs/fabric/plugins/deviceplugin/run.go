@@ -21,6 +21,8 @@ type Options struct {
 	Inventory vf.Inventory
 	// Plugged says whether a function exists.
 	Plugged func(vf.Device) (bool, error)
+	// Files are what a container with the function needs of /dev. With nil that is nothing.
+	Files func(vf.Device) ([]string, error)
 	// Mend plugs a lost function. With nil it stays unhealthy until somebody else does.
 	Mend func(vf.Device) error
 	// SocketDir is kubelet's. "" means /var/lib/kubelet/device-plugins.
@@ -52,9 +54,6 @@ func (o Options) defaults() Options {
 // Run offers all resources until the context ends, whether kubelet is there or comes, goes and comes again. It
 // then takes its sockets and device-info files away.
 func Run(ctx context.Context, o Options) error {
-	if err := o.Inventory.Check(); err != nil {
-		return err
-	}
 	if o.Plugged == nil {
 		return errors.New("device plugin: Options.Plugged is missing")
 	}
