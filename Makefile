@@ -174,6 +174,7 @@ blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GAT
 	$(FULL) -timeout 90m ./test/packets/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/measured/gate.md
 
 cards: ## Full tier: break what only a network card with virtual functions shows, on emulated machines: ports, VLANs, spoof checks, drivers (as root; 10 to 15 minutes)
+	@hack/ci-packages machine
 	$(FULL) -timeout 30m ./test/packets/realcards -v
 
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,7 +80,8 @@ func rows() []row {
 			says: "vf 1 (0000", run: ownNode},
 		{name: "a limit that the port sets", harm: "ip link set ens1f0 vf 0 max_tx_rate 100", args: []string{"ens1f0"},
 			says: "vf 0 (ens1f0v0): the port limits what they send"},
-		{name: "pause frames", harm: "ethtool -A ens1f0 autoneg on" + awaitLinks + "ethtool -A ens1f0 rx off tx off" + awaitLinks, args: []string{"ens1f0"},
+		{name: "pause frames", args: []string{"ens1f0"},
+			harm: "ethtool -A ens1f0 autoneg on" + awaitLinks + "ethtool -A ens1f0 rx off tx off" + awaitLinks,
 			says: "port ens1f0: pause frames are on", mends: "ethtool -A ens1f0 autoneg off rx off tx off"},
 		{name: "no trust", harm: "ip link set ens1f0 vf 0 trust off", args: []string{"ens1f0", "--engine", "TRex"},
 			says: "vf 0 (ens1f0v0): they aren't trusted"},
@@ -107,7 +109,8 @@ func rows() []row {
 			args: []string{"ens1f0"}, says: "vf 0 (ens1f0v0): processors of another NUMA node handle their interrupts"},
 		{name: "no functions", args: []string{"ens1f2"}, says: "port ens1f2: it has none of the 7 virtual functions"},
 		{name: "ports on two NUMA nodes", says: "NUMA nodes: ens1f0 is on node 0, ens1f1 is on node 1", mends: "none"},
-		{name: "no hugepages on that node", harm: "echo 0 > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages",
+		{name: "no hugepages on that node",
+			harm: "echo 0 > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages",
 			args: []string{"ens1f1", "--engine", "TRex"},
 			says: "hugepages of NUMA node 1: it has 0 MiB, and a TRex on port ens1f1 of that node needs 1024", mends: "none"},
 		{name: "a port that isn't there", args: []string{"ens9"}, says: "port ens9: this machine has no such port of a card, " +
@@ -181,8 +184,9 @@ func arrow(t *testing.T, said, sentence string) string {
 	return fix
 }
 
-// spoofCheckUnderABridge: a bridge sends with the source MACs of others. QEMU's card takes the setting and drops nothing by
-// it, so that only doctor can show the fault here. A function gets frames for its own MAC alone, and what the bridge adds (fdb, self).
+// spoofCheckUnderABridge: a bridge sends with the source MACs of others. QEMU's card takes the setting and drops nothing
+// by it, so that only doctor can show the fault here. A function gets frames for its own MAC alone, and for those that
+// the bridge adds (fdb, self).
 func (l *lab) spoofCheckUnderABridge(t *testing.T) {
 	l.must(t, `west=$(cat /sys/class/net/ens1f0v0/address) east=$(cat /sys/class/net/ens1f1v0/address)
 ip netns exec dut sh -euc "
@@ -231,7 +235,8 @@ cat /run/said`, loadTest("L3", 128, "60s"), l.linerate)))
 func (l *lab) hiddenDrops(t *testing.T) {
 	self, _ := os.Executable() // a missing name fails where it is used
 	said := l.must(t, fmt.Sprintf(`
-read_counters() { ip netns exec dut sh -c 'cd /sys/class/net/ens1f1v1/statistics; cat rx_packets; cat rx_dropped rx_missed_errors 	rx_fifo_errors rx_over_errors rx_errors' | tr '\n' ' '; }
+read_counters() { ip netns exec dut sh -c 'cd /sys/class/net/ens1f1v1/statistics; cat rx_packets;
+	cat rx_dropped rx_missed_errors rx_fifo_errors rx_over_errors rx_errors' | tr '\n' ' '; }
 ip netns exec dut sh -euc 'echo 1 > /sys/class/net/ens1f1v1/threaded; ethtool -G ens1f1v1 rx 80'
 %s
 read_counters; echo
@@ -282,7 +287,8 @@ func sendFlood(name, mac string) error {
 	if err != nil {
 		return err
 	}
-	frame := append(append(append([]byte{}, destination...), link.HardwareAddr...), 0x08, 0x00) // IPv4: the kernel counts other types as dropped
+	// IPv4, as the kernel counts frames of types that it doesn't know as dropped
+	frame := slices.Concat([]byte(destination), []byte(link.HardwareAddr), []byte{0x08, 0x00})
 	frame = append(frame, make([]byte, 50)...)
 	for sent := 0; sent < floodFrames; {
 		switch err := unix.Sendto(fd, frame, 0, &unix.SockaddrLinklayer{Ifindex: link.Index}); err {

@@ -100,8 +100,8 @@ spec:
 // proven is what a run says whose marked frames came back in both directions.
 const proven = "listening: listening for background traffic"
 
-// awaitLinks waits until all interfaces have had a carrier for 4 s. A function loses its own up to 2 s after its port was
-// reset, as by another MTU.
+// awaitLinks waits until all interfaces have had a carrier for 4 s. A function loses its own up to 2 s after its port
+// was reset, as by another MTU.
 const awaitLinks = `
 links() { cd /sys/class/net; grep . $*; }
 calm=0; before=

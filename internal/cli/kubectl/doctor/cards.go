@@ -44,7 +44,8 @@ func choosePorts(m card.Machine, need CardNeed) (ports []card.Port, findings []F
 	for _, name := range need.Ports {
 		if !slices.Contains(names, name) {
 			findings = append(findings, Finding{Fail, "port " + name, "this machine has no such port of a card, but " +
-				cmp.Or(strings.Join(names, ", "), "none"), "ip link; a port that a pod has, or that vfio-pci drives, isn't seen here"})
+				cmp.Or(strings.Join(names, ", "), "none"),
+				"ip link; a port that a pod has, or that vfio-pci drives, isn't seen here"})
 		}
 	}
 	if len(ports) == 0 && len(need.Ports) == 0 {
@@ -333,7 +334,7 @@ func nodesApart(ports []card.Port) []Finding {
 	if !apart {
 		return nil
 	}
-	return single(Warn, "NUMA nodes", strings.Join(words, ", ")+": a pod's processors and memory are far from one of them, "+
-		"and topologyManagerPolicy: single-numa-node refuses the pod", "use ports of one node, or "+
+	return single(Warn, "NUMA nodes", strings.Join(words, ", ")+": a pod's processors and memory are far from one of "+
+		"them, and topologyManagerPolicy: single-numa-node refuses the pod", "use ports of one node, or "+
 		"topologyManagerPolicy: best-effort, which costs throughput (docs/sriov.md, step 4)")
 }
