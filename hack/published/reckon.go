@@ -98,11 +98,11 @@ func asked(p plan.Procedure) time.Duration {
 		return p.MaximumOfferedLoad.WarmupDuration.Std() +
 			time.Duration(p.MaximumOfferedLoad.Trials)*p.MaximumOfferedLoad.TrialDuration.Std()
 	case p.FrameLoss != nil:
-		loads := (p.FrameLoss.From.Micros-p.FrameLoss.To.Micros)/p.FrameLoss.Step.Micros + 1
+		loads := (p.FrameLoss.MaxRate.Micros-p.FrameLoss.MinRate.Micros)/p.FrameLoss.Step.Micros + 1
 		return p.FrameLoss.WarmupDuration.Std() + time.Duration(loads)*(p.FrameLoss.TrialDuration.Std()+2*time.Second)
 	default:
 		return p.Ramp.WarmupDuration.Std() + p.Ramp.RampDuration.Std() + ofSearch*(p.Ramp.StepDuration.Std()+
-			p.Ramp.ConfirmDuration.Std()+2*p.Ramp.Settle.Std()) + p.Ramp.HoldDuration.Std()
+			p.Ramp.ConfirmDuration.Std()+2*p.Ramp.SettleDuration.Std()) + p.Ramp.HoldDuration.Std()
 	}
 }
 

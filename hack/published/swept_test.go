@@ -44,7 +44,7 @@ func TestTheSweepMayLoseWhatItsPageSays(t *testing.T) {
 // swept is a run of a sweep from 600 kpps in steps of 100 kpps: what was lost at each load, and at which share of the first one its generator fell behind.
 func swept(t *testing.T, behind units.Ratio, lost ...report.Number) report.SuiteRun {
 	t.Helper()
-	r := &report.Report{Version: report.Version, Plan: &plan.Plan{Procedure: plan.Procedure{Type: plan.TypeFrameLoss, FrameLoss: &plan.FrameLoss{From: unitstest.Rate("600kpps")}}}}
+	r := &report.Report{Version: report.Version, Plan: &plan.Plan{Procedure: plan.Procedure{Type: plan.TypeFrameLoss, FrameLoss: &plan.FrameLoss{MaxRate: unitstest.Rate("600kpps")}}}}
 	for i, ratio := range lost {
 		load := units.RatioOf(int64(6-i), 6)
 		offered := "600000"

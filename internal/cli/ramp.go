@@ -257,10 +257,10 @@ func rampProcedure(o rampOptions) (plan.Procedure, error) {
 		Ramp: plan.Ramp{
 			WarmupRate: warmup, WarmupDuration: plan.Duration(seconds(o.warmup)), TargetRate: target,
 			RampDuration: plan.Duration(seconds(o.rampSeconds)),
-			StepDuration: plan.Duration(step), Settle: plan.Duration(min(500*time.Millisecond, step/2)),
-			HoldDuration: plan.Duration(seconds(o.holdSecond)),
-			RefineTo:     units.Ratio(o.refineTo / 100 * float64(units.One)),
-			RefineFor:    plan.Duration(seconds(o.rampSeconds)), ConfirmDuration: plan.Duration(seconds(confirm)),
+			StepDuration: plan.Duration(step), SettleDuration: plan.Duration(min(500*time.Millisecond, step/2)),
+			HoldDuration:   plan.Duration(seconds(o.holdSecond)),
+			Precision:      units.Ratio(o.refineTo / 100 * float64(units.One)),
+			RefineDuration: plan.Duration(seconds(o.rampSeconds)), ConfirmDuration: plan.Duration(seconds(confirm)),
 		},
 	}, nil
 }

@@ -374,7 +374,7 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 				Window: plan.Duration(time.Minute)}}},
 		"FrameLoss": {"frameLoss: {maxRate: 90%, minRate: 50%, step: 0.5%, trialDuration: 20s, cleanTrials: 0}",
 			plan.Procedure{FrameLoss: &plan.FrameLoss{
-				From: unitstest.Rate("90%"), To: unitstest.Rate("50%"), Step: unitstest.Rate("0.5%"),
+				MaxRate: unitstest.Rate("90%"), MinRate: unitstest.Rate("50%"), Step: unitstest.Rate("0.5%"),
 				WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(20 * time.Second)}}},
 		"MaximumOfferedLoad": {"maximumOfferedLoad: {rate: 1gbpsl1, trials: 100}",
 			plan.Procedure{MaximumOfferedLoad: &plan.MaximumOfferedLoad{
@@ -392,8 +392,8 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 						DurationSum: plan.Duration(time.Minute), Width: units.One / 200}}}}},
 		"Soak": {"soak: {lossRatio: 0.01%, duration: 10m, maxRate: 10kpps}",
 			plan.Procedure{MaxLossRatio: units.One / 10_000, Soak: &plan.Soak{LossRatio: units.One / 10_000,
-				Duration:   plan.Duration(10 * time.Minute),
-				FirstTrial: plan.Duration(5100 * time.Millisecond), TrialGrowth: plan.Duration(100 * time.Millisecond),
+				Duration:           plan.Duration(10 * time.Minute),
+				FirstTrialDuration: plan.Duration(5100 * time.Millisecond), TrialGrowth: plan.Duration(100 * time.Millisecond),
 				MinRate: unitstest.Rate("100pps"), MaxRate: unitstest.Rate("10kpps"),
 				WarmupDuration: plan.Duration(5 * time.Second)}}},
 	} {

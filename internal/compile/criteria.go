@@ -114,11 +114,11 @@ func Criteria(path *field.Path, specs []v1alpha1.Criterion) ([]plan.Criterion, f
 			criterion.AssumedSpread = r.share(path.Index(i).Child("assumedSpread"), c.AssumedSpread)
 		}
 		if l := c.Latency; l != nil {
-			criterion.Latency = &plan.LatencyFigure{At: r.share(path.Index(i).Child("latency", "load"), l.Load),
+			criterion.Latency = &plan.LatencyFigure{Load: r.share(path.Index(i).Child("latency", "load"), l.Load),
 				FrameSize: int64(l.FrameSize)}
 		}
 		if o := c.Observed; o != nil {
-			criterion.Observed = &plan.ObservedSeries{Observer: o.Observer, Series: o.Series, Of: string(o.Scope),
+			criterion.Observed = &plan.ObservedSeries{Observer: o.Observer, Series: o.Series, Scope: string(o.Scope),
 				Statistic: string(o.Statistic)}
 		}
 		criteria = append(criteria, criterion)

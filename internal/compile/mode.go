@@ -139,7 +139,7 @@ func (ls *links) fitMode(m *plan.Mode) {
 		ls.refuse(modePath("tunnel"), noValue, "a tunnel has one link at each end: use two links")
 	case m.Tunnel != nil:
 		ls.keepApart("a tunnel's gateways reach each other in", plan.BetweenTunnel)
-		m.Tunnel.Far = ls.entries[1].name
+		m.Tunnel.FarLink = ls.entries[1].name
 	}
 }
 

@@ -90,8 +90,8 @@ func (reader *observerReader) readSource(path *field.Path, o v1alpha1.Observer, 
 	default:
 		return
 	}
-	observer.Every = plan.Duration(cmp.Or(reader.duration(path.Child("interval"), o.Interval), interval))
-	observer.AveragedOver = plan.Duration(reader.duration(path.Child("averagingTime"), o.AveragingTime))
+	observer.Interval = plan.Duration(cmp.Or(reader.duration(path.Child("interval"), o.Interval), interval))
+	observer.AveragingTime = plan.Duration(reader.duration(path.Child("averagingTime"), o.AveragingTime))
 }
 
 // agent is an SNMP agent's address with its port. The schema has checked that it is a host, in brackets where
@@ -114,7 +114,7 @@ func (reader *observerReader) read() []plan.Observer {
 	var observers []plan.Observer
 	for i, o := range reader.specs {
 		reader.check(i, o)
-		observer := plan.Observer{Name: o.Name, Of: string(o.Observed), Type: string(o.Type)}
+		observer := plan.Observer{Name: o.Name, Observed: string(o.Observed), Type: string(o.Type)}
 		reader.readSource(specPath().Child("observers").Index(i), o, &observer)
 		observers = append(observers, observer)
 	}

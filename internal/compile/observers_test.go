@@ -31,7 +31,7 @@ func TestCriteriaMayNameTheSeriesThatObserversHave(t *testing.T) {
 		{Type: v1alpha1.ObserverTemperatures, Observed: v1alpha1.ObserverOfNode},
 	} {
 		named, namedOfAll := seriesOf(observer)
-		log := observe.NewLog([]plan.Observer{{Name: "it", Of: string(observer.Observed), Type: string(observer.Type)}},
+		log := observe.NewLog([]plan.Observer{{Name: "it", Observed: string(observer.Observed), Type: string(observer.Type)}},
 			observe.Setup{Generators: []string{"generator-0"}, Links: []map[int]string{{0: "west"}},
 				Directions:  []plan.Direction{{From: "west", To: "east"}},
 				Whereabouts: observe.Whereabouts{OneMachine: true}})

@@ -81,13 +81,13 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 		TargetRate:       m.rate("targetRate", spec.TargetRate),
 		RampDuration:     m.duration("rampDuration", spec.RampDuration),
 		StepDuration:     m.duration("stepDuration", spec.StepDuration),
-		Settle:           m.duration("settleDuration", spec.SettleDuration),
-		RefineTo:         m.share(m.path("precision"), spec.Precision),
+		SettleDuration:   m.duration("settleDuration", spec.SettleDuration),
+		Precision:        m.share(m.path("precision"), spec.Precision),
 		ConfirmDuration:  m.duration("confirmDuration", spec.ConfirmDuration),
 		HoldDuration:     m.duration("holdDuration", spec.HoldDuration),
 		StopAtSaturation: spec.StopAtSaturation,
 	}
-	ramp, step, settle := r.RampDuration.Std(), r.StepDuration.Std(), r.Settle.Std()
+	ramp, step, settle := r.RampDuration.Std(), r.StepDuration.Std(), r.SettleDuration.Std()
 	if step > 0 && settle+100*time.Millisecond > step {
 		m.refuse(m.path("settleDuration"), spec.SettleDuration, "settleDuration must be at least 100ms shorter than "+
 			"stepDuration: the rest of the step is what is measured")
@@ -139,35 +139,35 @@ func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 	tenth := tenthOf(spec.MaxRate)
 	spec.MinRate, spec.Step = cmp.Or(spec.MinRate, tenth), cmp.Or(spec.Step, tenth)
 	f := &plan.FrameLoss{
-		From:           m.rate("maxRate", spec.MaxRate),
-		To:             m.rate("minRate", spec.MinRate),
+		MaxRate:        m.rate("maxRate", spec.MaxRate),
+		MinRate:        m.rate("minRate", spec.MinRate),
 		Step:           m.rate("step", spec.Step),
 		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
 		TrialDuration:  m.duration("trialDuration", spec.TrialDuration),
-		StopAfterClean: 2,
+		CleanTrials:    2,
 	}
 	if spec.CleanTrials != nil {
-		f.StopAfterClean = int(*spec.CleanTrials)
+		f.CleanTrials = int(*spec.CleanTrials)
 	}
-	if f.From.IsZero() || f.To.IsZero() || f.Step.IsZero() {
+	if f.MaxRate.IsZero() || f.MinRate.IsZero() || f.Step.IsZero() {
 		return nil // one of them isn't a rate, and was refused
 	}
-	if f.To.Kind != f.From.Kind || f.Step.Kind != f.From.Kind {
+	if f.MinRate.Kind != f.MaxRate.Kind || f.Step.Kind != f.MaxRate.Kind {
 		m.refuse(m.path("step"), spec.Step,
 			"maxRate, minRate and step must be in one unit, such as 2mpps, 500kpps and 100kpps")
 		return nil
 	}
-	if f.To.Micros >= f.From.Micros {
+	if f.MinRate.Micros >= f.MaxRate.Micros {
 		m.refusef(m.path("minRate"), spec.MinRate,
-			"the loads go down from %s: make minRate less than that, or maxRate more than %s", f.From, f.To)
+			"the loads go down from %s: make minRate less than that, or maxRate more than %s", f.MaxRate, f.MinRate)
 		return nil
 	}
-	width := f.From.Micros - f.To.Micros
+	width := f.MaxRate.Micros - f.MinRate.Micros
 	if loads := (width-1)/f.Step.Micros + 2; loads > maxLoads { // from, each step that ends above to, and to
 		smallest := units.Rate{Kind: f.Step.Kind, Micros: (width + maxLoads - 2) / (maxLoads - 1)} // rounded up
 		m.refusef(m.path("step"), spec.Step,
-			"from %s to %s in steps of %s are %d loads, and %d is the most: make step at least %s", f.From,
-			f.To, f.Step, loads, maxLoads, smallest)
+			"from %s to %s in steps of %s are %d loads, and %d is the most: make step at least %s", f.MaxRate,
+			f.MinRate, f.Step, loads, maxLoads, smallest)
 		return nil
 	}
 	return f
@@ -196,12 +196,12 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 	}
 	spec.MaxBurstDuration = unlessGiven(spec.MaxBurstDuration, usualBurst)
 	b := &plan.BackToBack{
-		Rate:           m.rate("rate", spec.Rate),
-		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
-		TrialDuration:  m.duration("trialDuration", spec.TrialDuration),
-		Longest:        m.duration("maxBurstDuration", spec.MaxBurstDuration),
-		Resolution:     m.share(m.path("resolution"), spec.Resolution),
-		Repetitions:    int(spec.Repetitions),
+		Rate:             m.rate("rate", spec.Rate),
+		WarmupDuration:   m.duration("warmupDuration", spec.WarmupDuration),
+		TrialDuration:    m.duration("trialDuration", spec.TrialDuration),
+		MaxBurstDuration: m.duration("maxBurstDuration", spec.MaxBurstDuration),
+		Resolution:       m.share(m.path("resolution"), spec.Resolution),
+		Repetitions:      int(spec.Repetitions),
 	}
 	if spec.Throughput != "" {
 		b.Throughput = m.rate("throughput", spec.Throughput)
@@ -210,7 +210,7 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 				"give throughput in packets per second, such as 9.9kpps: a burst is counted in frames")
 		}
 	}
-	if trial := b.TrialDuration.Std(); trial > 0 && trial <= b.Longest.Std() {
+	if trial := b.TrialDuration.Std(); trial > 0 && trial <= b.MaxBurstDuration.Std() {
 		m.refusef(m.path("maxBurstDuration"), spec.MaxBurstDuration,
 			"the trial before the bursts shows whether bursts can lose frames at all, and has to be longer than "+
 				"they: make maxBurstDuration less than trialDuration, %s", trial)
@@ -236,18 +236,18 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	}
 	spec.TrialGrowth = unlessGiven(spec.TrialGrowth, usualGrowth)
 	s := &plan.Soak{
-		LossRatio:      m.share(m.path("lossRatio"), spec.LossRatio),
-		Duration:       m.duration("duration", spec.Duration),
-		FirstTrial:     m.duration("firstTrialDuration", spec.FirstTrialDuration),
-		TrialGrowth:    m.duration("trialGrowth", spec.TrialGrowth),
-		MaxRate:        m.rate("maxRate", spec.MaxRate),
-		WarmupDuration: m.duration("warmupDuration", spec.WarmupDuration),
+		LossRatio:          m.share(m.path("lossRatio"), spec.LossRatio),
+		Duration:           m.duration("duration", spec.Duration),
+		FirstTrialDuration: m.duration("firstTrialDuration", spec.FirstTrialDuration),
+		TrialGrowth:        m.duration("trialGrowth", spec.TrialGrowth),
+		MaxRate:            m.rate("maxRate", spec.MaxRate),
+		WarmupDuration:     m.duration("warmupDuration", spec.WarmupDuration),
 	}
 	if s.MinRate = (units.Rate{Kind: s.MaxRate.Kind, Micros: max(1, s.MaxRate.Micros/100)}); spec.MinRate != "" {
 		s.MinRate = m.rate("minRate", spec.MinRate)
 	}
 	m.checkRange(spec.MinRate, s.MinRate, s.MaxRate, "trials are")
-	switch first, whole := s.FirstTrial.Std(), s.Duration.Std(); {
+	switch first, whole := s.FirstTrialDuration.Std(), s.Duration.Std(); {
 	case first <= 0 || whole <= 0: // one of them was refused
 	case first > whole:
 		m.refusef(m.path("firstTrialDuration"), spec.FirstTrialDuration,

@@ -51,18 +51,18 @@ func (pr *procedureReader) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal
 		return nil
 	}
 	m := member{pr.refusals, "latency"}
-	l := &plan.Latency{Of: spec.Goal, TrialDuration: m.duration("trialDuration", spec.TrialDuration)}
+	l := &plan.Latency{Goal: spec.Goal, TrialDuration: m.duration("trialDuration", spec.TrialDuration)}
 	for _, share := range spec.Loads {
-		l.At = append(l.At, pr.share(m.path("loads"), share))
+		l.Loads = append(l.Loads, pr.share(m.path("loads"), share))
 	}
 	if instead := pr.traffic.whyNotCounted(v1alpha1.MetricLatencyP50); instead != "" {
 		pr.refuse(specPath().Child("procedure", "latency"), noValue, "latency is that of single frames: "+instead)
 	}
 	switch {
-	case l.Of != "":
-		pr.checkGoal(m.path("goal"), l.Of, goals)
+	case l.Goal != "":
+		pr.checkGoal(m.path("goal"), l.Goal, goals)
 	case len(goals) > 0:
-		l.Of = goals[0].Name
+		l.Goal = goals[0].Name
 	}
 	return l
 }
@@ -103,7 +103,7 @@ func (pr *procedureReader) eachDirection(spec v1alpha1.ProcedureSpec, ramp plan.
 		e.Directions = append(e.Directions, plan.Direction{From: string(d.From), To: string(d.To)}.Name())
 	}
 	if spec.OtherLoad != "" {
-		e.OthersAt = pr.share(specPath().Child("procedure", "otherLoad"), spec.OtherLoad)
+		e.OtherLoad = pr.share(specPath().Child("procedure", "otherLoad"), spec.OtherLoad)
 	}
 	n := len(e.Directions)
 	if n < 2 {

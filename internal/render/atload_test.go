@@ -17,7 +17,7 @@ func TestLatencyByLoad(t *testing.T) {
 	d := &reporttest.AtLoad(r, 1).Directions[0]
 	name := d.Name()
 	d.LossRatio = units.One / 1000
-	r.Plan.Procedure.Latency.At = append(r.Plan.Procedure.Latency.At, units.One)
+	r.Plan.Procedure.Latency.Loads = append(r.Plan.Procedure.Latency.Loads, units.One)
 	reporttest.ReadLatency(r)
 	table := atLoadTable(r, []*report.Report{r, loop})
 	if got := table.grid(combined, nil).header; !reflect.DeepEqual(got, []string{"latency at load", "frames", "p50", "p99", "p99.9", "longest", "jitter", "lost"}) {

@@ -19,13 +19,13 @@ import (
 func powered(t *testing.T) manifests.Input {
 	t.Helper()
 	input := sample(t, "loadtest_software_pod")
-	box := plan.Observer{Name: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish, Every: 5e9,
+	box := plan.Observer{Name: "box", Observed: plan.OfDUT, Type: plan.ObserveRedfish, Interval: 5e9,
 		Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}
 	copied := box
 	copied.Name = "again"
-	input.Compiled.Plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors},
+	input.Compiled.Plan.Observers = []plan.Observer{{Name: "cpu", Observed: plan.OfGenerator, Type: plan.ObserveProcessors},
 		box, copied,
-		{Name: "heat", Of: plan.OfLab, Type: plan.ObservePrometheus, Every: 5e9,
+		{Name: "heat", Observed: plan.OfLab, Type: plan.ObservePrometheus, Interval: 5e9,
 			Prometheus: &plan.PrometheusQuery{URL: "http://prom.lab", Query: `x{y="$(POD_IP)"}`, Unit: "°C"}}}
 	return input
 }

@@ -68,7 +68,7 @@ func gatewayOf(input Input, gateway int) forwarderSpec {
 	t, p := tunnelOf(input), input.Compiled.Plan
 	spec := forwarderSpec{Forwarding: p.DUT.Forwarding, Directions: []forwarderDirection{}, Tunnel: &plan.TunnelGateway{
 		Kind: t.Kind, Cipher: t.Cipher, Local: plan.OnTunnelCable(gateway),
-		Peer: plan.OnTunnelCable(1 - gateway).Addr(), Asks: gateway == 1, MTU: max(leastMTU, p.LargestFrame()-ethernet),
+		Peer: plan.OnTunnelCable(1 - gateway).Addr(), Connects: gateway == 1, MTU: max(leastMTU, p.LargestFrame()-ethernet),
 	}}
 	if t.Kind == plan.TunnelIPsec {
 		spec.Tunnel.MTU = plan.LargestOfIPsec
@@ -78,9 +78,9 @@ func gatewayOf(input Input, gateway int) forwarderSpec {
 		networks := slices.Concat(link.Networks, l.DUT.Addresses)
 		if t.Gateway(l.Name) == gateway {
 			spec.Links = append(spec.Links, link)
-			spec.Tunnel.Behind = append(spec.Tunnel.Behind, networks...)
+			spec.Tunnel.LocalNetworks = append(spec.Tunnel.LocalNetworks, networks...)
 		} else {
-			spec.Tunnel.Networks = append(spec.Tunnel.Networks, networks...)
+			spec.Tunnel.PeerNetworks = append(spec.Tunnel.PeerNetworks, networks...)
 		}
 	}
 	return spec

@@ -23,16 +23,16 @@ func TestSomebodyIsPutBesideAUsersDeviceWhereItIsObserved(t *testing.T) {
 	}{
 		"a user's device, observed": {"loadtest_observed_pod", nil, true},
 		"its node alone": {"loadtest_software_pod",
-			[]plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, true},
+			[]plan.Observer{{Name: "n", Observed: plan.OfNode, Type: plan.ObserveProcessors}}, true},
 		"generators alone": {"loadtest_software_pod",
-			[]plan.Observer{{Name: "g", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}, false},
+			[]plan.Observer{{Name: "g", Observed: plan.OfGenerator, Type: plan.ObserveProcessors}}, false},
 		"a user's device, not observed": {"loadtest_software_pod", nil, false},
 		"a Reference, which tells of its node": {"loadtest_software_reference",
-			[]plan.Observer{{Name: "d", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, false},
+			[]plan.Observer{{Name: "d", Observed: plan.OfDUT, Type: plan.ObserveProcessors}}, false},
 		"a device outside, which has no node": {"loadtest_software_device",
-			[]plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, false},
+			[]plan.Observer{{Name: "n", Observed: plan.OfNode, Type: plan.ObserveProcessors}}, false},
 		"two ports of a cable: there's no device": {"loadtest_software_loopback",
-			[]plan.Observer{{Name: "n", Of: plan.OfNode, Type: plan.ObserveProcessors}}, false},
+			[]plan.Observer{{Name: "n", Observed: plan.OfNode, Type: plan.ObserveProcessors}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			input := sample(t, c.sample)

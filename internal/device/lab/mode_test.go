@@ -26,12 +26,12 @@ func inMode(m plan.Mode) func(*plan.Plan) {
 // Each device takes from the TTL what its routers do.
 func TestRealDevicesOfALab(t *testing.T) {
 	modes := []plan.Mode{{Router: &plan.RouterMode{Routes: 100}}, {XDP: &plan.XDPMode{}},
-		{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}}}
+		{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, FarLink: "east"}}}
 	if _, _, err := tunnel.FindIPsec(); err == nil {
 		for _, cipher := range []string{plan.CipherAES128GCM, plan.CipherAES256GCM, plan.CipherAES256CBC,
 			plan.CipherChaCha20} {
 			modes = append(modes, plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelIPsec, Cipher: cipher,
-				Far: "east"}})
+				FarLink: "east"}})
 		}
 	}
 	for _, m := range modes {
@@ -59,7 +59,7 @@ func TestGatewaysStayOffTheProcessorThatSends(t *testing.T) {
 		want = want[1:]
 	}
 	p := planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard,
-		Far: "east"}}))
+		FarLink: "east"}}))
 	p.Directions = p.Directions[:1]
 	l := start(t, topologyOf(t, p, lab.Options{}))
 	threads, err := procfs.AllThreads(aGateway(t, l))
@@ -80,7 +80,7 @@ func TestGatewaysStayOffTheProcessorThatSends(t *testing.T) {
 // TestALabEndsWithItsDevice kills a gateway's process, without which there is nothing to measure.
 func TestALabEndsWithItsDevice(t *testing.T) {
 	l := start(t, topologyOf(t, planOf([]string{"west", "east"},
-		inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
+		inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, FarLink: "east"}})), lab.Options{}))
 	if !l.Forwards(aGateway(t, l)) || l.Forwards(l.PID()) || l.Forwards(os.Getpid()) {
 		t.Error("the lab doesn't know which processes forward")
 	}
@@ -96,7 +96,7 @@ func TestALabEndsWithItsDevice(t *testing.T) {
 // A signal to the lab's process is no fault of the gateways, which end with it.
 func TestALabThatIsStoppedDoesNotBlameItsDevice(t *testing.T) {
 	l := start(t, topologyOf(t, planOf([]string{"west", "east"},
-		inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
+		inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, FarLink: "east"}})), lab.Options{}))
 	if err := syscall.Kill(l.PID(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

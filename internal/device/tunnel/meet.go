@@ -95,7 +95,7 @@ func (e GatewayInPod) answers(ctx context.Context, greeting hello, token string)
 		case <-ctx.Done():
 		}
 	}
-	if e.Asks {
+	if e.Connects {
 		dialer := net.Dialer{Timeout: helloTime, LocalAddr: &net.TCPAddr{IP: e.Local.Addr().AsSlice()}}
 		go func() {
 			for ; ctx.Err() == nil; _ = bounded.Pause(ctx, lookAgain) {
@@ -191,8 +191,8 @@ func (e GatewayInPod) helloOf(key string, address netip.Addr, token string) hell
 // gateway returns the gateway with its keys.
 func (e GatewayInPod) gateway(key *ecdh.PrivateKey, theirs *ecdh.PublicKey) (Gateway, error) {
 	g := Gateway{
-		Kind: e.Kind, Cipher: e.Cipher, Local: e.Local.Addr(), Peer: netip.AddrPortFrom(e.Peer, Port), Asks: e.Asks,
-		MTU: e.MTU, Behind: e.Behind, Networks: e.Networks, InPod: true,
+		Kind: e.Kind, Cipher: e.Cipher, Local: e.Local.Addr(), Peer: netip.AddrPortFrom(e.Peer, Port), Asks: e.Connects,
+		MTU: e.MTU, Behind: e.LocalNetworks, Networks: e.PeerNetworks, InPod: true,
 		PrivateKey: hex.EncodeToString(key.Bytes()), PeerKey: hex.EncodeToString(theirs.Bytes()),
 	}
 	shared, err := key.ECDH(theirs)

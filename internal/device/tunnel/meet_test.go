@@ -19,10 +19,10 @@ import (
 func ends(kind string) (first, second GatewayInPod) {
 	first = GatewayInPod{Kind: kind, Local: netip.MustParsePrefix("127.192.2.1/32"),
 		Peer: netip.MustParseAddr("127.192.2.2"), MTU: 1500,
-		Networks: []netip.Prefix{netip.MustParsePrefix("48.0.0.0/24")}}
+		PeerNetworks: []netip.Prefix{netip.MustParsePrefix("48.0.0.0/24")}}
 	second = GatewayInPod{Kind: kind, Local: netip.MustParsePrefix("127.192.2.2/32"),
-		Peer: netip.MustParseAddr("127.192.2.1"), MTU: 1500, Asks: true,
-		Networks: []netip.Prefix{netip.MustParsePrefix("16.0.0.0/24")}}
+		Peer: netip.MustParseAddr("127.192.2.1"), MTU: 1500, Connects: true,
+		PeerNetworks: []netip.Prefix{netip.MustParsePrefix("16.0.0.0/24")}}
 	return first, second
 }
 

@@ -31,7 +31,7 @@ type Criterion struct {
 
 // LatencyFigure is which frames a criterion of latency judges.
 type LatencyFigure struct {
-	At        units.Ratio `json:"at"`                  // one of the loads of Procedure.Latency
+	Load      units.Ratio `json:"load"`                // one of the loads of Procedure.Latency
 	FrameSize int64       `json:"frameSize,omitempty"` // in bytes, FCS included, or 0 for each size
 }
 
@@ -39,7 +39,7 @@ type LatencyFigure struct {
 type ObservedSeries struct {
 	Observer  string `json:"observer"`  // its name
 	Series    string `json:"series"`    // "busy"
-	Of        string `json:"of"`        // Each, All
+	Scope     string `json:"scope"`     // Each, All
 	Statistic string `json:"statistic"` // Mean, Max
 }
 

@@ -39,7 +39,7 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 			p.Criteria, p.Baseline, p.AllowDifferent, p.ActiveDeadline = nil, "LoadTest x", []string{"Node"}, plan.Duration(time.Hour)
 		}, ""},
 		"somebody looks on": {func(p *plan.Plan) {
-			p.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}
+			p.Observers = []plan.Observer{{Name: "cpu", Observed: plan.OfGenerator, Type: plan.ObserveProcessors}}
 		}, ""},
 		"other threads, by another path": {func(p *plan.Plan) { p.Sending = &plan.Sending{Cores: 2, Path: "live"} }, ""},
 		"another engine":                 {func(p *plan.Plan) { p.Engine = "TRex" }, `engine is "Software" in the one and "TRex" in the other`},

@@ -153,7 +153,7 @@ func (m *Mode) ForInterfaces(interfaces map[string]string) *Mode {
 	}
 	if m.Tunnel != nil {
 		tunnel := *m.Tunnel
-		tunnel.Far, copied.Tunnel = interfaces[tunnel.Far], &tunnel
+		tunnel.FarLink, copied.Tunnel = interfaces[tunnel.FarLink], &tunnel
 	}
 	return &copied
 }

@@ -7,13 +7,13 @@ import (
 
 // Observer is a vital sign that is read beside the traffic, and whose it is.
 type Observer struct {
-	Name string `json:"name"`
-	Of   string `json:"of"`   // whose
-	Type string `json:"type"` // one of the types of observers
-	// Every is how often the source is asked, and AveragedOver over how long it averages a reading. They are 0
+	Name     string `json:"name"`
+	Observed string `json:"observed"` // whose
+	Type     string `json:"type"`     // one of the types of observers
+	// Interval is how often the source is asked, and AveragingTime over how long it averages a reading. They are 0
 	// where no source is asked, or it doesn't average.
-	Every        Duration `json:"every,omitempty"`
-	AveragedOver Duration `json:"averagedOver,omitempty"`
+	Interval      Duration `json:"interval,omitempty"`
+	AveragingTime Duration `json:"averagingTime,omitempty"`
 	// Exactly one of these is set for an observer that asks a source (Asks), and none for others.
 	Prometheus *PrometheusQuery `json:"prometheus,omitempty"`
 	SNMP       *SNMPObject      `json:"snmp,omitempty"`
@@ -108,7 +108,7 @@ const longestIdle = time.Minute
 // 0 where no observer asks.
 func (p *Plan) IdleTime() (longest time.Duration) {
 	for _, o := range p.Asking() {
-		longest = max(longest, o.AveragedOver.Std()+o.Every.Std()+time.Second) // a second for the answer
+		longest = max(longest, o.AveragingTime.Std()+o.Interval.Std()+time.Second) // a second for the answer
 	}
 	return min(longest, longestIdle)
 }
@@ -132,6 +132,6 @@ func (p *Plan) Observes(observerType string) bool {
 func (p *Plan) ObservesDevice() bool {
 	return slices.ContainsFunc(p.Observers, func(o Observer) bool {
 		return !o.Asks() &&
-			(o.Of == OfDUT || o.Of == OfNode)
+			(o.Observed == OfDUT || o.Observed == OfNode)
 	})
 }

@@ -46,10 +46,10 @@ type Reset struct {
 
 // Latency is at which loads latency is measured, by a trial at each.
 type Latency struct {
-	// At are the loads, as shares of the rate that the procedure found or held. 0 is single frames.
-	At []units.Ratio `json:"at"`
-	// Of names the procedure's goal whose rate is meant. It is empty where the procedure has no goals.
-	Of            string   `json:"of,omitempty"`
+	// Loads are the loads, as shares of the rate that the procedure found or held. 0 is single frames.
+	Loads []units.Ratio `json:"loads"`
+	// Goal names the procedure's goal whose rate is meant. It is empty where the procedure has no goals.
+	Goal          string   `json:"goal,omitempty"`
 	TrialDuration Duration `json:"trialDuration"`
 }
 
@@ -163,12 +163,12 @@ type Ramp struct {
 	TargetRate     units.Rate `json:"targetRate"`
 	RampDuration   Duration   `json:"rampDuration"`
 	StepDuration   Duration   `json:"stepDuration"`
-	Settle         Duration   `json:"settle"`
+	SettleDuration Duration   `json:"settleDuration"`
 	// width of the last bracket relative to its upper end, or 0 for no refinement
-	RefineTo units.Ratio `json:"refineTo"`
-	// RefineFor is for how long refinement and confirmation may go on looking. A first confirmation may end later.
+	Precision units.Ratio `json:"precision"`
+	// RefineDuration is for how long refinement and confirmation may go on looking. A first confirmation may end later.
 	// With 0 only the number of their windows is bounded.
-	RefineFor        Duration `json:"refineFor,omitzero"`
+	RefineDuration   Duration `json:"refineDuration,omitzero"`
 	ConfirmDuration  Duration `json:"confirmDuration"`
 	HoldDuration     Duration `json:"holdDuration"`
 	StopAtSaturation bool     `json:"stopAtSaturation"`
@@ -179,9 +179,9 @@ type EachDirection struct {
 	// Directions are those of the Plan, such as "west→east", in its order. A procedure gets nothing else from a
 	// Plan.
 	Directions []string `json:"directions"`
-	// OthersAt is the load at which the directions that don't vary are held, as a share of the target. With 0
+	// OtherLoad is the load at which the directions that don't vary are held, as a share of the target. With 0
 	// nothing is sent in them.
-	OthersAt units.Ratio `json:"othersAt"`
+	OtherLoad units.Ratio `json:"otherLoad"`
 }
 
 // ConstantLoad holds one rate, and judges each window separately, so a disturbed window doesn't void the others.
@@ -198,13 +198,13 @@ type ConstantLoad struct {
 // FrameLoss is RFC 2544 section 26.3. It has finite trials from the highest load down, and the share of frames lost
 // at each.
 type FrameLoss struct {
-	From           units.Rate `json:"from"`
-	To             units.Rate `json:"to"`
+	MaxRate        units.Rate `json:"maxRate"`
+	MinRate        units.Rate `json:"minRate"`
 	Step           units.Rate `json:"step"`
 	WarmupDuration Duration   `json:"warmupDuration"` // a trial at To, not judged
 	TrialDuration  Duration   `json:"trialDuration"`
-	// StopAfterClean ends the descent after so many successive trials without loss. With 0 it goes down to To.
-	StopAfterClean int `json:"stopAfterClean,omitempty"`
+	// CleanTrials ends the descent after so many successive trials without loss. With 0 it goes down to To.
+	CleanTrials int `json:"cleanTrials,omitempty"`
 }
 
 // MaximumOfferedLoad is RFC 2285's forwarding rate at maximum offered load. It has finite trials at all that the
@@ -223,8 +223,8 @@ type BackToBack struct {
 	WarmupDuration Duration   `json:"warmupDuration"` // a trial at the same rate, not judged
 	TrialDuration  Duration   `json:"trialDuration"`
 	// of each direction, in packets per second, or zero where the trial shows how fast the device forwards
-	Throughput units.Rate `json:"throughput,omitzero"`
-	Longest    Duration   `json:"longest"` // of a burst, at the rate that generators reach
+	Throughput       units.Rate `json:"throughput,omitzero"`
+	MaxBurstDuration Duration   `json:"maxBurstDuration"` // of a burst, at the rate that generators reach
 	// of the lengths with and without loss in the end, relative to the first
 	Resolution  units.Ratio `json:"resolution"`
 	Repetitions int         `json:"repetitions"` // of the search
@@ -233,13 +233,13 @@ type BackToBack struct {
 // Soak is draft-vpolak-bmwg-plrsearch. It estimates the load at which LossRatio of the frames is lost on average,
 // by trials of growing length.
 type Soak struct {
-	LossRatio      units.Ratio `json:"lossRatio"`
-	Duration       Duration    `json:"duration"` // of all trials together
-	FirstTrial     Duration    `json:"firstTrial"`
-	TrialGrowth    Duration    `json:"trialGrowth"` // from trial to trial
-	MinRate        units.Rate  `json:"minRate"`
-	MaxRate        units.Rate  `json:"maxRate"`
-	WarmupDuration Duration    `json:"warmupDuration"` // a trial at MinRate, not judged
+	LossRatio          units.Ratio `json:"lossRatio"`
+	Duration           Duration    `json:"duration"` // of all trials together
+	FirstTrialDuration Duration    `json:"firstTrialDuration"`
+	TrialGrowth        Duration    `json:"trialGrowth"` // from trial to trial
+	MinRate            units.Rate  `json:"minRate"`
+	MaxRate            units.Rate  `json:"maxRate"`
+	WarmupDuration     Duration    `json:"warmupDuration"` // a trial at MinRate, not judged
 }
 
 // FramesWithoutLoss ÷ r is how many frames without loss show, with 95 % confidence, that the loss ratio is below r,

@@ -24,13 +24,13 @@ const LargestOfIPsec = 1400
 type TunnelMode struct {
 	Kind   string `json:"kind"`
 	Cipher string `json:"cipher,omitempty"` // of IPsec
-	// Far is the link behind the second gateway.
-	Far string `json:"far"`
+	// FarLink is the link behind the second gateway.
+	FarLink string `json:"farLink"`
 }
 
 // Gateway is the index of the gateway that has a link, 0 or 1.
 func (t *TunnelMode) Gateway(link string) int {
-	if link == t.Far {
+	if link == t.FarLink {
 		return 1
 	}
 	return 0
@@ -58,10 +58,10 @@ type TunnelGateway struct {
 	// Local is the gateway's own address on the cable, and Peer the other gateway's.
 	Local netip.Prefix `json:"local"`
 	Peer  netip.Addr   `json:"peer"`
-	// Asks says that this gateway connects to the other one, which listens.
-	Asks bool `json:"asks,omitempty"`
-	MTU  int  `json:"mtu"`
-	// Behind are the networks behind this gateway, Networks those behind the other one.
-	Behind   []netip.Prefix `json:"behind,omitempty"`
-	Networks []netip.Prefix `json:"networks"`
+	// Connects says that this gateway connects to the other one, which listens.
+	Connects bool `json:"connects,omitempty"`
+	MTU      int  `json:"mtu"`
+	// LocalNetworks are the networks behind this gateway, PeerNetworks those behind the other one.
+	LocalNetworks []netip.Prefix `json:"localNetworks,omitempty"`
+	PeerNetworks  []netip.Prefix `json:"peerNetworks"`
 }

@@ -145,7 +145,7 @@ func (s *series) steady(o plan.Observer, start, end time.Duration) report.Observ
 		observed.Missing = tooFew(o, samples, end-start)
 		return observed
 	}
-	if silent := end - samples[len(samples)-1].At.Std(); silent > max(mostLate*o.Every.Std(), (end-start)/mostSilent) {
+	if silent := end - samples[len(samples)-1].At.Std(); silent > max(mostLate*o.Interval.Std(), (end-start)/mostSilent) {
 		observed.Missing = fmt.Sprintf("there is no reading of the window's last %s", silent.Round(time.Millisecond))
 		return observed
 	}
@@ -165,7 +165,7 @@ func (s *series) steady(o plan.Observer, start, end time.Duration) report.Observ
 // question and answer it was taken, with all of the time that it averages over.
 func (s *series) wholly(o plan.Observer, start, end time.Duration) (numbers []int) {
 	for i, sample := range s.Samples {
-		if moment := sample.At.Std(); moment-s.doubts[i]-o.AveragedOver.Std() >= start && moment+s.doubts[i] <= end {
+		if moment := sample.At.Std(); moment-s.doubts[i]-o.AveragingTime.Std() >= start && moment+s.doubts[i] <= end {
 			numbers = append(numbers, i)
 		}
 	}
@@ -194,12 +194,12 @@ func (s *series) holesBetween(start, end time.Duration) (holes int) {
 // is long enough, it says that the source answered too seldom.
 func tooFew(o plan.Observer, samples []report.VitalSample, window time.Duration) string {
 	averaged := ""
-	if o.AveragedOver > 0 {
-		averaged = fmt.Sprintf(", each the average of %s", o.AveragedOver.Std())
+	if o.AveragingTime > 0 {
+		averaged = fmt.Sprintf(", each the average of %s", o.AveragingTime.Std())
 	}
 	text := fmt.Sprintf("readings that are wholly of the window of %s: %d, and it takes %d (one each %s%s)",
-		window.Round(time.Millisecond), len(samples), leastReadings, o.Every.Std(), averaged)
-	if long := o.AveragedOver.Std() + (leastReadings+1)*o.Every.Std(); window < long {
+		window.Round(time.Millisecond), len(samples), leastReadings, o.Interval.Std(), averaged)
+	if long := o.AveragingTime.Std() + (leastReadings+1)*o.Interval.Std(); window < long {
 		return fmt.Sprintf("%s: windows of %s and more have them, if there is something new as often", text, long)
 	}
 	return text + ": the window is long enough, and there was nothing new as often"

@@ -12,7 +12,7 @@ import (
 )
 
 // watts is an observer that asks for power each 5 s.
-var watts = plan.Observer{Name: "power", Of: plan.OfLab, Type: plan.ObservePrometheus, Every: plan.Duration(5 * time.Second), Prometheus: &plan.PrometheusQuery{Unit: plan.Watts}}
+var watts = plan.Observer{Name: "power", Observed: plan.OfLab, Type: plan.ObservePrometheus, Interval: plan.Duration(5 * time.Second), Prometheus: &plan.PrometheusQuery{Unit: plan.Watts}}
 
 // answered is a moment at which the collector tells what it was told at a time before, which was 100 ms old then.
 func answered(at, told time.Duration, kind report.VitalKind, number float64) observe.Moment {
@@ -36,7 +36,7 @@ func told(o plan.Observer, kind report.VitalKind, numbers ...float64) *observe.L
 func TestASlowReadingIsANumberWhereItIsSteady(t *testing.T) {
 	const window = 40 * time.Second
 	over30 := watts
-	over30.AveragedOver = plan.Duration(30 * time.Second)
+	over30.AveragingTime = plan.Duration(30 * time.Second)
 	for name, c := range map[string]struct {
 		observer plan.Observer
 		numbers  []float64
@@ -135,7 +135,7 @@ func TestIdleIsTheLastReadingBeforeAndAfter(t *testing.T) {
 // What was averaged over a time before the run began is of whatever ran then.
 func TestAnAverageOfBeforeTheRunIsNotIdle(t *testing.T) {
 	over10 := watts
-	over10.AveragedOver = plan.Duration(10 * time.Second)
+	over10.AveragingTime = plan.Duration(10 * time.Second)
 	log := told(over10, report.Gauge, 200, 180, 90, 91)
 	log.Idle(7*time.Second, 8*time.Second, false)
 	if s := log.Observations()[0].Series[0]; s.IdleBefore != nil {

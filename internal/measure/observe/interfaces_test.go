@@ -15,7 +15,7 @@ func kernels(generators ...string) *observe.Log {
 	for range generators {
 		s.Links = append(s.Links, map[int]string{0: "west", 3: "east"})
 	}
-	return observe.NewLog([]plan.Observer{{Name: "kernel", Of: plan.OfGenerator, Type: plan.ObserveInterfaces}}, s)
+	return observe.NewLog([]plan.Observer{{Name: "kernel", Observed: plan.OfGenerator, Type: plan.ObserveInterfaces}}, s)
 }
 
 // counted is a generator's reading in which west has sent, and east has received, so many frames.

@@ -115,7 +115,7 @@ func TestALimitThatIsSlowToAnswer(t *testing.T) {
 	}
 	for _, slow := range []time.Duration{0, 2 * time.Millisecond, 200 * time.Millisecond} {
 		for _, early := range []bool{true, false} {
-			l := NewLog([]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}, Setup{Directions: []plan.Direction{{From: "west", To: "east"}}})
+			l := NewLog([]plan.Observer{{Name: "limit", Observed: plan.OfDUT, Type: plan.ObserveLimiter}}, Setup{Directions: []plan.Direction{{From: "west", To: "east"}}})
 			for i, asked := range []time.Duration{time.Second, 2 * time.Second} {
 				at := asked
 				if early == (i == 0) { // the first as early and the last as late as can be, or the other way round
@@ -132,7 +132,7 @@ func TestALimitThatIsSlowToAnswer(t *testing.T) {
 			}
 		}
 	}
-	l := NewLog([]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}, Setup{Directions: []plan.Direction{{From: "west", To: "east"}}})
+	l := NewLog([]plan.Observer{{Name: "limit", Observed: plan.OfDUT, Type: plan.ObserveLimiter}}, Setup{Directions: []plan.Direction{{From: "west", To: "east"}}})
 	for _, asked := range []time.Duration{time.Second, 1200 * time.Millisecond} {
 		l.Add(Moment{At: asked + 300*time.Millisecond, Limited: counted(asked), Asked: asked, Answered: asked + 300*time.Millisecond})
 	}

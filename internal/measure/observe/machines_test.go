@@ -29,7 +29,7 @@ func beside(at, busy time.Duration, told *observe.MachineReading) observe.Moment
 }
 
 func ofDUT(of string) *observe.Log {
-	return observe.NewLog([]plan.Observer{{Name: "cpu", Of: of, Type: plan.ObserveProcessors}}, observe.Setup{Generators: []string{"g0"},
+	return observe.NewLog([]plan.Observer{{Name: "cpu", Observed: of, Type: plan.ObserveProcessors}}, observe.Setup{Generators: []string{"g0"},
 		Directions: []plan.Direction{{From: "west", To: "east"}}, Whereabouts: observe.Whereabouts{Nodes: map[string]string{"g0": "node-1"}, DeviceNode: "node-2"}})
 }
 
@@ -127,7 +127,7 @@ func TestADeviceThatDoesNotTellIsMissingAndNeverTheGenerators(t *testing.T) {
 
 func TestALimitElsewhereIsReadByItsMachinesClock(t *testing.T) {
 	limit := func() *observe.Log {
-		return observe.NewLog([]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}, setup)
+		return observe.NewLog([]plan.Observer{{Name: "limit", Observed: plan.OfDUT, Type: plan.ObserveLimiter}}, setup)
 	}
 	log := limit()
 	for second := range 4 {
@@ -154,7 +154,7 @@ func TestALimitElsewhereIsReadByItsMachinesClock(t *testing.T) {
 }
 
 func TestTheDevicesNodeMayBeHeardBetweenReadings(t *testing.T) {
-	log := observe.NewLog([]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}, {Name: "node", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, setup)
+	log := observe.NewLog([]plan.Observer{{Name: "cpu", Observed: plan.OfGenerator, Type: plan.ObserveProcessors}, {Name: "node", Observed: plan.OfDUT, Type: plan.ObserveProcessors}}, setup)
 	log.Add(observe.Moment{At: time.Second, Readings: []engine.Reading{{Instant: time.Second}}, Device: device(time.Second, 0, 0)})
 	log.Add(observe.Moment{At: 2 * time.Second, Device: device(2*time.Second, 0, 0)})
 	all := log.Observations()
@@ -200,7 +200,7 @@ func TestAGeneratorsMachineIsTheDevicesOnlyWhereThatIsSaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.setup.Generators = []string{"g0"}
-			log := observe.NewLog([]plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, c.setup)
+			log := observe.NewLog([]plan.Observer{{Name: "cpu", Observed: plan.OfDUT, Type: plan.ObserveProcessors}}, c.setup)
 			log.Add(beside(time.Second, 500*ms, c.device))
 			o, has := log.Observations()[0], false
 			for _, s := range o.Series {
@@ -263,7 +263,7 @@ func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			log := observe.NewLog([]plan.Observer{{Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}},
+			log := observe.NewLog([]plan.Observer{{Name: "nodes", Observed: plan.OfNode, Type: plan.ObserveProcessors}},
 				observe.Setup{Generators: []string{"g0", "g1"}, Whereabouts: observe.Whereabouts{OneMachine: c.one, Nodes: c.nodes, DeviceNode: c.device}})
 			log.Add(observe.Moment{At: time.Second, Readings: c.readings, Device: c.told})
 			told, lacking := nodes(t, log)

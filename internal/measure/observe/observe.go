@@ -102,7 +102,7 @@ func (l *Log) Add(m Moment) {
 			b.missing = "this linerate knows no observer of type " + b.plan.Type
 			continue
 		}
-		values, missing := o.read(l.setup, b.plan.Of, m)
+		values, missing := o.read(l.setup, b.plan.Observed, m)
 		if len(values) == 0 && missing == "" {
 			continue // the observer's sources weren't asked
 		}
@@ -257,7 +257,7 @@ func (l *Log) counter(o report.Observed) *series {
 func (l *Log) Observations() []report.Observation {
 	var observations []report.Observation
 	for _, b := range l.books {
-		o := report.Observation{Observer: b.plan.Name, Of: b.plan.Of, Type: b.plan.Type}
+		o := report.Observation{Observer: b.plan.Name, Of: b.plan.Observed, Type: b.plan.Type}
 		for _, s := range b.series {
 			if len(s.Samples) == 0 {
 				s.Missing = b.lack(s)

@@ -17,7 +17,7 @@ var setup = observe.Setup{Generators: []string{"g0"}, Directions: []plan.Directi
 
 // cpu is a log of one observer of the generator's processors.
 func cpu() *observe.Log {
-	return observe.NewLog([]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}, setup)
+	return observe.NewLog([]plan.Observer{{Name: "cpu", Observed: plan.OfGenerator, Type: plan.ObserveProcessors}}, setup)
 }
 
 // moment is a reading in which processor 1 had been busy for so long, which was known so long before.
@@ -102,8 +102,8 @@ func TestWhatIsMissingIsToldWithItsReason(t *testing.T) {
 }
 
 func TestAnObserverWithoutAnyReadingSaysWhy(t *testing.T) {
-	log := observe.NewLog([]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}, {Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter},
-		{Name: "heat", Of: plan.OfGenerator, Type: "Thermometer"}}, setup)
+	log := observe.NewLog([]plan.Observer{{Name: "cpu", Observed: plan.OfGenerator, Type: plan.ObserveProcessors}, {Name: "limit", Observed: plan.OfDUT, Type: plan.ObserveLimiter},
+		{Name: "heat", Observed: plan.OfGenerator, Type: "Thermometer"}}, setup)
 	log.Add(observe.Moment{Readings: []engine.Reading{{}}})
 	want := []report.Observation{
 		{Observer: "cpu", Of: "Generator", Type: "Processors", Missing: "generator g0 doesn't tell of its processors: the software engine does, on Linux"},
@@ -121,7 +121,7 @@ func TestAnObserverWithoutAnyReadingSaysWhy(t *testing.T) {
 }
 
 func TestALimitIsCountedByDirection(t *testing.T) {
-	log := observe.NewLog([]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}, setup)
+	log := observe.NewLog([]plan.Observer{{Name: "limit", Observed: plan.OfDUT, Type: plan.ObserveLimiter}}, setup)
 	log.Add(observe.Moment{At: time.Second, Asked: time.Second, Answered: time.Second, Limited: []report.Limiter{{Passed: 100, Dropped: 5}}})
 	log.Add(observe.Moment{At: 1500 * ms}) // it didn't answer
 	log.Add(observe.Moment{At: 2 * time.Second, Asked: 2 * time.Second, Answered: 2 * time.Second, Limited: []report.Limiter{{Passed: 1100, Dropped: 5}}})

@@ -123,13 +123,13 @@ func Want(of []plan.Observer, oneMachine bool) *Wanted {
 	for _, o := range of {
 		_, sign := observers[o.Type].(machineSigns)
 		switch {
-		case o.Type == plan.ObserveInterfaces && o.Of != plan.OfDUT: // generators send them with ports' counters
+		case o.Type == plan.ObserveInterfaces && o.Observed != plan.OfDUT: // generators send them with ports' counters
 		case !sign && o.Type != plan.ObserveInterfaces:
 		default:
-			if oneMachine || o.Of != plan.OfDUT {
+			if oneMachine || o.Observed != plan.OfDUT {
 				w.generators = appendOnce(w.generators, o.Type)
 			}
-			if !oneMachine && o.Of != plan.OfGenerator {
+			if !oneMachine && o.Observed != plan.OfGenerator {
 				w.device = appendOnce(w.device, o.Type)
 			}
 		}

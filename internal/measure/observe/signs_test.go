@@ -21,7 +21,7 @@ func tells(at time.Duration, told signs.Reading) observe.Moment {
 }
 
 func signsOf(of, observerType string) *observe.Log {
-	return observe.NewLog([]plan.Observer{{Name: "it", Of: of, Type: observerType}}, observe.Setup{Generators: []string{"g0"},
+	return observe.NewLog([]plan.Observer{{Name: "it", Observed: of, Type: observerType}}, observe.Setup{Generators: []string{"g0"},
 		Whereabouts: observe.Whereabouts{Nodes: map[string]string{"g0": "node-1"}, DeviceNode: "node-2"}})
 }
 
@@ -138,7 +138,7 @@ func TestWhyAMachineTellsNothingIsSaid(t *testing.T) {
 // On one machine the generators' readings tell of the device's interfaces; of a trial the rate is over the time in
 // which frames were sent.
 func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
-	log := observe.NewLog([]plan.Observer{{Name: "device", Of: plan.OfDUT, Type: plan.ObserveInterfaces}}, observe.Setup{Generators: []string{"g0"}, Whereabouts: observe.Whereabouts{OneMachine: true}})
+	log := observe.NewLog([]plan.Observer{{Name: "device", Observed: plan.OfDUT, Type: plan.ObserveInterfaces}}, observe.Setup{Generators: []string{"g0"}, Whereabouts: observe.Whereabouts{OneMachine: true}})
 	for _, m := range []struct {
 		at       time.Duration
 		received float64
@@ -162,8 +162,8 @@ func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 }
 
 func TestWhatIsAskedForIsWhatObserversLookAt(t *testing.T) {
-	observers := []plan.Observer{{Of: plan.OfGenerator, Type: plan.ObserveProcessors}, {Of: plan.OfDUT, Type: plan.ObserveLimiter}, {Of: plan.OfGenerator, Type: plan.ObserveInterfaces},
-		{Of: plan.OfGenerator, Type: signs.Memory}, {Of: plan.OfDUT, Type: signs.Temperatures}, {Of: plan.OfDUT, Type: plan.ObserveInterfaces}, {Of: plan.OfNode, Type: signs.Load}, {Of: plan.OfDUT, Type: signs.Load}, {Of: plan.OfGenerator, Type: signs.Load}}
+	observers := []plan.Observer{{Observed: plan.OfGenerator, Type: plan.ObserveProcessors}, {Observed: plan.OfDUT, Type: plan.ObserveLimiter}, {Observed: plan.OfGenerator, Type: plan.ObserveInterfaces},
+		{Observed: plan.OfGenerator, Type: signs.Memory}, {Observed: plan.OfDUT, Type: signs.Temperatures}, {Observed: plan.OfDUT, Type: plan.ObserveInterfaces}, {Observed: plan.OfNode, Type: signs.Load}, {Observed: plan.OfDUT, Type: signs.Load}, {Observed: plan.OfGenerator, Type: signs.Load}}
 	for _, c := range []struct {
 		name               string
 		oneMachine, judged bool

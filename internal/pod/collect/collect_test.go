@@ -34,7 +34,7 @@ func secrets(t *testing.T, files map[string]string) collect.Folder {
 // answered is the first answer of an observer that was asked for.
 func answered(t *testing.T, o plan.Observer, credentials collect.Folder) observe.Answer {
 	t.Helper()
-	o.Name, o.Every = "power", plan.Duration(time.Second)
+	o.Name, o.Interval = "power", plan.Duration(time.Second)
 	c := collect.Start(t.Context(), []plan.Observer{o}, credentials)
 	defer c.Close()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -85,7 +85,7 @@ func TestAnAnswerTellsHowLongItTook(t *testing.T) {
 }
 
 func TestNobodyWaitsForAnAnswer(t *testing.T) {
-	c := collect.Start(t.Context(), []plan.Observer{{Name: "power", Every: plan.Duration(time.Hour),
+	c := collect.Start(t.Context(), []plan.Observer{{Name: "power", Interval: plan.Duration(time.Hour),
 		Prometheus: &plan.PrometheusQuery{URL: "http://192.0.2.1:9090", Query: "up"}}}, "")
 	defer c.Close()
 	if newest := c.Newest(); len(newest.Answers) != 1 || newest.Answers[0].Missing != "there is no answer yet" &&

@@ -115,9 +115,9 @@ func (a *asker) beginAnew(previous, current reading) {
 // period is the time between two readings.
 func (a *asker) period() time.Duration {
 	if a.newest != nil && a.newest.reading.counts() {
-		return min(a.o.Every.Std(), longestPeriod)
+		return min(a.o.Interval.Std(), longestPeriod)
 	}
-	return a.o.Every.Std()
+	return a.o.Interval.Std()
 }
 
 // answer is the observer's answer of a period.

@@ -63,7 +63,7 @@ func (d *device) ask(clock time.Duration) (reading, error) {
 func watch(t *testing.T, d *device, window time.Duration, windows int) (observed []report.Window) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		o := plan.Observer{Name: "port", Of: plan.OfDUT, Type: plan.ObserveSNMP, Every: plan.Duration(5 * time.Second),
+		o := plan.Observer{Name: "port", Observed: plan.OfDUT, Type: plan.ObserveSNMP, Interval: plan.Duration(5 * time.Second),
 			SNMP: &plan.SNMPObject{Unit: "packets"}}
 		began := time.Now()
 		c := start(t.Context(), []plan.Observer{o}, func(plan.Observer) func(context.Context) (reading, error) {

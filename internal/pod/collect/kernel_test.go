@@ -152,9 +152,9 @@ func TestNetSNMPsCountersAreTheKernels(t *testing.T) {
 		}{{"received", received, "community", 1}, {"octets", octets, "user", 0}, {"sent", sent, "community", 9},
 			{"discards", discards, "user", 3}} {
 			name := agent + "-" + o.name
-			observers = append(observers, plan.Observer{Name: name, Of: plan.OfDUT, Type: plan.ObserveSNMP,
-				Every: plan.Duration(5 * time.Second),
-				SNMP:  &plan.SNMPObject{Address: address, OID: "." + o.oid, Unit: "1", Scale: "1", Secret: o.secret}})
+			observers = append(observers, plan.Observer{Name: name, Observed: plan.OfDUT, Type: plan.ObserveSNMP,
+				Interval: plan.Duration(5 * time.Second),
+				SNMP:     &plan.SNMPObject{Address: address, OID: "." + o.oid, Unit: "1", Scale: "1", Secret: o.secret}})
 			columns[name] = o.column
 		}
 	}

@@ -21,7 +21,7 @@ func Run(ctx context.Context, stderr io.Writer, address, observers, credentials 
 	if err := intake.JSON([]byte(observers), &list, intake.Small); err != nil {
 		return exit.BadInput("--observers: %w", err)
 	}
-	if i := slices.IndexFunc(list, func(o plan.Observer) bool { return !o.Asks() || o.Every <= 0 }); i >= 0 {
+	if i := slices.IndexFunc(list, func(o plan.Observer) bool { return !o.Asks() || o.Interval <= 0 }); i >= 0 {
 		return exit.BadInput("--observers: %s doesn't read from the network, or has no period: leave it out",
 			list[i].Name)
 	}

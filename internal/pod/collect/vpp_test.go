@@ -140,7 +140,7 @@ func handsOverAfter(t *testing.T, text []byte, ready func()) (socket string) {
 }
 
 func nodesAt(socket string) plan.Observer {
-	return plan.Observer{Type: plan.ObserveVPP, Of: plan.OfDUT, VPP: &plan.VPPStats{Socket: socket}}
+	return plan.Observer{Type: plan.ObserveVPP, Observed: plan.OfDUT, VPP: &plan.VPPStats{Socket: socket}}
 }
 
 func TestAVPPTellsOfEachNodeThatPacketsPass(t *testing.T) {

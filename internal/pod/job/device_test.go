@@ -26,7 +26,7 @@ func limitOf(machine string) *plan.Plan {
 	return &plan.Plan{
 		DUT:        plan.DUT{Type: "Reference", Reference: &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: 1}}},
 		Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}},
-		Observers:  []plan.Observer{{Name: "o", Of: machine, Type: plan.ObserveLimiter}},
+		Observers:  []plan.Observer{{Name: "o", Observed: machine, Type: plan.ObserveLimiter}},
 	}
 }
 
@@ -61,7 +61,7 @@ func TestTheRunnerPollsTheDevicesNode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			job := runnerJob{plan: limitOf(plan.OfDUT), sites: plan.Sites{Vitals: serveVitalsOf(t, c.limits),
 				Device: &plan.Device{Node: "node-2"}},
-				wanted: observe.Want([]plan.Observer{{Of: plan.OfDUT, Type: signs.Temperatures}}, false)}
+				wanted: observe.Want([]plan.Observer{{Observed: plan.OfDUT, Type: signs.Temperatures}}, false)}
 			node := job.followDevice(t.Context())
 			defer node.stop()
 			latest := node.latest()

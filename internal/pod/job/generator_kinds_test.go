@@ -33,12 +33,12 @@ func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 		want      bool
 	}{
 		"no observer": {nil, false},
-		"one of the device's limit": {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}},
+		"one of the device's limit": {[]plan.Observer{{Name: "limit", Observed: plan.OfDUT, Type: plan.ObserveLimiter}},
 			false},
-		"one of generators": {[]plan.Observer{{Name: "cpu", Of: plan.OfGenerator,
+		"one of generators": {[]plan.Observer{{Name: "cpu", Observed: plan.OfGenerator,
 			Type: plan.ObserveProcessors}}, true},
-		"one of the device's, after": {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter},
-			{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, true},
+		"one of the device's, after": {[]plan.Observer{{Name: "limit", Observed: plan.OfDUT, Type: plan.ObserveLimiter},
+			{Name: "cpu", Observed: plan.OfDUT, Type: plan.ObserveProcessors}}, true},
 	} {
 		if got := EngineOptions(&plan.Plan{Observers: c.observers}, nil).Processors; got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -99,7 +99,7 @@ func (b BackToBack) observeTrial(c *course, w report.Window, i int) {
 	for _, m := range w.Directions {
 		lost := measure.SurelyLost(m)
 		f := field{resolution: b.plan.Resolution, excessShare: float64(lost) / float64(max(1, m.Sent.Packets)),
-			longest: framesIn(m.Offered.PacketsPerSecond, b.plan.Longest.Std())}
+			longest: framesIn(m.Offered.PacketsPerSecond, b.plan.MaxBurstDuration.Std())}
 		f.begin = f.longest
 		c.sides = append(c.sides, side{field: f, searched: lost > 0, trial: m})
 		lossy = lossy || lost > 0
@@ -183,7 +183,7 @@ func (b BackToBack) Next(history []report.Window) procedure.Step {
 		}
 		step := procedure.Step{Kind: procedure.Burst, Phase: report.Bursting, Load: units.One, Reason: c.Reason,
 			Number: c.finished + 1, Total: b.repetitions()}
-		step.Frames, step.Judge = c.bursts(b.plan.Longest.Std())
+		step.Frames, step.Judge = c.bursts(b.plan.MaxBurstDuration.Std())
 		return step
 	})
 }
@@ -217,7 +217,7 @@ func (s side) durationOf(frames int64) time.Duration {
 // Bound is the trial with its repeats, and as many bursts as searches may take.
 func (b BackToBack) Bound() procedure.Bound {
 	bursts := b.repetitions() * (maxBursts(b.plan.Resolution) + invalidBursts + 1)
-	burst, trial := 2*b.plan.Longest.Std()+sendingMargin, b.plan.TrialDuration.Std()
+	burst, trial := 2*b.plan.MaxBurstDuration.Std()+sendingMargin, b.plan.TrialDuration.Std()
 	return b.warmUp().Bound(1+invalidTrials+bursts, (1+invalidTrials)*trial+time.Duration(bursts)*burst,
 		max(trial, burst))
 }
@@ -243,7 +243,7 @@ func (b BackToBack) Describe() procedure.Description {
 	return procedure.Description{Parts: "warm-up, trial and bursts", OnTop: "what disturbed bursts repeat",
 		Sentence: fmt.Sprintf("back-to-back frames: a trial of %s at %s per direction, then %s for the longest burst "+
 			"without loss, of %s at most",
-			b.plan.TrialDuration.Std(), b.plan.Rate, searches(b.repetitions()), b.plan.Longest.Std())}
+			b.plan.TrialDuration.Std(), b.plan.Rate, searches(b.repetitions()), b.plan.MaxBurstDuration.Std())}
 }
 
 // searches is so many of them in words.

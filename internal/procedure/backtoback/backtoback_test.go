@@ -20,7 +20,7 @@ import (
 func bursts(options ...func(*plan.BackToBack)) backtoback.BackToBack {
 	b := plan.BackToBack{Rate: units.Rate{Kind: units.Packets, Micros: Full * 1_000_000},
 		WarmupDuration: plan.Duration(time.Second), TrialDuration: plan.Duration(10 * time.Second),
-		Longest: plan.Duration(2 * time.Second), Resolution: units.One / 100, Repetitions: 5}
+		MaxBurstDuration: plan.Duration(2 * time.Second), Resolution: units.One / 100, Repetitions: 5}
 	for _, o := range options {
 		o(&b)
 	}
@@ -227,7 +227,7 @@ func TestWhatIsClaimed(t *testing.T) {
 		"bursts that are sent slower than the trial": {bursts(), slower, slower, nil, report.BurstsMeasured,
 			"what the device forwards meanwhile isn't below that, so what it holds is unknown", [2]bool{true, true}},
 		"longest bursts that lose nothing, though the trial did": {bursts(func(b *plan.BackToBack) {
-			b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
+			b.TrialDuration, b.MaxBurstDuration = plan.Duration(time.Hour), plan.Duration(time.Second)
 		}), queue{rate: 10_000, fastest: 1e9, depth: 20_000}, queue{rate: 10_000, fastest: 1e9, depth: 20_000}, nil,
 			report.BurstsMeasured, "nor did the longest burst allowed: a lower bound", [2]bool{true, true}},
 		"a buffer that no trial fills": {bursts(), deep, deep, nil, report.TargetReached, "", [2]bool{}},
@@ -289,7 +289,7 @@ func TestASearchToTheFrameHasNoWidth(t *testing.T) {
 // holds.
 func TestAnOpenEndIsNoBound(t *testing.T) {
 	p := bursts(func(b *plan.BackToBack) {
-		b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
+		b.TrialDuration, b.MaxBurstDuration = plan.Duration(time.Hour), plan.Duration(time.Second)
 	})
 	q := queue{rate: 10_000, fastest: 1e9, depth: 20_000}
 	for _, f := range backtoback.Shown(p, carryOut(t, p, q, q)) {

@@ -119,7 +119,7 @@ func (e Procedure) whole(c *procedure.Conclusion, atOnce votes, history []report
 // what that left of the device, and may carry more without it, so the sum bounds nothing.
 func (e Procedure) someHeldAboveLimit(directions []procedure.DirectionConclusion, history []report.Window) bool {
 	return slices.ContainsFunc(directions, func(d procedure.DirectionConclusion) bool {
-		return history[d.Window].Load < e.plan.EachDirection.OthersAt
+		return history[d.Window].Load < e.plan.EachDirection.OtherLoad
 	})
 }
 

@@ -4,13 +4,13 @@
 //
 //	west→east ┤warm-up ┌┐┌─                                 ┌── limit of west→east
 //	          │   ┌──┐┌┘└┘                                  │
-//	          └───┘  └┘        └──── othersAt ──────────────┘
+//	          └───┘  └┘        └─── otherLoad ──────────────┘
 //	east→west ┤warm-up                  ┌┐┌─                ┌── limit of east→west
 //	          │   ┌──┐                 ┌┘└┘                 │
-//	          └───┘  └── othersAt ─────┘      └─────────────┘
+//	          └───┘  └── otherLoad ────┘      └─────────────┘
 //	               the ramp of one ──▶ of the next ──▶ all at once
 //
-// A limit is a direction's alone, as the device had nothing else to do, or no more than othersAt. What is left of the
+// A limit is a direction's alone, as the device had nothing else to do, or no more than otherLoad. What is left of the
 // limit when all directions are at their limits is reported beside it, and changes none. docs/search.md has the rules
 // and their reasons.
 package eachdirection

@@ -134,10 +134,10 @@ func (e Procedure) Describe() procedure.Description {
 
 // othersText says what the directions do that don't vary.
 func (e Procedure) othersText() string {
-	if e.plan.EachDirection.OthersAt == 0 {
+	if e.plan.EachDirection.OtherLoad == 0 {
 		return "nothing is sent in the others"
 	}
-	return "the others are held at " + wording.Share(e.plan.EachDirection.OthersAt) + " of the target"
+	return "the others are held at " + wording.Share(e.plan.EachDirection.OtherLoad) + " of the target"
 }
 
 func (e Procedure) directions() []string { return e.plan.EachDirection.Directions }
@@ -148,7 +148,7 @@ func (e Procedure) varying(i int, s procedure.Step, first bool, previous string)
 	s.Varied, s.Loads = name, make([]units.Ratio, len(e.directions()))
 	s.Optional, s.Narrows = false, false // all are held at once after it
 	for j := range s.Loads {
-		s.Loads[j] = e.plan.EachDirection.OthersAt
+		s.Loads[j] = e.plan.EachDirection.OtherLoad
 	}
 	s.Loads[i] = s.Load
 	switch {

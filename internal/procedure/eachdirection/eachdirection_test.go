@@ -29,8 +29,8 @@ func procedureOf(options ...func(*plan.Procedure)) plan.Procedure {
 	p := plan.Procedure{Type: plan.TypeRamp, MaxLossRatio: units.One / 1000,
 		EachDirection: &plan.EachDirection{Directions: []string{westEast, eastWest}}, Ramp: plan.Ramp{
 			WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second),
-			StepDuration: plan.Duration(2 * time.Second),
-			Settle:       plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200,
+			StepDuration:   plan.Duration(2 * time.Second),
+			SettleDuration: plan.Duration(500 * time.Millisecond), Precision: units.One / 200,
 			ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
 		}}
 	for _, o := range options {
@@ -39,8 +39,8 @@ func procedureOf(options ...func(*plan.Procedure)) plan.Procedure {
 	return p
 }
 
-func othersAt(r units.Ratio) func(*plan.Procedure) {
-	return func(p *plan.Procedure) { p.EachDirection.OthersAt = r }
+func otherLoad(r units.Ratio) func(*plan.Procedure) {
+	return func(p *plan.Procedure) { p.EachDirection.OtherLoad = r }
 }
 
 // separate has a limit in each direction, which the other one's load doesn't touch.
@@ -226,7 +226,7 @@ func TestADirectionIsJudgedByItsOwnEvidence(t *testing.T) {
 
 // With the others at a load of their own, a shared limit is what that leaves.
 func TestTheOthersAtALoadOfTheirOwn(t *testing.T) {
-	p := eachdirection.New(procedureOf(othersAt(units.One/10)), aRamp)
+	p := eachdirection.New(procedureOf(otherLoad(units.One/10)), aRamp)
 	history, _ := proceduretest.CarryOutBoth(t, p, shared(12_000))
 	for i, d := range p.Conclude(history).Directions {
 		if low, high := interval(d, i, history); !encloses(10_000, low, high) {
@@ -239,7 +239,7 @@ func TestTheOthersAtALoadOfTheirOwn(t *testing.T) {
 // are those of the answers.
 func TestTheLoadsOfTheOthers(t *testing.T) {
 	for _, background := range []units.Ratio{0, units.One / 20} {
-		p := eachdirection.New(procedureOf(othersAt(background)), aRamp)
+		p := eachdirection.New(procedureOf(otherLoad(background)), aRamp)
 		var history []report.Window
 		for s := p.Next(nil); !s.End; s = p.Next(history) {
 			for i, name := range []string{westEast, eastWest} {
@@ -419,7 +419,7 @@ func TestAllThatWasAskedForIsOfEveryDirection(t *testing.T) {
 // asked for.
 func TestLimitsThatOthersCrowdedOutAreNoLimitOfAllTogether(t *testing.T) {
 	for _, atOnce := range []report.Quality{report.Good, report.Short} {
-		p := eachdirection.New(procedureOf(othersAt(units.One*4/10)), aRamp)
+		p := eachdirection.New(procedureOf(otherLoad(units.One*4/10)), aRamp)
 		// of which the others have 8000
 		history, _ := proceduretest.CarryOutBoth(t, p, shared(10_000), func(_ int, w *report.Window) {
 			if w.Phase == report.AllAtOnce {
@@ -526,7 +526,7 @@ func TestHowLongItTakes(t *testing.T) {
 
 func TestAnyHistoryEnds(t *testing.T) {
 	proceduretest.AnyHistoryEnds(t, func(rnd *rand.Rand) procedure.Procedure {
-		return eachdirection.New(procedureOf(othersAt(units.Ratio(rnd.IntN(2))*units.One/10), func(p *plan.Procedure) {
+		return eachdirection.New(procedureOf(otherLoad(units.Ratio(rnd.IntN(2))*units.One/10), func(p *plan.Procedure) {
 			p.Ramp.WarmupDuration *= plan.Duration(rnd.IntN(2))
 			p.Ramp.ConfirmDuration *= plan.Duration(rnd.IntN(2))
 			p.Ramp.HoldDuration = plan.Duration(rnd.IntN(2)) * plan.Duration(time.Second)

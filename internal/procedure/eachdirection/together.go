@@ -37,7 +37,7 @@ func (e Procedure) allAtOnce(history []report.Window, previous string) procedure
 	}
 	lasts := e.holdTime()
 	s := procedure.Step{Kind: procedure.Hold, Phase: report.AllAtOnce, Load: slices.Max(loads), Loads: loads,
-		Settle: e.plan.Ramp.Settle.Std(), Reason: v.reason}
+		Settle: e.plan.Ramp.SettleDuration.Std(), Reason: v.reason}
 	s.Judge = lasts - s.Settle
 	if drained || e.findsByTrials() {
 		s.Kind, s.Settle = procedure.Trial, 0
@@ -65,9 +65,9 @@ func (e Procedure) holdTime() time.Duration {
 	}
 	r := e.plan.Ramp
 	if r.ConfirmDuration > 0 {
-		return r.Settle.Std() + r.ConfirmDuration.Std()
+		return r.SettleDuration.Std() + r.ConfirmDuration.Std()
 	}
-	return r.Settle.Std() + max(r.StepDuration.Std()-r.Settle.Std(), r.StepDuration.Std()/2)
+	return r.SettleDuration.Std() + max(r.StepDuration.Std()-r.SettleDuration.Std(), r.StepDuration.Std()/2)
 }
 
 // allAtOnce are the windows in which all was held at once, as indexes into the history.

@@ -63,7 +63,7 @@ func (f FrameLoss) Conclude(history []report.Window) procedure.Conclusion {
 		clauses = append(clauses, f.unclearSentence(replayed.unclear))
 		if first := replayed.unclear[0]; first.Load == units.One {
 			c.NotHeld = fmt.Sprintf("no trial at %s could be judged (window %d: %s): mend that, then measure again",
-				f.plan.From, first.Number, first.Reason)
+				f.plan.MaxRate, first.Number, first.Reason)
 		}
 	}
 	c.Sentence = strings.Join(clauses, "; ")
@@ -134,7 +134,7 @@ func percent(r units.Ratio) string {
 func (f FrameLoss) loadText(p point, curve []point) string {
 	text := percent(p.Load)
 	if p.index == curve[0].index {
-		text += " of " + f.plan.From.String()
+		text += " of " + f.plan.MaxRate.String()
 	}
 	lowest := slices.MinFunc(p.Directions, func(a, b report.Direction) int {
 		return cmp.Compare(units.RatioOf(a.Offered.PacketsPerSecond, a.Intended.PacketsPerSecond),
@@ -153,6 +153,6 @@ func (f FrameLoss) unclearSentence(unclear []report.Window) string {
 	if n := len(unclear) - 1; n > 0 {
 		suffix = fmt.Sprintf(" and %s below", loads(n))
 	}
-	return fmt.Sprintf("no trial could be judged at %s of %s%s (window %d: %s)", percent(first.Load), f.plan.From,
+	return fmt.Sprintf("no trial could be judged at %s of %s%s (window %d: %s)", percent(first.Load), f.plan.MaxRate,
 		suffix, first.Number, first.Reason)
 }

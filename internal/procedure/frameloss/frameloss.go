@@ -35,8 +35,8 @@ func New(p plan.Procedure) FrameLoss {
 
 // Rates are the highest load, which all loads are shares of, and the lowest load for the warm-up.
 func (f FrameLoss) Rates() procedure.Rates {
-	return f.warmUp().Rates(procedure.Rate{Field: "frameLoss.from", Rate: f.plan.From},
-		procedure.Rate{Field: "frameLoss.to", Rate: f.plan.To})
+	return f.warmUp().Rates(procedure.Rate{Field: "frameLoss.from", Rate: f.plan.MaxRate},
+		procedure.Rate{Field: "frameLoss.to", Rate: f.plan.MinRate})
 }
 
 func (f FrameLoss) warmUp() procedure.WarmUp {
@@ -47,11 +47,11 @@ func (f FrameLoss) warmUp() procedure.WarmUp {
 // make no descent, as to is not below from or has another unit, give the one load from. Without a step there are from
 // and to.
 func (f FrameLoss) loads() int {
-	highest, lowest, step := f.plan.From.Micros, f.plan.To.Micros, f.plan.Step.Micros
+	highest, lowest, step := f.plan.MaxRate.Micros, f.plan.MinRate.Micros, f.plan.Step.Micros
 	switch {
-	case lowest <= 0 || lowest >= highest || f.plan.To.Kind != f.plan.From.Kind:
+	case lowest <= 0 || lowest >= highest || f.plan.MinRate.Kind != f.plan.MaxRate.Kind:
 		return 1
-	case step <= 0 || f.plan.Step.Kind != f.plan.From.Kind:
+	case step <= 0 || f.plan.Step.Kind != f.plan.MaxRate.Kind:
 		return 2
 	}
 	return 1 + int((highest-lowest-1)/step) + 1 // from, the steps that end above to, to
@@ -63,9 +63,9 @@ func (f FrameLoss) load(k int) units.Ratio {
 	case k <= 0:
 		return units.One
 	case k >= f.loads()-1:
-		return units.RatioOf(f.plan.To.Micros, f.plan.From.Micros)
+		return units.RatioOf(f.plan.MinRate.Micros, f.plan.MaxRate.Micros)
 	}
-	return units.RatioOf(f.plan.From.Micros-int64(k)*f.plan.Step.Micros, f.plan.From.Micros)
+	return units.RatioOf(f.plan.MaxRate.Micros-int64(k)*f.plan.Step.Micros, f.plan.MaxRate.Micros)
 }
 
 // course is the state that replaying the trials leads to.
@@ -102,9 +102,9 @@ func (f FrameLoss) observe(c *course, w report.Window) {
 	c.level++
 	c.GoOn()
 	switch {
-	case f.plan.StopAfterClean > 0 && c.clean >= f.plan.StopAfterClean:
+	case f.plan.CleanTrials > 0 && c.clean >= f.plan.CleanTrials:
 		c.End(fmt.Sprintf("nothing was lost at %s in succession, down to %s of %s", loads(c.clean), percent(w.Load),
-			f.plan.From))
+			f.plan.MaxRate))
 	case c.level >= f.loads():
 		c.End("the descent reached its end after " + loads(c.level))
 	}
@@ -146,16 +146,16 @@ func (f FrameLoss) Remaining(history []report.Window) time.Duration {
 
 // Describe says which loads are tried.
 func (f FrameLoss) Describe() procedure.Description {
-	if f.plan.From.IsZero() {
+	if f.plan.MaxRate.IsZero() {
 		return procedure.Description{}
 	}
-	sentence := fmt.Sprintf("frame loss at %s from %s per direction", loads(f.loads()), f.plan.From)
+	sentence := fmt.Sprintf("frame loss at %s from %s per direction", loads(f.loads()), f.plan.MaxRate)
 	if f.loads() > 1 {
-		sentence += fmt.Sprintf(" down to %s", f.plan.To)
+		sentence += fmt.Sprintf(" down to %s", f.plan.MinRate)
 	}
 	sentence += fmt.Sprintf(", a trial of %s each", f.plan.TrialDuration.Std())
-	if f.plan.StopAfterClean > 0 {
-		sentence += fmt.Sprintf(", until nothing is lost at %s in succession", loads(f.plan.StopAfterClean))
+	if f.plan.CleanTrials > 0 {
+		sentence += fmt.Sprintf(", until nothing is lost at %s in succession", loads(f.plan.CleanTrials))
 	}
 	return procedure.Description{Parts: "warm-up and trials", OnTop: "what disturbed trials repeat", Sentence: sentence,
 		Trial: f.plan.TrialDuration.Std()}

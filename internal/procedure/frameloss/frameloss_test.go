@@ -20,9 +20,9 @@ func pps(r int64) units.Rate { return units.Rate{Kind: units.Packets, Micros: r 
 
 // descent is a usual one: from 20 kpps in steps of a tenth down to a tenth, until nothing is lost twice.
 func descent(options ...func(*plan.FrameLoss)) frameloss.FrameLoss {
-	f := plan.FrameLoss{From: pps(Full), To: pps(Full / 10), Step: pps(Full / 10),
+	f := plan.FrameLoss{MaxRate: pps(Full), MinRate: pps(Full / 10), Step: pps(Full / 10),
 		WarmupDuration: plan.Duration(5 * time.Second),
-		TrialDuration:  plan.Duration(10 * time.Second), StopAfterClean: 2}
+		TrialDuration:  plan.Duration(10 * time.Second), CleanTrials: 2}
 	for _, o := range options {
 		o(&f)
 	}
@@ -30,11 +30,11 @@ func descent(options ...func(*plan.FrameLoss)) frameloss.FrameLoss {
 }
 
 func rates(highest, lowest, step units.Rate) func(*plan.FrameLoss) {
-	return func(f *plan.FrameLoss) { f.From, f.To, f.Step = highest, lowest, step }
+	return func(f *plan.FrameLoss) { f.MaxRate, f.MinRate, f.Step = highest, lowest, step }
 }
 
 func stopAfter(n int) func(*plan.FrameLoss) {
-	return func(f *plan.FrameLoss) { f.StopAfterClean = n }
+	return func(f *plan.FrameLoss) { f.CleanTrials = n }
 }
 
 // loadsOf are the windows' loads without the warm-up, in percent.

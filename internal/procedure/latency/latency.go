@@ -43,7 +43,7 @@ func splitHistory(history []report.Window) (main, trials []report.Window) {
 func (a Procedure) rate(main []report.Window) units.Ratio {
 	c := a.result.Conclude(main)
 	for _, g := range c.Goals {
-		if g.Name == a.plan.Of {
+		if g.Name == a.plan.Goal {
 			c = g.Conclusion
 		}
 	}
@@ -98,13 +98,13 @@ func (a Procedure) Next(history []report.Window) procedure.Step {
 	}
 	c := a.courseOf(trials)
 	i := len(c.counts)
-	if i >= len(a.plan.At) {
+	if i >= len(a.plan.Loads) {
 		return procedure.Step{End: true, Reason: fmt.Sprintf("latency was measured at %s of %s", a.loads(),
 			a.baseText())}
 	}
-	share := a.plan.At[i]
+	share := a.plan.Loads[i]
 	next := procedure.Step{Kind: procedure.Trial, Phase: report.AtLoad, Judge: a.plan.TrialDuration.Std(), Number: i +
-		1, Total: len(a.plan.At)}
+		1, Total: len(a.plan.Loads)}
 	if next.Load = shareOf(rate, share); share == 0 {
 		next.SingleFrames = rate
 	}
@@ -124,7 +124,7 @@ func shareOf(rate, share units.Ratio) units.Ratio {
 
 // Bound is the procedure's, and every load tried as often as may be.
 func (a Procedure) Bound() procedure.Bound {
-	b, trials := a.result.Bound(), mostTrials*len(a.plan.At)
+	b, trials := a.result.Bound(), mostTrials*len(a.plan.Loads)
 	length := a.plan.TrialDuration.Std()
 	b.Steps, b.Trials, b.Trial = b.Steps+trials, b.Trials+trials, max(b.Trial, length)
 	b.Time += time.Duration(trials) * length
@@ -132,7 +132,7 @@ func (a Procedure) Bound() procedure.Bound {
 }
 
 // Usual is the procedure's, and a trial at each load.
-func (a Procedure) Usual() time.Duration { return a.result.Usual() + a.trials(len(a.plan.At)) }
+func (a Procedure) Usual() time.Duration { return a.result.Usual() + a.trials(len(a.plan.Loads)) }
 
 func (a Procedure) trials(n int) time.Duration { return time.Duration(n) * a.plan.TrialDuration.Std() }
 
@@ -140,12 +140,12 @@ func (a Procedure) trials(n int) time.Duration { return time.Duration(n) * a.pla
 func (a Procedure) Remaining(history []report.Window) time.Duration {
 	main, trials := splitHistory(history)
 	if !a.result.Next(main).End {
-		return a.result.Remaining(main) + a.trials(len(a.plan.At))
+		return a.result.Remaining(main) + a.trials(len(a.plan.Loads))
 	}
 	if a.rate(main) <= 0 {
 		return 0
 	}
-	return a.trials(len(a.plan.At) - len(a.courseOf(trials).counts))
+	return a.trials(len(a.plan.Loads) - len(a.courseOf(trials).counts))
 }
 
 // Conclude is the procedure's own conclusion, with the trials of latency added.
@@ -163,11 +163,11 @@ func (a Procedure) Conclude(history []report.Window) procedure.Conclusion {
 		}
 		return len(main) + indexes[i]
 	}
-	for i := range a.plan.At {
-		c.Loads = append(c.Loads, procedure.LoadTrial{LatencyLoad: &a.plan.At[i], Window: placed(course.counts, i),
+	for i := range a.plan.Loads {
+		c.Loads = append(c.Loads, procedure.LoadTrial{LatencyLoad: &a.plan.Loads[i], Window: placed(course.counts, i),
 			Void: placed(course.void, i)})
 	}
-	c.Finished = len(course.counts) >= len(a.plan.At)
+	c.Finished = len(course.counts) >= len(a.plan.Loads)
 	return c
 }
 
@@ -185,7 +185,7 @@ func (a Procedure) Describe() procedure.Description {
 // loads are all loads, for people: "0 %, 10 % and 90 %".
 func (a Procedure) loads() string {
 	var shares []string
-	for _, share := range a.plan.At {
+	for _, share := range a.plan.Loads {
 		shares = append(shares, wording.Share(share))
 	}
 	if end := len(shares) - 1; end > 0 {
@@ -196,8 +196,8 @@ func (a Procedure) loads() string {
 
 // baseText is what the loads are shares of.
 func (a Procedure) baseText() string {
-	if a.plan.Of != "" {
-		return a.plan.Of
+	if a.plan.Goal != "" {
+		return a.plan.Goal
 	}
 	return "that rate"
 }

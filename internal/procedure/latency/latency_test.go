@@ -60,7 +60,7 @@ func trial(q report.Quality) report.Window {
 		Directions: []report.Direction{{Quality: q}}}
 }
 
-var loads = plan.Latency{At: []units.Ratio{0, units.One / 2, units.One}, TrialDuration: plan.Duration(10 * time.Second)}
+var loads = plan.Latency{Loads: []units.Ratio{0, units.One / 2, units.One}, TrialDuration: plan.Duration(10 * time.Second)}
 
 // Each load once, as a share of what was found, single frames first; a trial that says nothing is made anew, twice at
 // most.
@@ -90,8 +90,8 @@ func TestTrialsFollowTheResult(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	c := a.Conclude(history)
-	want := []procedure.LoadTrial{{LatencyLoad: &loads.At[0], Window: 1, Void: procedure.NoWindow},
-		{LatencyLoad: &loads.At[1], Window: 3, Void: 2}, {LatencyLoad: &loads.At[2], Window: procedure.NoWindow, Void: 6}}
+	want := []procedure.LoadTrial{{LatencyLoad: &loads.Loads[0], Window: 1, Void: procedure.NoWindow},
+		{LatencyLoad: &loads.Loads[1], Window: 3, Void: 2}, {LatencyLoad: &loads.Loads[2], Window: procedure.NoWindow, Void: 6}}
 	if !cmp.Equal(c.Loads, want) || !c.Finished || c.Window != 0 {
 		t.Errorf("%+v", c)
 	}
@@ -110,7 +110,7 @@ func TestTrialsFollowTheResult(t *testing.T) {
 
 func TestLoadsAreSharesOfTheGoalThatIsNamed(t *testing.T) {
 	named := loads
-	named.Of = "PDR"
+	named.Goal = "PDR"
 	f := found{load: units.One / 2, goals: map[string]units.Ratio{"NDR": units.One / 2, "PDR": units.One / 5}}
 	lower := answer
 	lower.Load = units.One / 5

@@ -35,8 +35,8 @@ func TestAConfirmationThatFellShort(t *testing.T) {
 			got < 51_700 || got > 52_000 {
 			t.Errorf("%+v, %d packets/s of a limit of 52000", c, got)
 		}
-		if c.Resolution > p.Ramp.RefineTo {
-			t.Errorf("resolution %s, asked for %s", c.Resolution, p.Ramp.RefineTo)
+		if c.Resolution > p.Ramp.Precision {
+			t.Errorf("resolution %s, asked for %s", c.Resolution, p.Ramp.Precision)
 		}
 	})
 	t.Run("again and again is not preferred to the window in which all was sent", func(t *testing.T) {
@@ -186,14 +186,14 @@ func TestLossInBursts(t *testing.T) {
 				sentInBursts(always)(w)
 			}
 		})
-		if c := ramp.New(p).Conclude(history); !c.Saturated || !c.Confirmed || c.Resolution > p.Ramp.RefineTo {
+		if c := ramp.New(p).Conclude(history); !c.Saturated || !c.Confirmed || c.Resolution > p.Ramp.Precision {
 			t.Errorf("%+v", c)
 		}
 	})
 	t.Run("is not looked for in longer windows, which have more of them", func(t *testing.T) {
 		history, _ := carryOut(t, p, limited(52_000, 0),
 			sentInBursts(func(w report.Window) bool { return w.Phase == report.Refine }))
-		usual := p.Ramp.StepDuration - p.Ramp.Settle
+		usual := p.Ramp.StepDuration - p.Ramp.SettleDuration
 		for _, w := range history {
 			if w.Phase == report.Refine && w.Duration != usual {
 				t.Errorf("window %d lasted %s", w.Number, time.Duration(w.Duration))
@@ -208,7 +208,7 @@ func TestLossInBursts(t *testing.T) {
 			}
 			visited[w.Load] = true
 		})
-		if c := ramp.New(p).Conclude(history); c.Saturated && c.Resolution > 4*p.Ramp.RefineTo {
+		if c := ramp.New(p).Conclude(history); c.Saturated && c.Resolution > 4*p.Ramp.Precision {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})

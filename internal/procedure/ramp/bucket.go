@@ -127,5 +127,5 @@ func (o *overload) spent() bool { return o.inVain || o.windows >= overloadWindow
 func longestOverloads(p plan.Ramp) time.Duration {
 	longest := judged(p) << (overloadTries - 1)
 	longestOverload := longest - judged(p) + max(longest, p.ConfirmDuration.Std())
-	return overloadWindows*p.Settle.Std() + overloadWindows/overloadTries*longestOverload
+	return overloadWindows*p.SettleDuration.Std() + overloadWindows/overloadTries*longestOverload
 }

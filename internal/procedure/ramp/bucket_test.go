@@ -25,7 +25,7 @@ func policed(rate float64, depth time.Duration) device {
 
 // short are short settings: a second's steps, held for five seconds.
 func short(p *plan.Procedure) {
-	p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.Settle, p.Ramp.ConfirmDuration = plan.Duration(12*time.Second),
+	p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.SettleDuration, p.Ramp.ConfirmDuration = plan.Duration(12*time.Second),
 		plan.Duration(time.Second), plan.Duration(300*time.Millisecond), plan.Duration(5*time.Second)
 }
 
@@ -102,12 +102,12 @@ func TestPropertyAConfirmedLimitHoldsForLongerThanItsWindows(t *testing.T) {
 		rate, depth := target*(0.02+0.9*rnd.Float64()), time.Duration(rnd.ExpFloat64()*float64(2*time.Second))
 		p := rampOf(func(p *plan.Procedure) {
 			p.Ramp.StepDuration = plan.Duration(500+rnd.IntN(3000)) * plan.Duration(time.Millisecond)
-			p.Ramp.Settle = p.Ramp.StepDuration * plan.Duration(1+rnd.IntN(5)) / 10
+			p.Ramp.SettleDuration = p.Ramp.StepDuration * plan.Duration(1+rnd.IntN(5)) / 10
 			p.Ramp.RampDuration = p.Ramp.StepDuration * plan.Duration(1+rnd.IntN(100))
 			p.Ramp.ConfirmDuration = plan.Duration(1+rnd.IntN(30)) * plan.Duration(time.Second)
 			p.Ramp.HoldDuration = plan.Duration(rnd.IntN(2)*10) * plan.Duration(time.Second)
 			p.Ramp.StopAtSaturation = rnd.IntN(2) == 0
-			p.Ramp.RefineTo = units.One / units.Ratio(50+rnd.IntN(300))
+			p.Ramp.Precision = units.One / units.Ratio(50+rnd.IntN(300))
 		})
 		edges := time.Duration(rnd.IntN(2)*rnd.IntN(12)) * time.Millisecond
 		p.MaxLossRatio *= units.Ratio(rnd.IntN(4))

@@ -20,7 +20,9 @@ func (b *budget) addShort(judge time.Duration) {
 }
 
 // timeIsUp reports whether refinement and confirmation have taken as long as they may.
-func (b *budget) timeIsUp() bool { return b.ramp.RefineFor > 0 && b.spent >= b.ramp.RefineFor.Std() }
+func (b *budget) timeIsUp() bool {
+	return b.ramp.RefineDuration > 0 && b.spent >= b.ramp.RefineDuration.Std()
+}
 
 // isSpent reports whether no other load can be tried.
 func (b *budget) isSpent(shortDistrusted bool) bool {

@@ -83,7 +83,7 @@ func (c *conclusion) draw() procedure.Conclusion {
 
 // saturated is LossAboveLimit, or why an answer below a lossy load is only a lower bound.
 func (c *conclusion) saturated(answer *point, resolution units.Ratio, heldUnclear bool) report.Reason {
-	refineTo := c.rules.Ramp.RefineTo
+	refineTo := c.rules.Ramp.Precision
 	if heldUnclear { // the reason of the last unclear window
 		for _, p := range slices.Backward(c.measured) {
 			if p.unclear() {

@@ -195,11 +195,11 @@ func (c *course) beginSearch(reason string) { c.stage, c.reason = c.search.begin
 func (c *course) next() procedure.Step {
 	r := c.rules.Ramp
 	s := procedure.Step{Kind: procedure.Hold, Reason: c.reason, Number: c.level, Total: c.steps,
-		Settle: r.Settle.Std(), Judge: judged(r), Narrows: true}
+		Settle: r.SettleDuration.Std(), Judge: judged(r), Narrows: true}
 	switch c.stage {
 	case warming:
 		s.Narrows = false
-		s.Phase, s.Load, s.Number, s.Settle = report.WarmUp, units.One, 0, min(r.Settle.Std(), r.WarmupDuration.Std()/2)
+		s.Phase, s.Load, s.Number, s.Settle = report.WarmUp, units.One, 0, min(r.SettleDuration.Std(), r.WarmupDuration.Std()/2)
 		s.Judge = r.WarmupDuration.Std() - s.Settle
 	case climbing:
 		s.Phase, s.Load = report.Ramping, Level(c.level, c.steps)

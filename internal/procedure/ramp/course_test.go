@@ -36,7 +36,7 @@ func bloated(limit, holds float64) device {
 func TestTheLimitOfADeviceThatHoldsFramesIsFound(t *testing.T) {
 	for _, limit := range []float64{7_300, 31_000, 48_300, 77_700} {
 		for _, seconds := range []float64{0.5, 2, 6} {
-			p := rampOf(func(p *plan.Procedure) { p.Ramp.Settle = plan.Duration(200 * time.Millisecond) })
+			p := rampOf(func(p *plan.Procedure) { p.Ramp.SettleDuration = plan.Duration(200 * time.Millisecond) })
 			history, trace := carryOut(t, p, bloated(limit, limit*seconds))
 			c := ramp.New(p).Conclude(history)
 			if !c.Saturated || !c.Confirmed || c.Window == procedure.NoWindow {

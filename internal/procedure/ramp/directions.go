@@ -69,7 +69,7 @@ type ownLoss struct {
 // ownLossOf collects the windows of a direction. A clean window shorter than the confirmation does not count where
 // short windows are distrusted.
 func ownLossOf(direction int, answer *point, measured []point, b *bracket, r plan.Ramp) ownLoss {
-	o := ownLoss{direction: direction, answer: answer, refineTo: r.RefineTo}
+	o := ownLoss{direction: direction, answer: answer, refineTo: r.Precision}
 	withdrawn, run := map[int]bool{}, lossRuns{}
 	for _, p := range b.points {
 		withdrawn[p.index] = p.withdrawn

@@ -263,7 +263,7 @@ func TestPropertyADirectionsIntervalHasItsLimit(t *testing.T) {
 			p.Ramp.StopAtSaturation = rnd.IntN(2) == 0
 			p.Ramp.HoldDuration = plan.Duration(rnd.IntN(2)) * plan.Duration(30*time.Second)
 			p.Ramp.RampDuration = plan.Duration(2+rnd.IntN(100)) * plan.Duration(time.Second)
-			p.Ramp.RefineTo = []units.Ratio{0, units.One / 200, units.One / 100}[rnd.IntN(3)]
+			p.Ramp.Precision = []units.Ratio{0, units.One / 200, units.One / 100}[rnd.IntN(3)]
 		})
 		west := proceduretest.Full * (0.05 + rnd.Float64())
 		limit := [2]float64{west, west * (1 + []float64{0, 0.002, 0.01, 0.05, 0.3, 2}[rnd.IntN(6)]*rnd.Float64())}

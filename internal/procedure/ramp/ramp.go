@@ -73,14 +73,15 @@ func (r Ramp) Bound() procedure.Bound {
 	total := (1 + invalidRepeats) * p.WarmupDuration.Std()
 	climb := Steps(p) + staircaseBudget + topRepeats + mostLowered
 	total += time.Duration(climb)*p.StepDuration.Std() + longLowered*(longestWindow-1)*judge
-	total += (bestOf + invalidRepeats) * (p.Settle.Std() + p.HoldDuration.Std())
-	refine, confirm := p.Settle.Std()+longestWindow*judge, p.Settle.Std()+p.ConfirmDuration.Std()
+	total += (bestOf + invalidRepeats) * (p.SettleDuration.Std() + p.HoldDuration.Std())
+	refine := p.SettleDuration.Std() + longestWindow*judge
+	confirm := p.SettleDuration.Std() + p.ConfirmDuration.Std()
 	search := longWindows * confirm
-	if p.RefineTo > 0 {
+	if p.Precision > 0 {
 		search += refineWindows * refine
 	}
-	if p.RefineFor > 0 { // the window that uses up the time may be the longest, and a first confirmation may follow
-		search = min(search, p.RefineFor.Std()+max(refine, confirm)+confirm)
+	if p.RefineDuration > 0 { // the window that uses up the time may be the longest, and a first confirmation may follow
+		search = min(search, p.RefineDuration.Std()+max(refine, confirm)+confirm)
 	}
 	total += search
 	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + climb + refineWindows + longWindows
@@ -129,9 +130,9 @@ func (r Ramp) Remaining(history []report.Window) time.Duration {
 	case holding:
 		return time.Duration(m.votes.remaining())*p.HoldDuration.Std() + narrow
 	case narrowing:
-		return max(narrow, p.Settle.Std()+m.search.target.judge)
+		return max(narrow, p.SettleDuration.Std()+m.search.target.judge)
 	case closing:
-		return p.Settle.Std() + m.search.target.judge
+		return p.SettleDuration.Std() + m.search.target.judge
 	case finished:
 	}
 	return 0
@@ -140,8 +141,8 @@ func (r Ramp) Remaining(history []report.Window) time.Duration {
 // judged is the part of a step that becomes a window. The schema refuses a settle that leaves nothing, and half is used
 // then.
 func judged(r plan.Ramp) time.Duration {
-	if r.Settle >= r.StepDuration {
+	if r.SettleDuration >= r.StepDuration {
 		return r.StepDuration.Std() / 2
 	}
-	return (r.StepDuration - r.Settle).Std()
+	return (r.StepDuration - r.SettleDuration).Std()
 }

@@ -22,8 +22,8 @@ const target = 100_000 // packets per second of both directions in these tests
 func rampOf(options ...func(*plan.Procedure)) plan.Procedure {
 	p := plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
 		WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second),
-		StepDuration: plan.Duration(2 * time.Second),
-		Settle:       plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200,
+		StepDuration:   plan.Duration(2 * time.Second),
+		SettleDuration: plan.Duration(500 * time.Millisecond), Precision: units.One / 200,
 		ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
 	}}
 	for _, o := range options {
@@ -39,7 +39,7 @@ func hold(d time.Duration) func(*plan.Procedure) {
 func toTheTop(p *plan.Procedure) { p.Ramp.StopAtSaturation = false }
 
 func refineTo(r units.Ratio) func(*plan.Procedure) {
-	return func(p *plan.Procedure) { p.Ramp.RefineTo = r }
+	return func(p *plan.Procedure) { p.Ramp.Precision = r }
 }
 
 // device makes the windows that a generator and a device would give: a function of the load asked for, in
@@ -195,7 +195,7 @@ func TestAWarmUpThatReturnsNothingEndsTheRun(t *testing.T) {
 func TestAProcedureWithoutDurationsStillEnds(t *testing.T) {
 	for name, p := range map[string]plan.Procedure{
 		"nothing set":              {},
-		"a settle longer than all": rampOf(func(p *plan.Procedure) { p.Ramp.Settle = plan.Duration(time.Minute) }),
+		"a settle longer than all": rampOf(func(p *plan.Procedure) { p.Ramp.SettleDuration = plan.Duration(time.Minute) }),
 		"no warm-up":               rampOf(func(p *plan.Procedure) { p.Ramp.WarmupDuration = 0 }),
 		"no refinement":            rampOf(refineTo(0)),
 		"a target for no time":     rampOf(func(p *plan.Procedure) { p.Ramp.RampDuration = 0 }),

@@ -65,7 +65,7 @@ type target struct {
 
 func newSearch(rules plan.Procedure, repeats *repeats) *search {
 	return &search{rules: rules, repeats: repeats, budget: budget{ramp: rules.Ramp},
-		bracket: bracket{refineTo: rules.Ramp.RefineTo, lossLimit: rules.MaxLossRatio, runs: lossRuns{}},
+		bracket: bracket{refineTo: rules.Ramp.Precision, lossLimit: rules.MaxLossRatio, runs: lossRuns{}},
 		bucket:  bucket{confirm: rules.Ramp.ConfirmDuration.Std(), lossLimit: rules.MaxLossRatio}}
 }
 
@@ -80,7 +80,7 @@ func (s *search) begin(reason string) (stage, string) {
 // withdrawn and the staircase has steps left.
 func (s *search) observe(p point, stepsLeft bool) (stage, string) {
 	s.reason = ""
-	s.budget.spent += s.rules.Ramp.Settle.Std() + s.target.judge
+	s.budget.spent += s.rules.Ramp.SettleDuration.Std() + s.target.judge
 	if s.stage == closing {
 		s.observeOwnLimit()
 		return s.stage, s.reason
@@ -271,5 +271,5 @@ func (s *search) confirmationLeft() time.Duration {
 	if s.budget.long > 0 {
 		windows = s.votes.remaining()
 	}
-	return time.Duration(windows) * (s.rules.Ramp.Settle.Std() + s.rules.Ramp.ConfirmDuration.Std())
+	return time.Duration(windows) * (s.rules.Ramp.SettleDuration.Std() + s.rules.Ramp.ConfirmDuration.Std())
 }

@@ -198,7 +198,7 @@ func TestTheHoldIsJudgedBestOfThree(t *testing.T) {
 // A device that carries 90 % of the target later doesn't lose frames at half of it, however often that is looked at.
 func TestADisturbedStepIsNotWhereSaturationBegins(t *testing.T) {
 	p := rampOf(func(p *plan.Procedure) {
-		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.Settle = plan.Duration(time.Second),
+		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.SettleDuration = plan.Duration(time.Second),
 			plan.Duration(500*time.Millisecond), plan.Duration(100*time.Millisecond)
 	})
 	disturbed := func(s procedure.Step) bool { return s.Phase == report.Ramping && s.Number == 1 }
@@ -262,7 +262,7 @@ func labs() []searchScenario {
 	}
 	long := rampOf(func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(30 * time.Second) })
 	quick := rampOf(func(p *plan.Procedure) {
-		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.Settle = plan.Duration(time.Second),
+		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.SettleDuration = plan.Duration(time.Second),
 			plan.Duration(500*time.Millisecond), plan.Duration(100*time.Millisecond)
 		p.Ramp.ConfirmDuration = plan.Duration(time.Second)
 	})
@@ -308,7 +308,7 @@ func (l searchScenario) count(t *testing.T, runs int) (sum tally) {
 
 func (s *tally) add(p plan.Procedure, history []report.Window, truth float64) {
 	for _, w := range history {
-		s.seconds += (w.Duration.Std() + p.Ramp.Settle.Std()).Seconds()
+		s.seconds += (w.Duration.Std() + p.Ramp.SettleDuration.Std()).Seconds()
 		if w.Phase != report.WarmUp && w.Duration >= p.Ramp.ConfirmDuration {
 			s.longs++
 		}
@@ -714,7 +714,7 @@ func TestATopThatCouldNotBeJudged(t *testing.T) {
 			history, trace := carryOut(t, p, limited(limit, 0), voidFrom(95*units.One/100))
 			c := ramp.New(p).Conclude(history)
 			if c.Window == procedure.NoWindow || !c.Saturated || !c.Confirmed || c.Reason != report.LossAboveLimit ||
-				c.Resolution > p.Ramp.RefineTo {
+				c.Resolution > p.Ramp.Precision {
 				t.Errorf("%.0f: %+v\n%s", limit, c, strings.Join(trace, "\n"))
 				continue
 			}
@@ -727,7 +727,7 @@ func TestATopThatCouldNotBeJudged(t *testing.T) {
 		p := rampOf(func(p *plan.Procedure) { p.Ramp.RampDuration = 4 * p.Ramp.StepDuration })
 		history, trace := carryOut(t, p, limited(70_000, 0), voidFrom(80*units.One/100))
 		c := ramp.New(p).Conclude(history)
-		if !c.Saturated || !c.Confirmed || c.Resolution > p.Ramp.RefineTo || receivedAt(history, c) > 70_000 {
+		if !c.Saturated || !c.Confirmed || c.Resolution > p.Ramp.Precision || receivedAt(history, c) > 70_000 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 		if phrase := "75.00 % of the target lost frames, and was not looked at again"; !strings.Contains(strings.Join(trace, "\n"), phrase) {

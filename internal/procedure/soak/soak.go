@@ -41,7 +41,7 @@ func (s Soak) lowest() units.Ratio {
 // trialLength is how long trial n sends, counted from 0, after the trials before it sent for sentBefore. 0 means that
 // there is no such trial. The last trial gets what is left of the duration, if that is as long as the first trial.
 func (s Soak) trialLength(n int, sentBefore time.Duration) time.Duration {
-	first, remaining := s.plan.FirstTrial.Std(), s.plan.Duration.Std()-sentBefore
+	first, remaining := s.plan.FirstTrialDuration.Std(), s.plan.Duration.Std()-sentBefore
 	if first <= 0 || remaining < first && n > 0 {
 		return 0
 	}
@@ -76,7 +76,7 @@ func (s Soak) Next(history []report.Window) procedure.Step {
 // Bound is the warm-up, and all trials.
 func (s Soak) Bound() procedure.Bound {
 	n, _ := s.allTrials()
-	longest := s.plan.FirstTrial.Std() + time.Duration(max(0, n-1))*s.plan.TrialGrowth.Std()
+	longest := s.plan.FirstTrialDuration.Std() + time.Duration(max(0, n-1))*s.plan.TrialGrowth.Std()
 	return s.warmUp().Bound(n, s.plan.Duration.Std(), min(longest, s.plan.Duration.Std()))
 }
 
@@ -96,6 +96,6 @@ func (s Soak) Describe() procedure.Description {
 	}
 	return procedure.Description{Parts: "warm-up and trials", OnTop: "what passes between trials",
 		Sentence: fmt.Sprintf("soak of %s: trials from %s up, between %s and %s per direction, for the load at which "+
-			"%s of the frames is lost", s.plan.Duration.Std(), s.plan.FirstTrial.Std(),
+			"%s of the frames is lost", s.plan.Duration.Std(), s.plan.FirstTrialDuration.Std(),
 			s.plan.MinRate, s.plan.MaxRate, s.plan.LossRatio)}
 }

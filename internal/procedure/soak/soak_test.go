@@ -23,12 +23,12 @@ const highest = 1_000_000
 
 // soaked is a soak for one frame of a hundred thousand, of so many trials that begin with 2 s.
 func soaked(trials int, options ...func(*plan.Soak)) soak.Soak {
-	s := plan.Soak{LossRatio: units.One / 100_000, FirstTrial: plan.Duration(2 * time.Second),
+	s := plan.Soak{LossRatio: units.One / 100_000, FirstTrialDuration: plan.Duration(2 * time.Second),
 		TrialGrowth: plan.Duration(100 * time.Millisecond), WarmupDuration: plan.Duration(time.Second),
 		MinRate: units.Rate{Kind: units.Packets, Micros: highest * 10_000}, MaxRate: units.Rate{Kind: units.Packets,
 			Micros: highest * 1_000_000}}
 	for n := range trials {
-		s.Duration += s.FirstTrial + plan.Duration(n)*s.TrialGrowth
+		s.Duration += s.FirstTrialDuration + plan.Duration(n)*s.TrialGrowth
 	}
 	for _, o := range options {
 		o(&s)

@@ -226,8 +226,8 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 // noSuchLatency says why a Report has no latency of a criterion's load and frame size.
 func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
 	if !slices.ContainsFunc(r.Answer.Figures,
-		func(f report.Figure) bool { return f.At != nil && *f.At == l.At }) {
-		return "the run has no trial at " + figures.AtText(l.At) + " (procedure.latency.loads)"
+		func(f report.Figure) bool { return f.At != nil && *f.At == l.Load }) {
+		return "the run has no trial at " + figures.AtText(l.Load) + " (procedure.latency.loads)"
 	}
 	return fmt.Sprintf("no frames of %d bytes were timed", l.FrameSize)
 }
@@ -236,7 +236,7 @@ func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
 func figureOf(c plan.Criterion) comparison.Figure {
 	f := comparison.Figure{Metric: report.Metric(c.Metric), Direction: c.Direction}
 	if l := c.Latency; l != nil {
-		f.At, f.FrameSize = &l.At, l.FrameSize
+		f.At, f.FrameSize = &l.Load, l.FrameSize
 	}
 	return f
 }

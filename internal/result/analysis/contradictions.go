@@ -204,7 +204,7 @@ func looksOf(r *report.Report, i int) (looks []look) {
 
 // longestSettle is the longest pause between two windows in which traffic may have gone on.
 func longestSettle(r *report.Report) time.Duration {
-	return max(report.PlanOf(r).Procedure.Ramp.Settle.Std(), procedure.MostSettle) + time.Second
+	return max(report.PlanOf(r).Procedure.Ramp.SettleDuration.Std(), procedure.MostSettle) + time.Second
 }
 
 // looksIn are the stretches between the samples of a window, or the window as a whole where there are no samples in it.

@@ -28,7 +28,7 @@ func searchedBoth(t *testing.T, device proceduretest.Paired) *report.Report {
 	t.Helper()
 	p := plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
 		WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second), StepDuration: plan.Duration(2 * time.Second),
-		Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
+		SettleDuration: plan.Duration(500 * time.Millisecond), Precision: units.One / 200, ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
 	}}
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: p, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}, Test: plan.Test{Name: "main"}}}
 	r.Windows, _ = proceduretest.CarryOutBoth(t, ramp.New(p), device)

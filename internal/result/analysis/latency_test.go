@@ -20,7 +20,7 @@ func took(nanoseconds int64, changes ...func(*report.Report)) *report.Report {
 			w.Directions = append(w.Directions, report.Direction{From: d.From, To: d.To,
 				Latency: []report.Latency{{FrameSize: 64, Frames: 500, Within: []report.Percentile{{Share: "p50", Nanoseconds: nanoseconds}, {Share: "p90", Nanoseconds: 17_179_869_184, Open: true}}}}})
 		}
-		r.Plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{units.One / 2}}
+		r.Plan.Procedure.Latency = &plan.Latency{Loads: []units.Ratio{units.One / 2}}
 		r.Windows = append(r.Windows, w)
 		reporttest.ReadLatency(r)
 		r.Plan.Procedure.Latency = nil // as in the Plan of the other runs
@@ -48,7 +48,7 @@ func tookEach(nanoseconds ...int64) (all []*report.Report) {
 
 // TestACriterionOfLatency: less is better, of one run and of several, and against a baseline.
 func TestACriterionOfLatency(t *testing.T) {
-	half := &plan.LatencyFigure{At: units.One / 2, FrameSize: 64}
+	half := &plan.LatencyFigure{Load: units.One / 2, FrameSize: 64}
 	most := func(metric, bound string) plan.Criterion {
 		return plan.Criterion{Metric: metric, Latency: half, Max: bound}
 	}
@@ -74,8 +74,8 @@ func TestACriterionOfLatency(t *testing.T) {
 		"the first goal unmet":    {most("LatencyP50", "20000"), []*report.Report{took(20_000, withoutAnswer)}, nil, report.Passed, "p50 20 µs, at most 20000 demanded"},
 		"unmet in several runs":   {most("LatencyP50", "21000"), []*report.Report{took(20_000, withoutAnswer), took(20_100, withoutAnswer), took(19_900, withoutAnswer)}, nil, report.Passed, "median p50 20 µs of 3 runs"},
 		"no trial, and no answer": {most("LatencyP50", "20000"), []*report.Report{took(20_000, withoutAnswer, withoutTrial)}, nil, report.Undecided, "no load was clean"},
-		"no such load":            {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no trial at 100 % (procedure.latency.loads)"},
-		"no such frames":          {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One / 2, FrameSize: 594}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no frames of 594 bytes were timed"},
+		"no such load":            {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{Load: units.One}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no trial at 100 % (procedure.latency.loads)"},
+		"no such frames":          {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{Load: units.One / 2, FrameSize: 594}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no frames of 594 bytes were timed"},
 		"of several runs":         {most("LatencyP50", "21000"), tookEach(20_000, 20_100, 19_900, 20_050, 19_950), nil, report.Passed, "median p50 20 µs of 5 runs"},
 		"no longer than it was":   {against, tookEach(20_500, 20_450, 20_550, 20_480, 20_520), steady, report.Passed, "p50 20.5 µs in 5 runs, p50 20 µs in 5 runs of the baseline: 2.5"},
 		"twice as long":           {against, tookEach(40_500, 40_450, 40_550, 40_480, 40_520), steady, report.DidFail, " % more (95.0 % interval: "},

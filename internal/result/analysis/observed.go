@@ -39,7 +39,7 @@ func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []repor
 		case o.Observer != wanted.Observer:
 		case o.Series == "":
 			missing = fmt.Sprintf("%s: %s is missing: %s", wanted.Observer, wanted.Series, o.Missing)
-		case o.Series == wanted.Series && o.OfAll() == (wanted.Of == plan.ObservedAll):
+		case o.Series == wanted.Series && o.OfAll() == (wanted.Scope == plan.ObservedAll):
 			found = append(found, o)
 		case o.Series == wanted.Series && o.Missing != "":
 			missing = fmt.Sprintf("%s: %s of %s is missing: %s", wanted.Observer, wanted.Series, o.Of, o.Missing)
@@ -58,7 +58,7 @@ func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []repor
 func machinesWithoutProcessors(r *report.Report, wanted plan.ObservedSeries,
 	found []report.Observed) (machines []report.Observed) {
 	for _, o := range r.Answer.Observed {
-		if o.Observer != wanted.Observer || o.Series != wanted.Series || !o.OfAll() || wanted.Of == plan.ObservedAll {
+		if o.Observer != wanted.Observer || o.Series != wanted.Series || !o.OfAll() || wanted.Scope == plan.ObservedAll {
 			continue
 		}
 		prefix := strings.TrimSuffix(o.Of, report.AllProcessors) + "processor "

@@ -18,7 +18,7 @@ func seen(of string, mean float64) report.Observed {
 // cool is a demand on how busy processors are.
 func cool(of, statistic, least, most string) plan.Criterion {
 	return plan.Criterion{Name: "cool", Metric: "Observed", Direction: "Each", Min: least, Max: most,
-		Observed: &plan.ObservedSeries{Observer: "cpu", Series: "busy", Of: of, Statistic: statistic}}
+		Observed: &plan.ObservedSeries{Observer: "cpu", Series: "busy", Scope: of, Statistic: statistic}}
 }
 
 func TestCriteriaOfWhatObserversSaw(t *testing.T) {
@@ -97,7 +97,7 @@ func TestCriteriaOfPower(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(result *report.Answer) { result.Observed = c.seen })
-			r.Plan.Criteria = []plan.Criterion{{Name: "power", Metric: "Observed", Direction: "Each", Max: c.most, Observed: &plan.ObservedSeries{Observer: "outlet", Series: c.series, Of: "Each", Statistic: "Mean"}}}
+			r.Plan.Criteria = []plan.Criterion{{Name: "power", Metric: "Observed", Direction: "Each", Max: c.most, Observed: &plan.ObservedSeries{Observer: "outlet", Series: c.series, Scope: "Each", Statistic: "Mean"}}}
 			if v := analysis.Verdict(r); v.Outcome != c.want || !strings.Contains(v.Criteria[0].Message, c.says) {
 				t.Errorf("%+v\nwant %s: …%s…", v, c.want, c.says)
 			}

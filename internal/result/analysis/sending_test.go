@@ -18,7 +18,7 @@ import (
 func TestWhatAGivenLoadLostToSending(t *testing.T) {
 	rate, trial := unitstest.Rate("20kpps"), plan.Duration(3*time.Second)
 	constant := plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: rate, Duration: 4 * trial, Window: trial}}
-	curve := plan.Procedure{Type: plan.TypeFrameLoss, FrameLoss: &plan.FrameLoss{From: rate, To: unitstest.Rate("16kpps"), Step: unitstest.Rate("2kpps"), TrialDuration: trial}}
+	curve := plan.Procedure{Type: plan.TypeFrameLoss, FrameLoss: &plan.FrameLoss{MaxRate: rate, MinRate: unitstest.Rate("16kpps"), Step: unitstest.Rate("2kpps"), TrialDuration: trial}}
 	most := plan.Procedure{Type: plan.TypeMaximumOfferedLoad, MaximumOfferedLoad: &plan.MaximumOfferedLoad{Rate: rate, TrialDuration: trial, Trials: 3}}
 	search := searched(t, 9000, 9000).Plan.Procedure
 	for name, c := range map[string]struct {

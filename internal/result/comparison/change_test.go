@@ -144,7 +144,7 @@ func TestWrongClaimsAreRareWhateverBracketsHaveInCommon(t *testing.T) {
 func searched(t *testing.T, collapses bool) search {
 	t.Helper()
 	procedure := ramp.New(plan.Procedure{MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{RampDuration: plan.Duration(20 * time.Second), StepDuration: plan.Duration(2 * time.Second),
-		Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: plan.Duration(5 * time.Second), StopAtSaturation: true}})
+		SettleDuration: plan.Duration(500 * time.Millisecond), Precision: units.One / 200, ConfirmDuration: plan.Duration(5 * time.Second), StopAtSaturation: true}})
 	const from, to, steps = 0.8, 1.2, 1600 // shares of 10 000 packets/s: half of what the search climbs to
 	found := make([]comparison.Run, steps)
 	for i := range found {

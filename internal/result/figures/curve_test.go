@@ -14,7 +14,7 @@ import (
 // A curve's loads are told as they were asked for, although a Report has them as shares of the highest, exact to a
 // billionth.
 func TestACurvesLoadsAreThoseThatWereAskedFor(t *testing.T) {
-	r := &report.Report{Plan: &plan.Plan{Procedure: plan.Procedure{Type: plan.TypeFrameLoss, FrameLoss: &plan.FrameLoss{From: unitstest.Rate("30kpps")}}}}
+	r := &report.Report{Plan: &plan.Plan{Procedure: plan.Procedure{Type: plan.TypeFrameLoss, FrameLoss: &plan.FrameLoss{MaxRate: unitstest.Rate("30kpps")}}}}
 	add := func(direction string, metric report.Metric, load units.Ratio, low, high report.Number) {
 		r.Answer.Figures = append(r.Answer.Figures, report.Figure{Metric: metric, Direction: direction, Load: load, Low: low, High: high})
 	}

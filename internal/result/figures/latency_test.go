@@ -18,7 +18,7 @@ func TestFiguresOfLatency(t *testing.T) {
 	r := reporttest.WithLatency(20_000)
 	longest := &reporttest.AtLoad(r, 1).Directions[1].Latency[0].Within[4]
 	*longest = report.Percentile{Share: "all", Nanoseconds: 17_179_869_184, Open: true}
-	r.Plan.Procedure.Latency.At = append(r.Plan.Procedure.Latency.At, units.One)
+	r.Plan.Procedure.Latency.Loads = append(r.Plan.Procedure.Latency.Loads, units.One)
 	reporttest.ReadLatency(r)
 	got := map[string]string{}
 	for _, f := range figures.Of(r) {

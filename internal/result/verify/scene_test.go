@@ -75,7 +75,7 @@ func ramp() scene {
 		Version: plan.Version, Test: plan.Test{Name: "scene", Product: "sim", Loadtest: "512b"}, Engine: "TRex", DUT: plan.DUT{Type: "Device", Forwarding: plan.L3},
 		Procedure: plan.Procedure{Type: plan.TypeRamp, MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
 			WarmupRate: unitstest.Rate("1kpps"), WarmupDuration: seconds(3), TargetRate: unitstest.Rate("20kpps"), RampDuration: seconds(20), StepDuration: seconds(2),
-			Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 50, ConfirmDuration: seconds(5), StopAtSaturation: true,
+			SettleDuration: plan.Duration(500 * time.Millisecond), Precision: units.One / 50, ConfirmDuration: seconds(5), StopAtSaturation: true,
 		}},
 		Criteria: []plan.Criterion{
 			{Name: "fast", Metric: "PacketsPerSecond", Direction: "Total", Min: "9000"},
@@ -88,7 +88,7 @@ func ramp() scene {
 // scenes are runs of each procedure, by name.
 func scenes() map[string]scene {
 	each, constant, curve, most, several := ramp(), ramp(), ramp(), ramp(), ramp()
-	each.plan.Procedure.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}, OthersAt: units.One / 10}
+	each.plan.Procedure.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}, OtherLoad: units.One / 10}
 	several.generators = 3
 	for _, s := range []*scene{&constant, &curve, &most} {
 		s.plan.Procedure = plan.Procedure{MaxLossRatio: units.One / 1000}
@@ -96,7 +96,7 @@ func scenes() map[string]scene {
 	constant.plan.Procedure.Type = plan.TypeConstantLoad
 	constant.plan.Procedure.ConstantLoad = &plan.ConstantLoad{Rate: unitstest.Rate("9kpps"), WarmupDuration: seconds(2), Duration: seconds(10), Window: seconds(2)}
 	curve.plan.Procedure.Type = plan.TypeFrameLoss
-	curve.plan.Procedure.FrameLoss = &plan.FrameLoss{From: unitstest.Rate("12kpps"), To: unitstest.Rate("4kpps"), Step: unitstest.Rate("2kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), StopAfterClean: 2}
+	curve.plan.Procedure.FrameLoss = &plan.FrameLoss{MaxRate: unitstest.Rate("12kpps"), MinRate: unitstest.Rate("4kpps"), Step: unitstest.Rate("2kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), CleanTrials: 2}
 	most.plan.Procedure.Type = plan.TypeMaximumOfferedLoad
 	most.plan.Procedure.MaximumOfferedLoad = &plan.MaximumOfferedLoad{Rate: unitstest.Rate("20kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), Trials: 3}
 	flood := most

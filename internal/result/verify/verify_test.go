@@ -61,7 +61,7 @@ func TestEachCheckFindsItsOwn(t *testing.T) {
 // again, and seconds where its last counters come late; what run takes, verify takes, and no more.
 func TestAWindowThatRunTookIsOfItsStepsLength(t *testing.T) {
 	s := ramp().compared(t)
-	s.plan.Procedure.Ramp.StepDuration, s.plan.Procedure.Ramp.Settle = seconds(1), plan.Duration(300*time.Millisecond)
+	s.plan.Procedure.Ramp.StepDuration, s.plan.Procedure.Ramp.SettleDuration = seconds(1), plan.Duration(300*time.Millisecond)
 	measured := s.run(t)
 	i := slices.IndexFunc(measured.Windows, func(w report.Window) bool { return w.Duration == plan.Duration(700*time.Millisecond) })
 	if i < 0 {

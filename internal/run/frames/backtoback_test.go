@@ -19,7 +19,7 @@ import (
 func backToBack(options ...func(*plan.BackToBack)) option {
 	return func(s *scenario) {
 		b := plan.BackToBack{Rate: unitstest.Rate("20kpps"), WarmupDuration: seconds(1), TrialDuration: seconds(5),
-			Longest: seconds(2), Resolution: units.One / 100, Repetitions: 5}
+			MaxBurstDuration: seconds(2), Resolution: units.One / 100, Repetitions: 5}
 		for _, o := range options {
 			o(&b)
 		}

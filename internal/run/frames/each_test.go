@@ -13,9 +13,9 @@ import (
 )
 
 // eachDirection varies one direction after the other, while the other one is held.
-func eachDirection(othersAt units.Ratio) option {
+func eachDirection(otherLoad units.Ratio) option {
 	return func(s *scenario) {
-		s.plan.Procedure.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}, OthersAt: othersAt}
+		s.plan.Procedure.EachDirection = &plan.EachDirection{Directions: []string{"west→east", "east→west"}, OtherLoad: otherLoad}
 	}
 }
 

@@ -104,7 +104,7 @@ func (o *observers) idle(began time.Duration, afterTraffic bool) {
 // time when frames were still in flight. What can't be read is missing.
 func (o *observers) readAtRest(ctx context.Context, drained rest) (restSince time.Duration) {
 	restSince = drained.stillSince.Sub(o.Journal.Started)
-	ofDevice := func(o plan.Observer) bool { return o.Of == plan.OfDUT && o.Type == plan.ObserveInterfaces }
+	ofDevice := func(o plan.Observer) bool { return o.Observed == plan.OfDUT && o.Type == plan.ObserveInterfaces }
 	if !slices.ContainsFunc(o.Journal.Plan.Observers, ofDevice) || bounded.PauseUntil(ctx,
 		drained.stillSince.Add(aged)) != nil {
 		return restSince

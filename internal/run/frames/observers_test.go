@@ -62,8 +62,8 @@ func TestObserversAreInTheReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(procedure, func(s *scenario) {
-				s.plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors},
-					{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}
+				s.plan.Observers = []plan.Observer{{Name: "cpu", Observed: plan.OfGenerator, Type: plan.ObserveProcessors},
+					{Name: "limit", Observed: plan.OfDUT, Type: plan.ObserveLimiter}}
 			})
 			var rep *report.Report
 			synctest.Test(t, func(t *testing.T) {
@@ -105,8 +105,8 @@ func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(constantLoad("8kpps"), func(s *scenario) {
-				s.plan.Observers = []plan.Observer{{Name: "power", Of: plan.OfLab, Type: plan.ObserveSNMP,
-					Every: plan.Duration(c.period), SNMP: &plan.SNMPObject{Unit: plan.Watts}}}
+				s.plan.Observers = []plan.Observer{{Name: "power", Observed: plan.OfLab, Type: plan.ObserveSNMP,
+					Interval: plan.Duration(c.period), SNMP: &plan.SNMPObject{Unit: plan.Watts}}}
 			})
 			var rep *report.Report
 			synctest.Test(t, func(t *testing.T) {
@@ -206,8 +206,8 @@ func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := scene(func(s *scenario) {
-				s.plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors},
-					{Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
+				s.plan.Observers = []plan.Observer{{Name: "cpu", Observed: plan.OfDUT, Type: plan.ObserveProcessors},
+					{Name: "nodes", Observed: plan.OfNode, Type: plan.ObserveProcessors}}
 			})
 			var rep *report.Report
 			synctest.Test(t, func(t *testing.T) {
@@ -292,7 +292,7 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 	}{"of a held load": {constantLoad("8kpps"), true}, "of trials": {frameLoss, false}} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(c.procedure, func(s *scenario) {
-				s.plan.Observers = []plan.Observer{{Name: "heat", Of: plan.OfDUT, Type: signs.Temperatures}}
+				s.plan.Observers = []plan.Observer{{Name: "heat", Observed: plan.OfDUT, Type: signs.Temperatures}}
 			})
 			var rep *report.Report
 			var asked []time.Time
@@ -332,8 +332,8 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
 	const reason = "https://bmc.lab: 401 Unauthorized: it doesn't take what secret bmc has"
 	s := scene(constantLoad("8kpps"), func(s *scenario) {
-		s.plan.Observers = []plan.Observer{{Name: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish,
-			Every: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}}
+		s.plan.Observers = []plan.Observer{{Name: "box", Observed: plan.OfDUT, Type: plan.ObserveRedfish,
+			Interval: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}}
 	})
 	var rep *report.Report
 	var progress []runner.Progress
@@ -366,8 +366,8 @@ func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
 func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
 	const period = 200 * time.Millisecond
 	s := scene(constantLoad("8kpps"), func(s *scenario) {
-		s.plan.Observers = []plan.Observer{{Name: "vpp", Of: plan.OfDUT, Type: plan.ObserveVPP,
-			Every: plan.Duration(period), VPP: &plan.VPPStats{Socket: "/run/vpp/stats.sock"}}}
+		s.plan.Observers = []plan.Observer{{Name: "vpp", Observed: plan.OfDUT, Type: plan.ObserveVPP,
+			Interval: plan.Duration(period), VPP: &plan.VPPStats{Socket: "/run/vpp/stats.sock"}}}
 	})
 	var rep *report.Report
 	synctest.Test(t, func(t *testing.T) {
@@ -423,7 +423,7 @@ func (c cached) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 // A device's counters are of a moment before the answer. For a trial they are those of when all had come to rest.
 func TestADevicesInterfacesCountAWholeTrial(t *testing.T) {
 	s := scene(frameLoss, func(s *scenario) {
-		s.plan.Observers = []plan.Observer{{Name: "device", Of: plan.OfDUT, Type: plan.ObserveInterfaces}}
+		s.plan.Observers = []plan.Observer{{Name: "device", Observed: plan.OfDUT, Type: plan.ObserveInterfaces}}
 	})
 	var rep *report.Report
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 func TestARampFindsTheCommittedRateOfAPolicer(t *testing.T) {
 	tier.Plain(t)
 	short := onRamp(func(r *plan.Ramp) {
-		r.RampDuration, r.StepDuration, r.Settle, r.ConfirmDuration = seconds(10), seconds(1),
+		r.RampDuration, r.StepDuration, r.SettleDuration, r.ConfirmDuration = seconds(10), seconds(1),
 			plan.Duration(300*time.Millisecond), seconds(5)
 	})
 	for name, settings := range map[string]option{"usual": func(*scenario) {}, "short": short} {
@@ -110,7 +110,7 @@ func TestNoFigureThatABucketCarriedHoldsForLongerThanItWasShown(t *testing.T) {
 				constantLoad(rate)(s)
 				s.plan.Procedure.ConstantLoad.Duration, s.plan.Procedure.ConstantLoad.Window = seconds(8), seconds(2)
 			},
-			"FrameLoss":  func(s *scenario) { frameLoss(s); s.plan.Procedure.FrameLoss.From = highestRate },
+			"FrameLoss":  func(s *scenario) { frameLoss(s); s.plan.Procedure.FrameLoss.MaxRate = highestRate },
 			"Soak":       soaked(func(p *plan.Soak) { p.Duration, p.MaxRate = seconds(12), highestRate }),
 			"BackToBack": backToBack(func(b *plan.BackToBack) { b.Rate = highestRate }),
 		}

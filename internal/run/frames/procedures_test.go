@@ -28,8 +28,8 @@ func constantLoad(rate string) option {
 // frameLoss descends from 20 kpps in fifths, twice the limit of the scene's device.
 func frameLoss(s *scenario) {
 	s.plan.Procedure = plan.Procedure{Type: plan.TypeFrameLoss, MaxLossRatio: units.One / 1000,
-		FrameLoss: &plan.FrameLoss{From: unitstest.Rate("20kpps"), To: unitstest.Rate("4kpps"),
-			Step: unitstest.Rate("4kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(5), StopAfterClean: 2}}
+		FrameLoss: &plan.FrameLoss{MaxRate: unitstest.Rate("20kpps"), MinRate: unitstest.Rate("4kpps"),
+			Step: unitstest.Rate("4kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(5), CleanTrials: 2}}
 }
 
 func maximumOfferedLoad(trials int) option {

@@ -60,7 +60,7 @@ func scene(options ...option) *scenario {
 			Procedure: plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
 				WarmupRate: unitstest.Rate("1kpps"), WarmupDuration: seconds(3), TargetRate: unitstest.Rate("20kpps"),
 				RampDuration: seconds(40), StepDuration: seconds(2),
-				Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: seconds(10),
+				SettleDuration: plan.Duration(500 * time.Millisecond), Precision: units.One / 200, ConfirmDuration: seconds(10),
 				StopAtSaturation: true,
 			}},
 		},

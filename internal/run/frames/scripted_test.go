@@ -139,9 +139,9 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 	t.Run("FrameLoss", func(t *testing.T) {
 		s := scripted{limit: hidden(t, 5_000, 30_000)}
 		s.procedure = plan.Procedure{Type: plan.TypeFrameLoss,
-			FrameLoss: &plan.FrameLoss{From: unitstest.Rate("40kpps"), To: unitstest.Rate("4kpps"),
+			FrameLoss: &plan.FrameLoss{MaxRate: unitstest.Rate("40kpps"), MinRate: unitstest.Rate("4kpps"),
 				Step:           unitstest.Rate("4kpps"),
-				WarmupDuration: seconds(1), TrialDuration: seconds(1), StopAfterClean: 2}}
+				WarmupDuration: seconds(1), TrialDuration: seconds(1), CleanTrials: 2}}
 		rep := s.run(t)
 		whole(t, rep)
 		lossy := 0
@@ -162,7 +162,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 		s := scripted{limit: hidden(t, 5_000, 15_000), holds: 900}
 		s.procedure = plan.Procedure{Type: plan.TypeBackToBack,
 			BackToBack: &plan.BackToBack{Rate: unitstest.Rate("20kpps"), WarmupDuration: seconds(1),
-				TrialDuration: seconds(2), Longest: seconds(2),
+				TrialDuration: seconds(2), MaxBurstDuration: seconds(2),
 				Resolution: units.One / 100, Repetitions: 3}}
 		rep := s.run(t)
 		whole(t, rep)
@@ -188,7 +188,7 @@ func TestTrialsOfATRexSendForTheirWholeTime(t *testing.T) {
 		s := scripted{limit: hidden(t, 5_000, 15_000)}
 		s.procedure = plan.Procedure{Type: "Ramp", Ramp: plan.Ramp{WarmupRate: unitstest.Rate("1kpps"),
 			WarmupDuration: seconds(2), TargetRate: unitstest.Rate("20kpps"), RampDuration: seconds(40),
-			StepDuration: seconds(2), Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200,
+			StepDuration: seconds(2), SettleDuration: plan.Duration(500 * time.Millisecond), Precision: units.One / 200,
 			ConfirmDuration: seconds(4), StopAtSaturation: true}}
 		rep := s.run(t)
 		whole(t, rep)

@@ -15,7 +15,7 @@ import (
 // soaked asks up to 20 kpps, twice the limit of the scene's device, where one frame of ten thousand is lost.
 func soaked(options ...func(*plan.Soak)) option {
 	return func(s *scenario) {
-		soak := plan.Soak{LossRatio: units.One / 10_000, Duration: seconds(60), FirstTrial: seconds(3),
+		soak := plan.Soak{LossRatio: units.One / 10_000, Duration: seconds(60), FirstTrialDuration: seconds(3),
 			TrialGrowth: seconds(0.2), MinRate: unitstest.Rate("1kpps"), MaxRate: unitstest.Rate("20kpps"),
 			WarmupDuration: seconds(1)}
 		for _, o := range options {

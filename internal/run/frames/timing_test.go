@@ -145,7 +145,7 @@ func TestTheReportSaysWhichFramesAreNotTimed(t *testing.T) {
 // whole distribution. The procedure's result stays the same.
 func TestLatencyFollowsTheResult(t *testing.T) {
 	s := scene(hold(2), func(s *scenario) {
-		s.plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2},
+		s.plan.Procedure.Latency = &plan.Latency{Loads: []units.Ratio{0, units.One / 2},
 			TrialDuration: plan.Duration(time.Second)}
 	})
 	stampedStreams(s)
@@ -198,7 +198,7 @@ func latencyWindows(r *report.Report) []report.Window {
 
 // sampledStreams have a latency stream beside the load in each direction, 1000 frames a second.
 func sampledStreams(s *scenario) {
-	s.plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{units.One / 2},
+	s.plan.Procedure.Latency = &plan.Latency{Loads: []units.Ratio{units.One / 2},
 		TrialDuration: plan.Duration(time.Second)}
 	for g := range s.plan.Generators {
 		for i := range s.plan.Generators[g].Ports {

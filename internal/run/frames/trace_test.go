@@ -48,7 +48,7 @@ func TestTraces(t *testing.T) {
 		"one-weak-side":      scene(func(s *scenario) { s.world.Directions[1].Device.Limit = 4 * kpps }),
 		"each-direction":     scene(asymmetric, eachDirection(0)),
 		"path-not-proven":    scene(onDevice(func(d *sim.Device) { d.Bounced = true })),
-		"without-refine":     scene(onRamp(func(r *plan.Ramp) { r.RefineTo = 0 })),
+		"without-refine":     scene(onRamp(func(r *plan.Ramp) { r.Precision = 0 })),
 		"restless-generator": scene(restlessly(8*time.Second, 40*ms, 60*ms)),
 		"burst-at-the-edge":  scene(deviceLimit(19_990*units.PacketPerSecond), hold(15)),
 	}

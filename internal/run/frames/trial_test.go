@@ -60,7 +60,7 @@ func tried(limit units.Ratio, options ...option) (*scenario, *stopping) {
 	d := &stopping{limit: limit}
 	s := scene(append([]option{frameLoss, func(s *scenario) {
 		s.plan.Procedure.MaxLossRatio = limit
-		s.plan.Procedure.FrameLoss.TrialDuration, s.plan.Procedure.FrameLoss.StopAfterClean = seconds(60), 1
+		s.plan.Procedure.FrameLoss.TrialDuration, s.plan.Procedure.FrameLoss.CleanTrials = seconds(60), 1
 		s.driver = func(driver runner.Driver, world *sim.World) runner.Driver {
 			d.Driver, d.world, d.generators = driver, world, len(s.world.Generators)
 			return d
@@ -190,7 +190,7 @@ func TestOnlyTheDevicesLossEndsATrial(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := tried(0, append([]option{func(s *scenario) {
-				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"),
+				s.plan.Procedure.FrameLoss.MaxRate, s.plan.Procedure.FrameLoss.MinRate = unitstest.Rate("8kpps"),
 					unitstest.Rate("8kpps")
 			}}, c.options...)...)
 			r := s.run(t)
@@ -367,7 +367,7 @@ func TestAPauseOfTheDeviceIsNotLoss(t *testing.T) {
 	for k := range 60 {
 		start, lasts := 8*time.Second+time.Duration(k)*37*time.Millisecond, time.Duration(50+41*k)*time.Millisecond
 		s, _ := tried(0, deviceLimit(0), func(s *scenario) {
-			s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"),
+			s.plan.Procedure.FrameLoss.MaxRate, s.plan.Procedure.FrameLoss.MinRate = unitstest.Rate("8kpps"),
 				unitstest.Rate("8kpps")
 			s.engine = func(_ int, e engine.Engine) engine.Engine {
 				return &paused{Engine: e, start: start, end: start + lasts, withheld: map[int]units.Traffic{}}
@@ -408,7 +408,7 @@ func TestADrainIsShortWhereNothingIsMissing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, d := tried(units.One, c.option, func(s *scenario) {
-				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"),
+				s.plan.Procedure.FrameLoss.MaxRate, s.plan.Procedure.FrameLoss.MinRate = unitstest.Rate("8kpps"),
 					unitstest.Rate("8kpps")
 			})
 			w := trialsOf(s.run(t))[0]

@@ -24,8 +24,8 @@ func observedBy(p *plan.Plan, _ []End) {
 	ports := p.Generators[0].Ports // as a Plan has a generator for each link, here all on one machine
 	p.Generators = []plan.Generator{{Name: "generator-0-west", Ports: ports[:1]}, {Name: "generator-0-east",
 		Ports: ports[1:]}}
-	p.Observers = []plan.Observer{{Name: "cpu", Of: "Generator", Type: plan.ObserveProcessors},
-		{Name: "limit", Of: "DUT", Type: plan.ObserveLimiter}}
+	p.Observers = []plan.Observer{{Name: "cpu", Observed: "Generator", Type: plan.ObserveProcessors},
+		{Name: "limit", Observed: "DUT", Type: plan.ObserveLimiter}}
 	p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
 }
 
@@ -64,8 +64,8 @@ func TestVitalSignsDuringSessions(t *testing.T) {
 	limited := func(context.Context) ([]report.Limiter, error) { // 1000 packets/s
 		return []report.Limiter{{Passed: time.Since(began).Milliseconds(), Dropped: 7}}, nil
 	}
-	r.plan.Observers = append(r.plan.Observers, plan.Observer{Name: "memory", Of: plan.OfDUT, Type: signs.Memory},
-		plan.Observer{Name: "heat", Of: plan.OfDUT, Type: signs.Temperatures})
+	r.plan.Observers = append(r.plan.Observers, plan.Observer{Name: "memory", Observed: plan.OfDUT, Type: signs.Memory},
+		plan.Observer{Name: "heat", Observed: plan.OfDUT, Type: signs.Temperatures})
 	whereabouts := observe.Whereabouts{OneMachine: true, Wanted: observe.Want(r.plan.Observers, true)}
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Limited: limited, Whereabouts: whereabouts}),
 		runner.Options{})
@@ -113,8 +113,8 @@ func TestVitalSignsDuringSessions(t *testing.T) {
 func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, queued(), oneWay50, observedBy, func(p *plan.Plan, _ []End) {
-		p.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors},
-			{Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
+		p.Observers = []plan.Observer{{Name: "cpu", Observed: plan.OfDUT, Type: plan.ObserveProcessors},
+			{Name: "nodes", Observed: plan.OfNode, Type: plan.ObserveProcessors}}
 	})
 	began := time.Now()
 	device := func() observe.MachineReading { // a processor that is busy for a quarter of the time
@@ -156,7 +156,7 @@ func TestARunWithoutObserversEndsAtOnce(t *testing.T) {
 		lasts     time.Duration
 	}{
 		"none": {nil, 0},
-		"one": {[]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}, readEvery +
+		"one": {[]plan.Observer{{Name: "cpu", Observed: plan.OfGenerator, Type: plan.ObserveProcessors}}, readEvery +
 			silence},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -218,7 +218,7 @@ func (g given) misjudged(r *report.Report, code int) (faults []string) {
 // loads is how many loads the test has.
 func (g given) loads(r *report.Report) int {
 	if p := r.Plan.Procedure.FrameLoss; p != nil {
-		return 1 + int((p.From.Micros-p.To.Micros-1)/p.Step.Micros) + 1
+		return 1 + int((p.MaxRate.Micros-p.MinRate.Micros-1)/p.Step.Micros) + 1
 	}
 	return 1
 }

@@ -185,7 +185,7 @@ func heldByLoad(t *testing.T, r *rig, path string, own time.Duration) {
 		t.Errorf("west %s, asked to by %s", sends, path)
 	}
 	for n, w := range trials {
-		at, allowed := got.Plan.Procedure.Latency.At[n], time.Duration(0)
+		at, allowed := got.Plan.Procedure.Latency.Loads[n], time.Duration(0)
 		if at == 0 {
 			allowed = own
 		}

@@ -113,7 +113,7 @@ func (q asked) loads(r *report.Report, a *answer) {
 				all = append(all, w.Directions...)
 			}
 		}
-		if want := ports * (1 + int((r.Plan.Procedure.FrameLoss.From.Micros-r.Plan.Procedure.FrameLoss.To.Micros-1)/r.Plan.Procedure.FrameLoss.Step.Micros) + 1); len(all) < want {
+		if want := ports * (1 + int((r.Plan.Procedure.FrameLoss.MaxRate.Micros-r.Plan.Procedure.FrameLoss.MinRate.Micros-1)/r.Plan.Procedure.FrameLoss.Step.Micros) + 1); len(all) < want {
 			a.miss("%d of %d loads and directions have a figure", len(all), want)
 		}
 	}

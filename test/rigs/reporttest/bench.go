@@ -117,8 +117,8 @@ func (b *bench) plan() *plan.Plan {
 			WarmupDuration: plan.Duration(4 * time.Second),
 			TargetRate:     units.Rate{Kind: units.LinePercent, Micros: 100_000_000},
 			RampDuration:   plan.Duration(time.Duration(b.steps) * 2 * time.Second),
-			StepDuration:   plan.Duration(2 * time.Second), Settle: plan.Duration(500 * time.Millisecond),
-			RefineTo:        units.One / 200,
+			StepDuration:   plan.Duration(2 * time.Second), SettleDuration: plan.Duration(500 * time.Millisecond),
+			Precision:       units.One / 200,
 			ConfirmDuration: plan.Duration(10 * time.Second), HoldDuration: plan.Duration(6 * time.Second)}},
 		Criteria: []plan.Criterion{{Name: "imix-line-rate", Metric: "LineRatePercent", Direction: "Each", Min: "95"}},
 	}

@@ -16,10 +16,10 @@ import (
 // given time, some twice and a few three times as long. Single frames (0 %) took half of these times.
 func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 	r := Measured(options...)
-	r.Plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2},
+	r.Plan.Procedure.Latency = &plan.Latency{Loads: []units.Ratio{0, units.One / 2},
 		TrialDuration: plan.Duration(10 * time.Second)}
 	answer := r.Windows[r.Answer.Window-1]
-	for _, at := range r.Plan.Procedure.Latency.At {
+	for _, at := range r.Plan.Procedure.Latency.Loads {
 		w := answer
 		w.Number, w.Phase, w.Load, w.Duration = len(r.Windows)+1, report.AtLoad, answer.Load*at/units.One,
 			r.Plan.Procedure.Latency.TrialDuration
@@ -47,8 +47,8 @@ func ReadLatency(r *report.Report) {
 		}
 	}
 	var trials []procedure.LoadTrial
-	for i := range r.Plan.Procedure.Latency.At {
-		t := procedure.LoadTrial{LatencyLoad: &r.Plan.Procedure.Latency.At[i], Window: procedure.NoWindow,
+	for i := range r.Plan.Procedure.Latency.Loads {
+		t := procedure.LoadTrial{LatencyLoad: &r.Plan.Procedure.Latency.Loads[i], Window: procedure.NoWindow,
 			Void: procedure.NoWindow}
 		if i < len(windows) {
 			t.Window = windows[i]

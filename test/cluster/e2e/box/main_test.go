@@ -43,10 +43,10 @@ func TestTheBoxTellsWhoCollects(t *testing.T) {
 	controller, server := httptest.NewServer(http.HandlerFunc(b.redfish)), httptest.NewServer(http.HandlerFunc(b.prometheus))
 	t.Cleanup(func() { controller.Close(); server.Close(); _ = agent.Close(); <-answered })
 	collector := collect.Start(t.Context(), []plan.Observer{
-		{Name: "box", Every: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: controller.URL, Secret: "bmc"}},
-		{Name: "outlet", Every: plan.Duration(time.Second), SNMP: &plan.SNMPObject{Address: agent.LocalAddr().String(), OID: outlet, Unit: "W", Scale: "0.1", Secret: "pdu"}},
-		{Name: "scraped", Every: plan.Duration(time.Second), Prometheus: &plan.PrometheusQuery{URL: server.URL, Query: query, Unit: "W", Secret: "prometheus"}},
-		{Name: "refused", Every: plan.Duration(time.Second), Prometheus: &plan.PrometheusQuery{URL: server.URL, Query: query, Unit: "W", Secret: "wrong"}},
+		{Name: "box", Interval: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: controller.URL, Secret: "bmc"}},
+		{Name: "outlet", Interval: plan.Duration(time.Second), SNMP: &plan.SNMPObject{Address: agent.LocalAddr().String(), OID: outlet, Unit: "W", Scale: "0.1", Secret: "pdu"}},
+		{Name: "scraped", Interval: plan.Duration(time.Second), Prometheus: &plan.PrometheusQuery{URL: server.URL, Query: query, Unit: "W", Secret: "prometheus"}},
+		{Name: "refused", Interval: plan.Duration(time.Second), Prometheus: &plan.PrometheusQuery{URL: server.URL, Query: query, Unit: "W", Secret: "wrong"}},
 	}, collect.Folder(secrets))
 	t.Cleanup(collector.Close)
 	var all []observe.Answer
