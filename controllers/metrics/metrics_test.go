@@ -85,7 +85,7 @@ func ofSessions(name, reason string) *v1alpha1.LoadTest {
 func progressMap(t testing.TB, test *v1alpha1.LoadTest, change func(*delivery.Progress)) *corev1.ConfigMap {
 	t.Helper()
 	p := delivery.Progress{
-		Attempt: 1, Run: 1, At: noon.Add(-5 * time.Second), Phase: "Ramping", Percent: 40,
+		Attempt: 1, Run: 1, UpdateTime: noon.Add(-5 * time.Second), Phase: "Ramping", Percent: 40,
 		OfferedPacketsPerSecond: 4_000_000, ReceivedPacketsPerSecond: 3_000_000, LossRatio: "0.25",
 	}
 	if change != nil {
@@ -263,7 +263,7 @@ func TestARunIsToldOfWhileItRuns(t *testing.T) {
 		"no more once it ends":         {ended, progressMap(t, ended, nil)},
 		"not before its runner speaks": {test},
 		"not what was told a while ago": {test,
-			progressMap(t, test, func(p *delivery.Progress) { p.At = noon.Add(-2 * time.Minute) })},
+			progressMap(t, test, func(p *delivery.Progress) { p.UpdateTime = noon.Add(-2 * time.Minute) })},
 		"not what the last attempt told": {test, progressMap(t, test, func(p *delivery.Progress) { p.Attempt = 2 })},
 		"not what a test before it told": {test, progressMap(t, running("other"), nil),
 			renamed(progressMap(t, running("other"), nil), test)},

@@ -136,7 +136,7 @@ func (s *states) progressOf(ctx context.Context, test *v1alpha1.LoadTest) (*deli
 		return nil, fmt.Errorf("get progress: %w", err)
 	}
 	p, err := delivery.DecodeProgress(configMap.Data)
-	fresh := err == nil && p != nil && s.Clock().Sub(p.At).Abs() <= freshFor
+	fresh := err == nil && p != nil && s.Clock().Sub(p.UpdateTime).Abs() <= freshFor
 	if !fresh || configMap.Labels[v1alpha1.LabelUID] != string(test.UID) || p.Attempt != int(test.Status.Attempt) {
 		return nil, nil // missing progress is no error, and the controller reports unreadable progress
 	}

@@ -17,7 +17,7 @@ func aReport(p *plan.Plan, started time.Time) *report.Report {
 		Verdict: report.Verdict{Outcome: report.Undecided},
 	}
 	for i := range samples {
-		sample := report.Sample{At: plan.Duration(time.Duration(i) * time.Second), Phase: report.Ramping,
+		sample := report.Sample{Time: plan.Duration(time.Duration(i) * time.Second), Phase: report.Ramping,
 			CPUPercent: 40}
 		for range p.Directions {
 			sample.Directions = append(sample.Directions, report.SampleDirection{

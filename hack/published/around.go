@@ -38,7 +38,7 @@ func aroundOf(c *report.SuiteCell, observer v1alpha1.ObserverType, match func(re
 func (a *around) add(s report.VitalSign, during []report.Observed, observer string) {
 	i := slices.IndexFunc(during, func(o report.Observed) bool {
 		return o.Observer == observer && o.Series == s.Name &&
-			o.Of == s.Of
+			o.Subject == s.Subject
 	})
 	if i < 0 || during[i].Mean == nil || s.IdleBefore == nil || s.IdleAfter == nil {
 		return

@@ -24,10 +24,10 @@ func powerRun(t *testing.T, dir string) *report.Suite {
 		whole := *run.Evidence
 		whole.Plan, whole.Ending = &plan.Plan{Version: plan.Version, Directions: whole.Plan.Directions}, report.Completed
 		whole.Observations = []report.Observation{
-			{Observer: "clocks", Of: "Node", Type: "Frequencies", Series: []report.VitalSign{{Name: "highest", Of: "machine", IdleBefore: new(1e9), IdleAfter: new(1e9)}}},
-			{Observer: "cpu", Of: "Node", Type: "Processors", Series: []report.VitalSign{
-				{Name: "busy", Of: "processor 0", IdleBefore: new(0.9), IdleAfter: new(0.9)},
-				{Name: "busy", Of: report.AllProcessors, IdleBefore: new(0.25 + 0.5*float64(i)), IdleAfter: new(0.125), Samples: []report.VitalSample{{At: plan.Duration(time.Second), Value: 1}}},
+			{Observer: "clocks", Observed: "Node", Type: "Frequencies", Series: []report.VitalSign{{Name: "highest", Subject: "machine", IdleBefore: new(1e9), IdleAfter: new(1e9)}}},
+			{Observer: "cpu", Observed: "Node", Type: "Processors", Series: []report.VitalSign{
+				{Name: "busy", Subject: "processor 0", IdleBefore: new(0.9), IdleAfter: new(0.9)},
+				{Name: "busy", Subject: report.AllProcessors, IdleBefore: new(0.25 + 0.5*float64(i)), IdleAfter: new(0.125), Samples: []report.VitalSample{{Time: plan.Duration(time.Second), Value: 1}}},
 			}},
 		}
 		text := new(strings.Builder)

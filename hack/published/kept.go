@@ -132,7 +132,7 @@ func evidence(c *report.SuiteCell) (reports []*report.Report) {
 // kernel is what the receiver's kernel counted, averaged over the runs as it was published.
 func kernel(c *report.SuiteCell) string {
 	values := observed(c, func(o report.Observed, r *report.Report) bool {
-		return o.Series == "received" && o.Unit == "packets/s" && o.Of == r.Plan.Directions[0].To
+		return o.Series == "received" && o.Unit == "packets/s" && o.Subject == r.Plan.Directions[0].To
 	})
 	return averaged(values, func(pps float64) string { return wording.PacketRate(int64(pps + 0.5)) })
 }

@@ -181,8 +181,8 @@ func flooded() *report.Suite {
 	c := report.SuiteCell{Name: "router-10s", Product: "router", Loadtest: "10s", Figures: &report.Figures{Runs: 2, PacketsPerSecond: 410_000, LowerBound: true, Spread: &report.Spread{Percent: reporttest.Percent("2.5")}}}
 	for i, pps := range []float64{400_000, 420_000} {
 		r := &report.Report{Version: report.Version, Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east"}}}, Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{Machine: report.Machine{Processors: 2, CPUModel: "AMD EPYC", Kernel: "6.1"}}}}}
-		r.Answer.Observed = []report.Observed{{Observer: "kernel", Series: "received", Of: "west", Unit: "packets/s", Mean: new(1.0)}, {Observer: "kernel", Series: "received", Of: "east", Unit: "packets/s", Mean: new(pps)},
-			{Observer: "cpu", Series: "busy", Of: report.AllProcessors, Unit: "s/s", Mean: new(1.5)}}
+		r.Answer.Observed = []report.Observed{{Observer: "kernel", Series: "received", Subject: "west", Unit: "packets/s", Mean: new(1.0)}, {Observer: "kernel", Series: "received", Subject: "east", Unit: "packets/s", Mean: new(pps)},
+			{Observer: "cpu", Series: "busy", Subject: report.AllProcessors, Unit: "s/s", Mean: new(1.5)}}
 		c.Runs = append(c.Runs, report.SuiteRun{Test: fmt.Sprintf("flood-router-10s-r%d", i+1), Repetition: i + 1, Started: s.Started, Finished: s.Started.Add(21 * time.Second), Figures: &report.Figures{Runs: 1, PacketsPerSecond: int64(pps), LowerBound: true}, Evidence: r})
 	}
 	alone := report.SuiteCell{Name: "generator-10s", Product: "generator", Loadtest: "10s", Calibration: true, Figures: &report.Figures{Runs: 1, PacketsPerSecond: 800_000, LowerBound: true}}

@@ -77,7 +77,7 @@ spec:
 				t.Fatal(err)
 			}
 			for _, w := range r.Windows {
-				if w.Reset == nil || !strings.HasPrefix(w.Reset.Did, "sh -c ") {
+				if w.Reset == nil || !strings.HasPrefix(w.Reset.Action, "sh -c ") {
 					t.Errorf("window %d: %+v", w.Number, w.Reset)
 				}
 			}

@@ -156,7 +156,7 @@ func sentTooLittle(s report.Sessions) (Limiting, string) {
 }
 
 // deviceIs says whether the device is the direction's sender, or its receiver.
-func deviceIs(s report.Sessions, kind string) bool { return s.Device != nil && s.Device.Is == kind }
+func deviceIs(s report.Sessions, kind string) bool { return s.Device != nil && s.Device.Role == kind }
 
 // whoLost names the end, the device or the path that lost the datagrams.
 func whoLost(s report.Sessions) string {

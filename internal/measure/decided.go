@@ -306,7 +306,7 @@ func (d direction) byPlanned() (report.Quality, string) {
 	ended := d.window.Decided
 	if exceeds(d.surelyLost(), d.planned(), d.limit) {
 		return report.Lossy, fmt.Sprintf("%s; ended after %s of %s, as that is more of the %d frames planned than the limit of %s", CameBack(d.measured, 1),
-			wording.Span(ended.At.Std()), ended.Planned.Std(), d.planned(), Percent(d.limit))
+			wording.Span(ended.Duration.Std()), ended.Planned.Std(), d.planned(), Percent(d.limit))
 	}
 	return report.Unjudged, CameBack(d.measured, 1)
 }
@@ -324,11 +324,12 @@ func settleUndecided(w report.Window, g Goal) {
 		switch {
 		case m.Quality != report.Unjudged || w.Varied != "" && w.Varied != m.Name():
 		case decided:
-			m.Reason = fmt.Sprintf("not judged, as the trial was ended after %s of %s for what another direction lost: %s", wording.Span(w.Decided.At.Std()), w.Decided.Planned.Std(), m.Reason)
+			m.Reason = fmt.Sprintf("not judged, as the trial was ended after %s of %s for what another direction lost: %s",
+				wording.Span(w.Decided.Duration.Std()), w.Decided.Planned.Std(), m.Reason)
 		default:
 			m.Quality = report.Invalid
-			m.Reason = fmt.Sprintf("the trial was ended after %s of %s, when more than %s of its frames seemed lost, which shows nothing for a limit of %s: %s", wording.Span(w.Decided.At.Std()),
-				w.Decided.Planned.Std(), Percent(w.Decided.Above), Percent(g.MaxLossRatio), m.Reason)
+			m.Reason = fmt.Sprintf("the trial was ended after %s of %s, when more than %s of its frames seemed lost, which shows nothing for a limit of %s: %s",
+				wording.Span(w.Decided.Duration.Std()), w.Decided.Planned.Std(), Percent(w.Decided.LossRatio), Percent(g.MaxLossRatio), m.Reason)
 		}
 	}
 }

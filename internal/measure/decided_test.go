@@ -130,7 +130,7 @@ func TestATrialThatWasEndedBeforeItsTime(t *testing.T) {
 			if w.Quality != c.worst || w.Directions[0].Quality != c.want[0] || w.Directions[1].Quality != c.want[1] || !strings.Contains(w.Reason, c.says) {
 				t.Errorf("%s (%s and %s): %s", w.Quality, w.Directions[0].Quality, w.Directions[1].Quality, w.Reason)
 			}
-			if d := w.Decided; d == nil || d.Planned.Std() != time.Minute || d.At != w.Duration || (w.Duration.Std()-c.duration).Abs() > time.Millisecond {
+			if d := w.Decided; d == nil || d.Planned.Std() != time.Minute || d.Duration != w.Duration || (w.Duration.Std()-c.duration).Abs() > time.Millisecond {
 				t.Errorf("%+v, %s; want %s", w.Decided, w.Duration.Std(), c.duration)
 			}
 			m := w.Directions[0]

@@ -40,7 +40,7 @@ func TestWhatTheDevicesOwnEndTakesIsTheDevices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := report.Sessions{Connections: 10, Senders: c.senders, GoodputBitsPerSecond: 1}
 			if c.device != "" {
-				s.Device = &report.DeviceEnd{Is: c.device}
+				s.Device = &report.DeviceEnd{Role: c.device}
 			}
 			if l := LimitOfSessions(s); l.Cause != c.by || !strings.HasPrefix(l.Sentence, c.words) {
 				t.Errorf("%s: %s", l.Cause, l.Sentence)
@@ -66,7 +66,7 @@ func TestDatagramsOfADeviceThatIsAnEnd(t *testing.T) {
 		"it may wait for the generator":        {report.Sender, 500, 0, 60 * time.Millisecond, ByEnds, "the ends' programs waited for processors for 6 % of the connections' time: a lower bound"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := report.Sessions{Connections: 1, AskedBitsPerSecond: 8000, WrittenBytes: c.sent, SentIn: plan.Duration(time.Second), EndsWaited: plan.Duration(c.waited), Device: &report.DeviceEnd{Is: c.device},
+			s := report.Sessions{Connections: 1, AskedBitsPerSecond: 8000, WrittenBytes: c.sent, SentIn: plan.Duration(time.Second), EndsWaited: plan.Duration(c.waited), Device: &report.DeviceEnd{Role: c.device},
 				Datagrams: &report.Datagrams{Sent: 100, Received: 95, Lost: 5, DroppedByReceiver: c.dropped}}
 			if l := LimitOfSessions(s); l.Cause != c.by || !strings.HasPrefix(l.Sentence, c.words) || c.waited > 50*time.Millisecond && l.PathDoubt == "" {
 				t.Errorf("%s: %s; %q", l.Cause, l.Sentence, l.PathDoubt)
@@ -87,7 +87,7 @@ func TestTheDevicesDropsAreItsOwn(t *testing.T) {
 		s.Device = &EndSpan{Link: plan.DeviceEnd, First: counted(1), Last: counted(8), WaitsFirst: same, WaitsLast: same}
 	})
 	one := Sessions(s).Sessions
-	if one.Ends != nil || one.Device == nil || one.Device.Is != report.Receiver || len(one.Device.Dropped) != 1 || one.Device.Dropped[0].Packets != 7 {
+	if one.Ends != nil || one.Device == nil || one.Device.Role != report.Receiver || len(one.Device.Dropped) != 1 || one.Device.Dropped[0].Packets != 7 {
 		t.Fatalf("ends %+v, device %+v", one.Ends, one.Device)
 	}
 	if l := LimitOfSessions(*one); l.Cause != ByPath {
@@ -97,7 +97,7 @@ func TestTheDevicesDropsAreItsOwn(t *testing.T) {
 		t.Errorf("two windows: %+v", both.Device)
 	}
 	sends := *one
-	sends.Device = &report.DeviceEnd{Is: report.Sender}
+	sends.Device = &report.DeviceEnd{Role: report.Sender}
 	if all := SumSessions([]report.Direction{{Sessions: one}, {Sessions: &sends}}); all.Device != nil {
 		t.Errorf("a device that sends and receives is %+v", all.Device)
 	}

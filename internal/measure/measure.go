@@ -136,8 +136,8 @@ func (s Setup) Window(span Span) Window {
 		w.Disturbance = span.Disturbance
 	}
 	if span.Stopped != nil {
-		w.Decided = &report.Decided{At: w.Duration, Planned: plan.Duration(span.Stopped.Planned),
-			Above: span.Stopped.Limit}
+		w.Decided = &report.Decided{Duration: w.Duration, Planned: plan.Duration(span.Stopped.Planned),
+			LossRatio: span.Stopped.Limit}
 	}
 	if w.Evidence.Fault != "" {
 		w.ReadLate = plan.Duration(span.readLate())

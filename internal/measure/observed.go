@@ -21,7 +21,7 @@ func observedTogether(windows []report.Window) []report.Observed {
 	found := map[vital]bool{}
 	for _, w := range ordered {
 		for _, o := range w.Observed {
-			key := vital{o.Observer, o.Series, o.Of}
+			key := vital{o.Observer, o.Series, o.Subject}
 			if found[key] || o.Series == "" && hasSeries(windows, o.Observer) {
 				continue // an observer that had no series in this window makes those of the others missing
 			}
@@ -42,7 +42,7 @@ func hasSeries(windows []report.Window, observer string) bool {
 
 // seriesTogether is one series over all windows, which are in the order of time.
 func seriesTogether(windows []report.Window, key vital) report.Observed {
-	whole := report.Observed{Observer: key.observer, Series: key.series, Of: key.part}
+	whole := report.Observed{Observer: key.observer, Series: key.series, Subject: key.part}
 	var sum, time float64
 	var means, lowest, highest []float64
 	for _, w := range windows {
@@ -76,7 +76,7 @@ func seriesIn(w report.Window, key vital) report.Observed {
 		if o.Observer != key.observer {
 			continue
 		}
-		if o.Series == key.series && o.Of == key.part {
+		if o.Series == key.series && o.Subject == key.part {
 			if o.Missing == "" && o.Mean == nil {
 				o.Missing = reason
 			}

@@ -13,7 +13,7 @@ import (
 func TestWhatObserversSawInSeveralWindows(t *testing.T) {
 	const second = plan.Duration(time.Second)
 	busy := func(mean float64, over plan.Duration) report.Observed {
-		return report.Observed{Observer: "cpu", Series: "busy", Of: "processor 0", Unit: "s/s", Mean: new(mean), Over: over}
+		return report.Observed{Observer: "cpu", Series: "busy", Subject: "processor 0", Unit: "s/s", Mean: new(mean), Over: over}
 	}
 	coarse := func(mean, unsure float64) report.Observed {
 		o := busy(mean, second)
@@ -21,9 +21,9 @@ func TestWhatObserversSawInSeveralWindows(t *testing.T) {
 		return o
 	}
 	speed := func(mean, least, most float64) report.Observed {
-		return report.Observed{Observer: "fan", Series: "speed", Of: "front", Unit: "rpm", Mean: new(mean), Min: new(least), Max: new(most), Over: second}
+		return report.Observed{Observer: "fan", Series: "speed", Subject: "front", Unit: "rpm", Mean: new(mean), Min: new(least), Max: new(most), Over: second}
 	}
-	gone := report.Observed{Observer: "cpu", Series: "busy", Of: "processor 0", Unit: "s/s", Missing: "the counter went back"}
+	gone := report.Observed{Observer: "cpu", Series: "busy", Subject: "processor 0", Unit: "s/s", Missing: "the counter went back"}
 	silent := report.Observed{Observer: "cpu", Missing: "nothing was read"}
 	for name, c := range map[string]struct {
 		windows [][]report.Observed
@@ -39,7 +39,7 @@ func TestWhatObserversSawInSeveralWindows(t *testing.T) {
 		"not there yet in one":                  {[][]report.Observed{{silent}, {busy(0.5, second)}}, "cpu busy of processor 0 is missing: in window 1 nothing was read"},
 		"given up in one":                       {[][]report.Observed{{busy(0.5, second)}, nil}, "cpu busy of processor 0 is missing: in window 2 it was not read"},
 		"an observer that never read anything":  {[][]report.Observed{{silent}, {silent}}, "cpu  of  is missing: in window 1 nothing was read"},
-		"a value that isn't there is no figure": {[][]report.Observed{{busy(0.5, second)}, {{Observer: "cpu", Series: "busy", Of: "processor 0"}}}, "cpu busy of processor 0 is missing: in window 2 it was not read"},
+		"a value that isn't there is no figure": {[][]report.Observed{{busy(0.5, second)}, {{Observer: "cpu", Series: "busy", Subject: "processor 0"}}}, "cpu busy of processor 0 is missing: in window 2 it was not read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var windows []report.Window
@@ -48,7 +48,7 @@ func TestWhatObserversSawInSeveralWindows(t *testing.T) {
 			}
 			var got []string
 			for _, o := range Combine(windows).Observed {
-				said := fmt.Sprintf("%s %s of %s", o.Observer, o.Series, o.Of)
+				said := fmt.Sprintf("%s %s of %s", o.Observer, o.Series, o.Subject)
 				if o.Missing != "" {
 					if o.Mean != nil || o.Min != nil || o.Max != nil || o.Over != 0 {
 						t.Errorf("missing, and has a value: %+v", o)

@@ -223,7 +223,7 @@ func (l *lane) sawBurst(start int, m mark, excess int64) {
 		return
 	}
 	l.excess = excess
-	l.burst.At, l.burst.Duration = plan.Duration(begin.moment-l.opened), plan.Duration(m.moment-begin.moment)
+	l.burst.Start, l.burst.Duration = plan.Duration(begin.moment-l.opened), plan.Duration(m.moment-begin.moment)
 	l.burst.Sent, l.burst.Due = m.sent-begin.sent, l.due(m.moment-begin.moment)
 	l.burst.Paused = plan.Duration(l.paused(start))
 }

@@ -19,7 +19,7 @@ import (
 func (s Setup) Recount(w report.Window, intended []units.PacketRate, g Goal) report.Window {
 	w.Directions = slices.Clone(w.Directions)
 	if w.Decided != nil { // by no more loss than decided it
-		g.MaxLossRatio = min(g.MaxLossRatio, w.Decided.Above)
+		g.MaxLossRatio = min(g.MaxLossRatio, w.Decided.LossRatio)
 	}
 	if w.Evidence != nil {
 		e := *w.Evidence

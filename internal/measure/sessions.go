@@ -149,9 +149,9 @@ func (s SessionSpan) device() *report.DeviceEnd {
 	if s.Device == nil {
 		return nil
 	}
-	d := &report.DeviceEnd{Is: report.Receiver}
+	d := &report.DeviceEnd{Role: report.Receiver}
 	if s.Device.Link == s.From {
-		d.Is = report.Sender
+		d.Role = report.Sender
 	}
 	if dropped := droppedBetween([]EndSpan{*s.Device}); dropped != nil {
 		d.Dropped = dropped.Dropped

@@ -130,7 +130,7 @@ func timesOfEnds(s report.Sessions) (generators, devices plan.Duration) {
 	switch {
 	case s.Device == nil:
 		return receivers + senders, 0
-	case s.Device.Is == report.Receiver:
+	case s.Device.Role == report.Receiver:
 		return senders, receivers
 	default:
 		return receivers, senders
@@ -145,7 +145,7 @@ func heldByPathSentence(s report.Sessions, devices plan.Duration) string {
 		return "held back by what is between the ends"
 	case timeShare(s.Senders, devices) <= mostHeldByEnds:
 		return "held back by the device, or what is between it and the generator"
-	case s.Device.Is == report.Receiver:
+	case s.Device.Role == report.Receiver:
 		return fmt.Sprintf("held back by the device, whose receive window was full for %s of the time",
 			Percent(timeShare(s.Senders, devices)))
 	default:
@@ -157,7 +157,7 @@ func heldByPathSentence(s report.Sessions, devices plan.Duration) string {
 // of these.
 func heldByEndsSentence(s report.Sessions) string {
 	t, idle := s.Senders, idleTime(s.Senders)
-	if s.Device != nil && s.Device.Is == report.Receiver {
+	if s.Device != nil && s.Device.Role == report.Receiver {
 		t.ReceiverLimited = 0
 	} else if s.Device != nil {
 		t.BufferLimited, idle = 0, 0

@@ -95,7 +95,7 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 // sends in some and receives in others.
 func deviceTogether(parts []*report.Sessions) *report.DeviceEnd {
 	if slices.ContainsFunc(parts, func(p *report.Sessions) bool {
-		return p.Device == nil || parts[0].Device == nil || p.Device.Is != parts[0].Device.Is
+		return p.Device == nil || parts[0].Device == nil || p.Device.Role != parts[0].Device.Role
 	}) {
 		return nil
 	}
@@ -103,7 +103,7 @@ func deviceTogether(parts []*report.Sessions) *report.DeviceEnd {
 	for _, p := range parts {
 		dropped = append(dropped, &report.SessionEnds{Dropped: p.Device.Dropped})
 	}
-	d := &report.DeviceEnd{Is: parts[0].Device.Is}
+	d := &report.DeviceEnd{Role: parts[0].Device.Role}
 	if ends := endsTogether(dropped, false); ends != nil {
 		d.Dropped = ends.Dropped
 	}

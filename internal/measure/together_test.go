@@ -31,9 +31,9 @@ func drawWindow(rnd *rand.Rand, number int) report.Window {
 		w.Directions = append(w.Directions, m)
 	}
 	for _, of := range []string{"processor 0", "processor 1"} {
-		o := report.Observed{Observer: "cpu", Series: "busy", Of: of, Unit: "s/s", Mean: new(rnd.Float64()), Over: w.Duration}
+		o := report.Observed{Observer: "cpu", Series: "busy", Subject: of, Unit: "s/s", Mean: new(rnd.Float64()), Over: w.Duration}
 		if rnd.IntN(8) == 0 {
-			o = report.Observed{Observer: "cpu", Series: "busy", Of: of, Unit: "s/s", Missing: "drawn"}
+			o = report.Observed{Observer: "cpu", Series: "busy", Subject: of, Unit: "s/s", Missing: "drawn"}
 		}
 		w.Observed = append(w.Observed, o)
 	}

@@ -119,10 +119,10 @@ type missingLatency struct{ suffix, reason string }
 // trialsAtLoads are the trials of latency, in the order of the figures.
 func trialsAtLoads(r *report.Report) (trials []trialAtLoad) {
 	for _, f := range r.Answer.Figures {
-		if f.At == nil || len(trials) > 0 && trials[len(trials)-1].load == *f.At {
+		if f.LatencyLoad == nil || len(trials) > 0 && trials[len(trials)-1].load == *f.LatencyLoad {
 			continue
 		}
-		t := trialAtLoad{load: *f.At}
+		t := trialAtLoad{load: *f.LatencyLoad}
 		if i := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == f.Window }); i >= 0 {
 			t.Window = r.Windows[i]
 		} else {
@@ -144,7 +144,7 @@ func trialsAtLoads(r *report.Report) (trials []trialAtLoad) {
 // is there, or they have several reasons.
 func whyNoLatency(r *report.Report, at units.Ratio, direction string) (reason string) {
 	for _, f := range r.Answer.Figures {
-		if f.At == nil || *f.At != at || f.Direction != direction {
+		if f.LatencyLoad == nil || *f.LatencyLoad != at || f.Direction != direction {
 			continue
 		}
 		if f.Missing == "" || reason != "" && f.Missing != reason {

@@ -138,7 +138,7 @@ func (r record) sum(s *report.Sum, directions []report.Direction) record {
 
 // observed sets what a series of an observer was in a window. A missing one has the reason and no number.
 func (r record) observed(o report.Observed) record {
-	r.text("observer", o.Observer).text("series", o.Series).text("of", o.Of).text("observed_unit",
+	r.text("observer", o.Observer).text("series", o.Series).text("of", o.Subject).text("observed_unit",
 		o.Unit).text("reason", o.Missing)
 	if o.Missing == "" {
 		r.number("observed_mean", o.Mean).number("observed_least", o.Min).number("observed_most",
@@ -192,7 +192,7 @@ func (r record) latency(metric report.Metric, direction string, load units.Ratio
 
 // medianLatency sets a figure of latency of several runs.
 func (r record) medianLatency(m report.LatencyMedian) record {
-	r.latency(m.Metric, m.Direction, m.At, m.FrameSize).whole("runs", int64(m.Runs))
+	r.latency(m.Metric, m.Direction, m.LatencyLoad, m.FrameSize).whole("runs", int64(m.Runs))
 	if m.Runs > 0 {
 		r.whole("observed_mean", m.Nanoseconds).yes("lower_bound", m.Open)
 	}
@@ -205,7 +205,7 @@ func (r record) medianLatency(m report.LatencyMedian) record {
 
 // latencyFigure sets a figure of latency of one run, which lies between two numbers.
 func (r record) latencyFigure(f report.Figure) record {
-	r.latency(f.Metric, f.Direction, *f.At, f.FrameSize).text("reason", f.Missing)
+	r.latency(f.Metric, f.Direction, *f.LatencyLoad, f.FrameSize).text("reason", f.Missing)
 	return r.figure("observed_least", f.Low).figure("observed_most", f.High)
 }
 

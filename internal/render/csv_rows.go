@@ -152,7 +152,7 @@ func rfc2544Records(b *report.RFC2544) (rows []record) {
 		row["loss_percent"], row["loss_at_least_percent"] = hundredfold(p.LossRatio), hundredfold(p.LossRatioMin)
 		rows = append(rows, row)
 	}
-	return append(rows, record{}.gaps("missing", b.Without)...)
+	return append(rows, record{}.gaps("missing", b.Missing)...)
 }
 
 // hundredfold is a ratio in percent, or empty for none.
@@ -235,19 +235,20 @@ func seriesRecords(s *report.Series) (rows []record) {
 	for i := range s.Points {
 		p := &s.Points[i]
 		row := base.ofKind("point").text("test", p.Test).time("started",
-			p.At).figures(p.Figures).change(p.FromMedian).yes("outlier", p.Outlier)
+			p.StartTime).figures(p.Figures).change(p.FromMedian).yes("outlier", p.Outlier)
 		if m := p.Missing; m != nil {
 			row.text("reason", m.Reason)
 		}
 		row.text("message", strings.Join(pointChanges(p), "; "))
 		rows = append(rows, row)
 		for _, f := range p.Latency {
-			rows = append(rows, base.ofKind("latency").text("test", p.Test).time("started", p.At).latencyFigure(f))
+			rows = append(rows,
+				base.ofKind("latency").text("test", p.Test).time("started", p.StartTime).latencyFigure(f))
 		}
 		if t := s.StretchOf(i); t != nil && t.Last == i && t.Figures != nil {
-			rows = append(rows, base.ofKind("median").time("started", s.Points[t.First].At).figures(t.Figures))
+			rows = append(rows, base.ofKind("median").time("started", s.Points[t.First].StartTime).figures(t.Figures))
 			for _, m := range t.Latency {
-				rows = append(rows, base.ofKind("median").time("started", s.Points[t.First].At).medianLatency(m))
+				rows = append(rows, base.ofKind("median").time("started", s.Points[t.First].StartTime).medianLatency(m))
 			}
 		}
 	}
@@ -278,8 +279,8 @@ func heatRecords(h *report.Heatmap) (rows []record) {
 	for i := range h.Maps {
 		g := &h.Maps[i]
 		for _, s := range g.Spots {
-			row := baseRecord(g.Of, nameAt(g.Columns, s.Column)).ofKind("spot").text("series", g.RowsAre).text("of",
-				nameAt(g.Rows, s.Row))
+			row := baseRecord(g.Subject, nameAt(g.Columns, s.Column)).ofKind("spot").text("series",
+				g.RowTitle).text("of", nameAt(g.Rows, s.Row))
 			switch g.Metric {
 			case figures.LossRatio:
 				row["loss_percent"] = hundredfold(s.Value)
@@ -292,5 +293,5 @@ func heatRecords(h *report.Heatmap) (rows []record) {
 			rows = append(rows, row)
 		}
 	}
-	return append(rows, record{}.gaps("missing", h.Without)...)
+	return append(rows, record{}.gaps("missing", h.Missing)...)
 }

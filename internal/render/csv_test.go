@@ -36,8 +36,8 @@ func twoNights() *report.Trend {
 	at := time.Date(2026, 3, 14, 2, 0, 0, 0, time.UTC)
 	figures := &report.Figures{Runs: 1, PacketsPerSecond: 1_780_000, Layer1BitsPerSecond: 1_196_160_000, LineRatePercent: reporttest.Percent("59.81"), LineRatePercentSum: reporttest.Percent("119.62")}
 	return &report.Trend{Series: []report.Series{{Product: "vpp", Loadtest: "64b", Stretches: []report.Stretch{{First: 0, Last: 1, Figures: figures}}, Points: []report.Point{
-		{Name: "a", Test: "night-1", At: at, Figures: figures, FromMedian: &report.Change{}},
-		{Name: "b", Test: "night-2", At: at.AddDate(0, 0, 1), Missing: &report.Missing{Test: "night-2", Reason: "GeneratorLost", Message: "generator-0 didn't answer for 10s"}},
+		{Name: "a", Test: "night-1", StartTime: at, Figures: figures, FromMedian: &report.Change{}},
+		{Name: "b", Test: "night-2", StartTime: at.AddDate(0, 0, 1), Missing: &report.Missing{Test: "night-2", Reason: "GeneratorLost", Message: "generator-0 didn't answer for 10s"}},
 	}}}}
 }
 
@@ -112,10 +112,10 @@ func TestCSVHasTheReportsFigures(t *testing.T) {
 // What is missing has its reason and no number, which a sum would take for a zero.
 func TestCSVHasWhatObserversSawInEachWindow(t *testing.T) {
 	r := observed()
-	r.Windows[0].Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Missing: "it was read only once around the window, which is too short for it"},
+	r.Windows[0].Observed = []report.Observed{{Observer: "cpu", Series: "busy", Subject: "all processors", Unit: "s/s", Missing: "it was read only once around the window, which is too short for it"},
 		{Observer: "limit", Missing: "the Reference's limit did not answer"}}
-	r.Windows[1].Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(0.0), Over: plan.Duration(2100 * time.Millisecond)},
-		{Observer: "fan", Series: "speed", Of: "front", Unit: "rpm", Mean: new(4000.5), Min: new(3900.0), Max: new(12345678.0), Over: plan.Duration(2 * time.Second)}}
+	r.Windows[1].Observed = []report.Observed{{Observer: "cpu", Series: "busy", Subject: "all processors", Unit: "s/s", Mean: new(0.0), Over: plan.Duration(2100 * time.Millisecond)},
+		{Observer: "fan", Series: "speed", Subject: "front", Unit: "rpm", Mean: new(4000.5), Min: new(3900.0), Max: new(12345678.0), Over: plan.Duration(2 * time.Second)}}
 	var got []string
 	for _, row := range readBack(t, OfReports(r)) {
 		if row["record"] != "observed" {

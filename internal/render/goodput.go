@@ -50,7 +50,7 @@ func (t track) sessionReadings(r *report.Report) ([]reading, int) {
 		if i%stride != stride-1 && i != len(r.Samples)-2 {
 			continue
 		}
-		g := reading{start: earlier.At.Std().Seconds(), end: later.At.Std().Seconds(), cpu: -1, phase: later.Phase}
+		g := reading{start: earlier.Time.Std().Seconds(), end: later.Time.Std().Seconds(), cpu: -1, phase: later.Phase}
 		g.goodput, g.retransmits = t.between(earlier, later)
 		readings = append(readings, g)
 		earlier = later
@@ -75,7 +75,7 @@ func (t track) between(earlier, later report.Sample) (goodput, retransmits float
 		goodput += float64(bits)
 		// of which one is always 0
 		missing := b.RetransmittedSegments - a.RetransmittedSegments + max(0, b.LostDatagrams-a.LostDatagrams)
-		retransmits += float64(missing) / (later.At - earlier.At).Std().Seconds()
+		retransmits += float64(missing) / (later.Time - earlier.Time).Std().Seconds()
 	}
 	return goodput, retransmits
 }

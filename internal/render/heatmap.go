@@ -49,7 +49,7 @@ func viewOfHeatmap(h *report.Heatmap) view {
 		for _, s := range g.Spots {
 			signs = append(signs, s.Headline())
 		}
-		v.sections = append(v.sections, section{title: g.Of, summary: heatSummary(g), unfolded: true,
+		v.sections = append(v.sections, section{title: g.Subject, summary: heatSummary(g), unfolded: true,
 			tables: []*table{heatTable(g)}})
 	}
 	if slices.ContainsFunc(h.Maps, func(g report.HeatGrid) bool {
@@ -58,14 +58,14 @@ func viewOfHeatmap(h *report.Heatmap) view {
 		words = append(words, medianWords)
 	}
 	v.legend = always(append(words, signWords(signs)...)...)
-	for _, m := range h.Without {
+	for _, m := range h.Missing {
 		v.remarks = append(v.remarks, warning(m.Test, "has no place here: "+missingWords(m)))
 	}
 	return v
 }
 
 func heatSummary(g *report.HeatGrid) string {
-	return fmt.Sprintf("%s over %s and %s", heatMetric(g), g.RowsAre, g.ColumnsAre)
+	return fmt.Sprintf("%s over %s and %s", heatMetric(g), g.RowTitle, g.ColumnTitle)
 }
 
 func heatMetric(g *report.HeatGrid) string {
@@ -80,7 +80,7 @@ func heatMetric(g *report.HeatGrid) string {
 
 // heatTable is the map as a table, with a row for each row of the map, and its name in the first column.
 func heatTable(g *report.HeatGrid) *table {
-	t := newTable(1, append([]string{g.RowsAre + " ╲ " + g.ColumnsAre}, g.Columns...)...)
+	t := newTable(1, append([]string{g.RowTitle + " ╲ " + g.ColumnTitle}, g.Columns...)...)
 	for r, name := range g.Rows {
 		row := []string{name}
 		for c := range g.Columns {
@@ -210,8 +210,8 @@ func drawable(g *report.HeatGrid) bool { return len(g.Columns) <= 64 && len(g.Ro
 // heatDrawing is a map of squares. Each square shows its figure, where there is room, and a pointer over the square
 // shows the figure in any case.
 func heatDrawing(g *report.HeatGrid, id string, narrow bool) drawing {
-	d := drawing{Class: "wide", Width: 1040, Title: g.Of + ": " + heatSummary(g),
-		Desc: fmt.Sprintf("A square for each %s and %s; the table below has the figures.", g.RowsAre, g.ColumnsAre)}
+	d := drawing{Class: "wide", Width: 1040, Title: g.Subject + ": " + heatSummary(g),
+		Desc: fmt.Sprintf("A square for each %s and %s; the table below has the figures.", g.RowTitle, g.ColumnTitle)}
 	left, letter := 120.0, 7.4
 	if narrow {
 		d.Class, d.Width, left = "narrow", 430, 76
@@ -221,7 +221,7 @@ func heatDrawing(g *report.HeatGrid, id string, narrow bool) drawing {
 	columns, rows := max(len(g.Columns), 1), max(len(g.Rows), 1)
 	wide := min((d.Width-left-8)/float64(columns), 150)
 	d.Height = top + high*float64(rows) + 10
-	d.label("head", 2, 16, g.RowsAre+" ↓   "+g.ColumnsAre+" →")
+	d.label("head", 2, 16, g.RowTitle+" ↓   "+g.ColumnTitle+" →")
 	for c, name := range g.Columns {
 		d.label("mid", left+(float64(c)+0.5)*wide, top-8, cut(name, int(wide/letter)))
 	}

@@ -212,8 +212,8 @@ func TestADrawingStaysSmallWhateverTheRunsLength(t *testing.T) {
 	if stride < 2 || packets < want*0.999999 || packets > want*1.000001 {
 		t.Errorf("%d samples a reading draw %f packets of %f", stride, packets, want)
 	}
-	if took != last.At.Std().Seconds() {
-		t.Errorf("the readings cover %f s of %s", took, last.At.Std())
+	if took != last.Time.Std().Seconds() {
+		t.Errorf("the readings cover %f s of %s", took, last.Time.Std())
 	}
 }
 

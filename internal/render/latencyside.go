@@ -20,7 +20,7 @@ var shownMetrics = []report.Metric{figures.LatencyP50, figures.LatencyP99, figur
 func latencyHead() *table { return newTable(1, "latency at load") }
 
 func latencyName(m report.LatencyMedian) string {
-	f := report.Figure{Metric: m.Metric, Direction: m.Direction, At: &m.At, FrameSize: m.FrameSize}
+	f := report.Figure{Metric: m.Metric, Direction: m.Direction, LatencyLoad: &m.LatencyLoad, FrameSize: m.FrameSize}
 	return figures.DirectionText(f) + ", " + figures.StatisticText(m.Metric)
 }
 
@@ -104,8 +104,8 @@ func latencyNow(s *report.Series) *table {
 		t.columns = append(t.columns, column{head: head})
 	}
 	for _, f := range point.Latency {
-		of := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, At: *f.At, FrameSize: f.FrameSize, Runs: 1,
-			Open: f.High == ""}
+		of := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, LatencyLoad: *f.LatencyLoad,
+			FrameSize: f.FrameSize, Runs: 1, Open: f.High == ""}
 		i := slices.IndexFunc(stretch.Latency, of.Same)
 		if i < 0 || !slices.Contains(shownMetrics, f.Metric) {
 			continue

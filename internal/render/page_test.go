@@ -89,13 +89,13 @@ func TestEveryPageThatIsStoredIsValid(t *testing.T) {
 
 func TestThePageOfEveryKindOfReportIsValid(t *testing.T) {
 	hostile := reporttest.Measured(reporttest.Limited(150_000))
-	hostile.Observations = []report.Observation{{Observer: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish, Series: []report.VitalSign{
-		{Name: "temperature", Of: "CPU \u202e\u2028\u0085<script>&\"'", Unit: "°C", Kind: report.Gauge, Samples: []report.VitalSample{{At: 1, Value: 41}, {At: 2, Value: 42}}}}}}
+	hostile.Observations = []report.Observation{{Observer: "box", Observed: plan.OfDUT, Type: plan.ObserveRedfish, Series: []report.VitalSign{
+		{Name: "temperature", Subject: "CPU \u202e\u2028\u0085<script>&\"'", Unit: "°C", Kind: report.Gauge, Samples: []report.VitalSample{{Time: 1, Value: 41}, {Time: 2, Value: 42}}}}}}
 	for _, s := range append(reporttest.Scenarios(), reporttest.Scenario{Name: "hostile names", Report: hostile},
 		reporttest.Scenario{Name: "sessions", Report: reporttest.Sessions(46_500_000)}, reporttest.Scenario{Name: "datagrams", Report: reporttest.Datagrams(40_000_000)}) {
 		t.Run(s.Name, func(t *testing.T) {
 			for _, at := range []time.Duration{0, 26118818, 69640300018, 26 * time.Hour} {
-				s.Report.Notes = append(s.Report.Notes, report.Note{At: plan.Duration(at), Message: "the run decided this"})
+				s.Report.Notes = append(s.Report.Notes, report.Note{Time: plan.Duration(at), Message: "the run decided this"})
 			}
 			validHTML(t, rendered(t, "html", s.Report))
 		})
@@ -106,7 +106,7 @@ func TestThePageOfEveryKindOfReportIsValid(t *testing.T) {
 // A name may turn the text after it round, or break its line, on a terminal and on a page.
 func TestNoNameTurnsTextRound(t *testing.T) {
 	r := reporttest.Measured(reporttest.Limited(150_000))
-	r.Observations = []report.Observation{{Observer: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish, Series: []report.VitalSign{{Name: "temperature", Of: "CPU \u202e\u2066\u2028\u0085 1", Unit: "°C", Kind: report.Gauge}}}}
+	r.Observations = []report.Observation{{Observer: "box", Observed: plan.OfDUT, Type: plan.ObserveRedfish, Series: []report.VitalSign{{Name: "temperature", Subject: "CPU \u202e\u2066\u2028\u0085 1", Unit: "°C", Kind: report.Gauge}}}}
 	for _, format := range []string{"text", "markdown", "html"} {
 		if out := string(rendered(t, format, r)); strings.ContainsAny(out, "\u202e\u2066\u2028\u0085") {
 			t.Errorf("%s has a character that does", format)
@@ -118,7 +118,7 @@ func TestNoNameTurnsTextRound(t *testing.T) {
 func TestALongReasonStaysWithinTheWidth(t *testing.T) {
 	r := reporttest.Measured(reporttest.Limited(150_000))
 	why := strings.Repeat("the agent at 192.0.2.2 doesn't answer who shows a community that it doesn't know, ", 4)
-	r.Observations = []report.Observation{{Observer: "box", Of: plan.OfDUT, Type: plan.ObserveSNMP, Missing: why}, {Observer: "other", Of: plan.OfDUT, Type: plan.ObserveSNMP, Series: []report.VitalSign{{Name: "value", Of: "port", Unit: "°C"}}}}
+	r.Observations = []report.Observation{{Observer: "box", Observed: plan.OfDUT, Type: plan.ObserveSNMP, Missing: why}, {Observer: "other", Observed: plan.OfDUT, Type: plan.ObserveSNMP, Series: []report.VitalSign{{Name: "value", Subject: "port", Unit: "°C"}}}}
 	out := string(rendered(t, "text", r))
 	for line := range strings.Lines(out) {
 		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 100 {
@@ -134,9 +134,9 @@ func TestALongReasonStaysWithinTheWidth(t *testing.T) {
 func TestAConstantIsToldOnce(t *testing.T) {
 	most := 344.6
 	mean := math.Nextafter(most, 400)
-	s := report.VitalSign{Name: "power", Of: "box", Unit: "W", Kind: report.Gauge}
+	s := report.VitalSign{Name: "power", Subject: "box", Unit: "W", Kind: report.Gauge}
 	for of, want := range map[*float64]string{&most: "344.6 W", new(350.0): "344.6 W, at most 350 W"} {
-		if got := vitalIn([]report.Observed{{Observer: "bmc", Series: "power", Of: "box", Unit: "W", Mean: &mean, Max: of}}, "bmc", s); got != want {
+		if got := vitalIn([]report.Observed{{Observer: "bmc", Series: "power", Subject: "box", Unit: "W", Mean: &mean, Max: of}}, "bmc", s); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

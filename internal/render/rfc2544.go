@@ -32,7 +32,7 @@ func viewOfRFC2544(b *report.RFC2544) view {
 	for _, product := range productsOf(b) {
 		v.sections = append(v.sections, rfc2544Section(b, product))
 	}
-	for _, m := range b.Without {
+	for _, m := range b.Missing {
 		v.remarks = append(v.remarks, warning(m.Test, "has no place here: "+m.Message))
 	}
 	return v

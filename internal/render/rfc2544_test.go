@@ -71,8 +71,8 @@ func TestRFC2544SaysWhatTheMediaCarries(t *testing.T) {
 			}
 		}
 	}
-	if len(b.Loss) < 4 || len(b.Throughput) < 4 || len(b.Without) != 1 {
-		t.Errorf("%d points of frame loss, %d of throughput, %+v", len(b.Loss), len(b.Throughput), b.Without)
+	if len(b.Loss) < 4 || len(b.Throughput) < 4 || len(b.Missing) != 1 {
+		t.Errorf("%d points of frame loss, %d of throughput, %+v", len(b.Loss), len(b.Throughput), b.Missing)
 	}
 }
 
@@ -128,8 +128,8 @@ func leaky(t *testing.T, reversed bool) *report.Report {
 func TestAGoalWithoutFigureIsMissing(t *testing.T) {
 	for _, reversed := range []bool{false, true} {
 		b := history.RFC2544([]*report.Report{leaky(t, reversed)})
-		if len(b.Without) != 1 || b.Without[0] != (report.Missing{Test: "scene, NDR", Reason: "NoCleanLoad", Message: "even 1 kpps lost frames"}) {
-			t.Errorf("reversed: %t: %+v", reversed, b.Without)
+		if len(b.Missing) != 1 || b.Missing[0] != (report.Missing{Test: "scene, NDR", Reason: "NoCleanLoad", Message: "even 1 kpps lost frames"}) {
+			t.Errorf("reversed: %t: %+v", reversed, b.Missing)
 		}
 		if len(b.Throughput) != 2 || b.Throughput[0].Goal != "PDR" {
 			t.Errorf("reversed: %t: %+v", reversed, b.Throughput)

@@ -70,10 +70,10 @@ func (t track) readings(r *report.Report) ([]reading, int) {
 		if i%stride != stride-1 && i != len(r.Samples)-1 {
 			continue
 		}
-		if took := (later.At - earlier.At).Std().Seconds(); took > 0 {
+		if took := (later.Time - earlier.Time).Std().Seconds(); took > 0 {
 			intended, sent, returned := t.counts(later)
 			_, sentBefore, returnedBefore := t.counts(earlier)
-			readings = append(readings, reading{start: earlier.At.Std().Seconds(), end: later.At.Std().Seconds(),
+			readings = append(readings, reading{start: earlier.Time.Std().Seconds(), end: later.Time.Std().Seconds(),
 				intended: float64(intended),
 				offered:  max(float64(sent-sentBefore)/took, 0), received: max(float64(returned-returnedBefore)/took,
 					0),

@@ -89,7 +89,7 @@ func seriesNow(s *report.Series) string {
 // unmeasuredSince is how many runs there are after a point, the last one that was measured.
 func unmeasuredSince(s *report.Series, latest *report.Point) int {
 	return len(s.Points) - 1 - slices.IndexFunc(s.Points,
-		func(p report.Point) bool { return p.At.Equal(latest.At) && p.Name == latest.Name })
+		func(p report.Point) bool { return p.StartTime.Equal(latest.StartTime) && p.Name == latest.Name })
 }
 
 func pointRate(p *report.Point) string {
@@ -108,7 +108,7 @@ func rateText(f *report.Figures) string {
 }
 
 // pointWhen is a point's time, for people.
-func pointWhen(p *report.Point) string { return p.At.UTC().Format("2006-01-02 15:04") }
+func pointWhen(p *report.Point) string { return p.StartTime.UTC().Format("2006-01-02 15:04") }
 
 // fromMedianText is a point's distance from its stretch's median, such as "-3.02%". A lower bound is so far away or
 // more, and from a median that is one, a figure is so far away or less.

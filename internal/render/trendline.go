@@ -47,7 +47,7 @@ func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
 		return drawing{}, false
 	}
 	d := &trendDrawing{drawing: drawing{ID: id, Class: "wide", Width: 1040, Height: 300,
-		Title: titleOf(s.Product, s.Loadtest) + " over time"}, start: s.Points[0].At}
+		Title: titleOf(s.Product, s.Loadtest) + " over time"}, start: s.Points[0].StartTime}
 	left := 64.0
 	if narrow {
 		d.Class, d.Width, d.Height, left = "narrow", 430, 280, 48
@@ -57,7 +57,7 @@ func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
 	words := map[traffic]string{ofFrames: "Packets per second", ofSessions: "Goodput in bits per second",
 		ofBoth: "Packets per second, or of sessions goodput in bits per second,"}
 	d.Desc = fmt.Sprintf("%s of %s.", words[d.kind], wording.Counted(len(s.Points), "run"))
-	d.span = max(s.Points[len(s.Points)-1].At.Sub(d.start).Seconds(), 1)
+	d.span = max(s.Points[len(s.Points)-1].StartTime.Sub(d.start).Seconds(), 1)
 	room := max((high-low)*0.15, high*0.05, 1)
 	d.low = max(low-room, 0)
 	d.x = axis{top: d.span, from: left + 14, end: d.Width - 18}
@@ -69,7 +69,7 @@ func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
 }
 
 func (d *trendDrawing) position(p *report.Point) float64 {
-	return d.x.position(p.At.Sub(d.start).Seconds())
+	return d.x.position(p.StartTime.Sub(d.start).Seconds())
 }
 func (d *trendDrawing) height(rate int64) float64 {
 	return d.y.position(float64(rate) - d.low)

@@ -25,11 +25,11 @@ func vitalsTable(r *report.Report) *table {
 			t.rows = append(t.rows, []string{o.Observer, wording.NotMeasured + ": " + o.Missing, "", "", "", ""})
 		}
 		for _, s := range o.Series {
-			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, vital(s.IdleBefore, s),
+			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Subject, vital(s.IdleBefore, s),
 				vitalIn(observed, o.Observer, s), vital(s.IdleAfter, s)})
 		}
 		for _, s := range derived(observed, o) { // without traffic it is nothing
-			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, "", vitalIn(observed, o.Observer, s), ""})
+			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Subject, "", vitalIn(observed, o.Observer, s), ""})
 		}
 	}
 	return t
@@ -60,7 +60,8 @@ func derived(observed []report.Observed, vital report.Observation) (signs []repo
 	for _, o := range observed {
 		if o.Observer == vital.Observer && slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket,
 			plan.ClocksPerPacket, plan.VectorsPerCall}, o.Series) {
-			signs = append(signs, report.VitalSign{Name: o.Series, Of: o.Of, Unit: o.Unit, Kind: report.Gauge})
+			signs = append(signs, report.VitalSign{Name: o.Series, Subject: o.Subject, Unit: o.Unit,
+				Kind: report.Gauge})
 		}
 	}
 	return signs
@@ -110,11 +111,12 @@ func vitalIn(list []report.Observed, observer string, s report.VitalSign) string
 	for _, o := range list {
 		switch {
 		case o.Observer != observer:
-		case o.Series == s.Name && o.Of == s.Of && o.Missing != "":
+		case o.Series == s.Name && o.Subject == s.Subject && o.Missing != "":
 			return wording.NotMeasured + ": " + o.Missing
-		case o.Series == s.Name && o.Of == s.Of && o.Mean != nil && o.Max != nil && vital(o.Max, s) != vital(o.Mean, s):
+		case o.Series == s.Name && o.Subject == s.Subject && o.Mean != nil && o.Max != nil &&
+			vital(o.Max, s) != vital(o.Mean, s):
 			return vital(o.Mean, s) + ", at most " + vital(o.Max, s)
-		case o.Series == s.Name && o.Of == s.Of:
+		case o.Series == s.Name && o.Subject == s.Subject:
 			return vital(o.Mean, s)
 		case o.Series == "":
 			reason = o.Missing
@@ -210,7 +212,7 @@ func drawnOf(o report.Observation) (signs []report.VitalSign) {
 }
 
 func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
-	t := vitalTrack{name: fmt.Sprintf("%s: %s, %s", observer, s.Name, s.Of)}
+	t := vitalTrack{name: fmt.Sprintf("%s: %s, %s", observer, s.Name, s.Subject)}
 	factor := 1.0
 	if s.Kind == report.Gauge {
 		highest := slices.MaxFunc(s.Samples, func(a, b report.VitalSample) int { return cmp.Compare(a.Value, b.Value) })
@@ -228,7 +230,7 @@ func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
 		if i%stride != stride-1 && i != len(s.Samples)-2 {
 			continue
 		}
-		took := (later.At - earlier.At).Std().Seconds()
+		took := (later.Time - earlier.Time).Std().Seconds()
 		if s.Kind == report.Counter && took < leastRated {
 			continue // together with the next
 		}
@@ -239,7 +241,7 @@ func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
 				v = factor * (later.Value - earlier.Value) / took
 			}
 		}
-		t.readings = append(t.readings, reading{start: earlier.At.Std().Seconds(), end: later.At.Std().Seconds(),
+		t.readings = append(t.readings, reading{start: earlier.Time.Std().Seconds(), end: later.Time.Std().Seconds(),
 			cpu: v})
 		t.top = max(t.top, v)
 		earlier = later

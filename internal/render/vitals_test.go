@@ -14,15 +14,15 @@ import (
 // window, and a limit that nobody could ask.
 func observed() *report.Report {
 	r := reporttest.Measured(reporttest.Limited(100_000))
-	busy := report.VitalSign{Name: "busy", Of: "all processors", Unit: "s", Kind: report.Counter, IdleBefore: new(0.02)}
+	busy := report.VitalSign{Name: "busy", Subject: "all processors", Unit: "s", Kind: report.Counter, IdleBefore: new(0.02)}
 	for second := range 20 {
-		busy.Samples = append(busy.Samples, report.VitalSample{At: plan.Duration(time.Duration(second) * time.Second), Value: float64(second) / 4})
+		busy.Samples = append(busy.Samples, report.VitalSample{Time: plan.Duration(time.Duration(second) * time.Second), Value: float64(second) / 4})
 	}
-	r.Observations = []report.Observation{{Observer: "cpu", Of: "DUT", Type: "Processors", Series: []report.VitalSign{busy}},
-		{Observer: "limit", Of: "DUT", Type: "Limiter", Missing: "the Reference's limit did not answer"}}
+	r.Observations = []report.Observation{{Observer: "cpu", Observed: "DUT", Type: "Processors", Series: []report.VitalSign{busy}},
+		{Observer: "limit", Observed: "DUT", Type: "Limiter", Missing: "the Reference's limit did not answer"}}
 	for i := range r.Windows {
 		if r.Windows[i].Number == r.Answer.Window {
-			r.Windows[i].Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(0.5)}}
+			r.Windows[i].Observed = []report.Observed{{Observer: "cpu", Series: "busy", Subject: "all processors", Unit: "s/s", Mean: new(0.5)}}
 			r.Answer.Observed = r.Windows[i].Observed
 		}
 	}
@@ -55,7 +55,7 @@ func TestVitalSignsOfSeveralMachinesAreDrawn(t *testing.T) {
 	r := observed()
 	one := &r.Observations[0]
 	other := one.Series[0]
-	one.Series[0].Of, other.Of = "generator-0 all processors", "generator-1 all processors"
+	one.Series[0].Subject, other.Subject = "generator-0 all processors", "generator-1 all processors"
 	one.Series = append(one.Series, other)
 	page := string(rendered(t, "html", r))
 	for _, want := range []string{"cpu: busy, generator-0 all processors, % of a processor", "cpu: busy, generator-1 all processors, % of a processor"} {
@@ -69,14 +69,14 @@ func TestVitalSignsOfSeveralMachinesAreDrawn(t *testing.T) {
 func TestVitalSignsAreThoseOfTheWindowsThatWereJudged(t *testing.T) {
 	window := func(number int, phase report.Phase, quality report.Quality, busy float64) report.Window {
 		return report.Window{Number: number, Phase: phase, Quality: quality, Directions: []report.Direction{{Quality: quality}},
-			Observed: []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(busy)}}}
+			Observed: []report.Observed{{Observer: "cpu", Series: "busy", Subject: "all processors", Unit: "s/s", Mean: new(busy)}}}
 	}
 	held := func(r *report.Report) {
 		r.Plan.Procedure.Type = plan.TypeConstantLoad
 		r.Windows = []report.Window{window(1, report.WarmUp, report.Good, 0.1), window(2, report.Hold, report.Good, 0.3), window(3, report.Hold, report.Good, 0.7), window(4, report.Hold, report.Good, 0.3),
 			window(5, report.Hold, report.Invalid, 0.9), window(6, report.Hold, report.Good, 0.3)}
 		r.Answer.Window, r.Answer.Windows = 3, []int{2, 3, 4, 6}
-		r.Answer.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(0.4), Min: new(0.3), Max: new(0.7)}}
+		r.Answer.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Subject: "all processors", Unit: "s/s", Mean: new(0.4), Min: new(0.3), Max: new(0.7)}}
 	}
 	for name, c := range map[string]struct {
 		change     func(*report.Report)
@@ -88,7 +88,7 @@ func TestVitalSignsAreThoseOfTheWindowsThatWereJudged(t *testing.T) {
 		"a thinned Report, which has lost others": {func(r *report.Report) { held(r); r.Thinned = &report.Thinned{Windows: 6} }, "result, several windows", "40.0 %, at most 70.0 %"},
 		"what is missing": {func(r *report.Report) {
 			held(r)
-			r.Answer.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Missing: "in window 4 it was not read"}}
+			r.Answer.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Subject: "all processors", Missing: "in window 4 it was not read"}}
 		}, "result, windows 2 to 4, 6", "not measured: in window 4 it was not read"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,9 +109,9 @@ func TestVitalSignsAreThoseOfTheWindowsThatWereJudged(t *testing.T) {
 func TestEachObserverHasAPanel(t *testing.T) {
 	r := observed()
 	sign := func(name, of, unit string, kind report.VitalKind, value float64) report.VitalSign {
-		s := report.VitalSign{Name: name, Of: of, Unit: unit, Kind: kind}
+		s := report.VitalSign{Name: name, Subject: of, Unit: unit, Kind: kind}
 		for second := range 10 {
-			s.Samples = append(s.Samples, report.VitalSample{At: plan.Duration(time.Duration(second) * time.Second), Value: value})
+			s.Samples = append(s.Samples, report.VitalSample{Time: plan.Duration(time.Duration(second) * time.Second), Value: value})
 		}
 		return s
 	}

@@ -179,11 +179,11 @@ func (l lane) stats(r *report.Report) object {
 	var drawn object
 	for i := 1; i < len(r.Samples); i++ {
 		earlier, later := r.Samples[i-1], r.Samples[i]
-		if !inRamp(r, later) || later.At <= earlier.At || !l.covers(earlier) || !l.covers(later) {
+		if !inRamp(r, later) || later.Time <= earlier.Time || !l.covers(earlier) || !l.covers(later) {
 			continue
 		}
 		if reading, ok := l.reading(earlier, later); ok {
-			drawn = append(drawn, member{strconv.FormatFloat(later.At.Std().Seconds(), 'f', 3, 64), reading})
+			drawn = append(drawn, member{strconv.FormatFloat(later.Time.Std().Seconds(), 'f', 3, 64), reading})
 		}
 	}
 	return drawn
@@ -208,7 +208,7 @@ func (l lane) covers(s report.Sample) bool { return max(l.forward, l.backward) <
 
 // reading is one entry of stats. ok is false where it can't be drawn.
 func (l lane) reading(earlier, later report.Sample) (object, bool) {
-	took := (later.At - earlier.At).Std()
+	took := (later.Time - earlier.Time).Std()
 	forward := flowing{earlier.Directions[l.forward], later.Directions[l.forward]}
 	var backward flowing
 	if l.backward >= 0 {

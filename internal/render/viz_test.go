@@ -91,7 +91,7 @@ func TestVizShowsTheRampAndItsTopOnly(t *testing.T) {
 				return (*reading["0"]["tx_pps"] - *reading["1"]["rx_pps"]) / *reading["0"]["tx_pps"]
 			}
 		}
-		t.Fatalf("no reading at %s", last.At.Std())
+		t.Fatalf("no reading at %s", last.Time.Std())
 		return 0
 	}()
 	if lossAtEnd < 0.5 {
@@ -122,7 +122,7 @@ func TestVizLeavesOutWhatTheViewerStumblesOver(t *testing.T) {
 	t.Run("the second of two samples of one moment is left out", func(t *testing.T) {
 		r := cut(6)
 		last := len(r.Samples) - 1
-		r.Samples[last].At = r.Samples[last-1].At
+		r.Samples[last].Time = r.Samples[last-1].Time
 		if _, v := asViewed(t, r); len(v.Stats) != 5 {
 			t.Errorf("%d readings, want 5", len(v.Stats))
 		}

@@ -66,7 +66,7 @@ func TestATrialThatWasEndedBeforeItsTimeSaysSo(t *testing.T) {
 	r := reporttest.Bursts()
 	w := &r.Windows[0]
 	w.Duration = plan.Duration(900 * time.Millisecond)
-	w.Decided = &report.Decided{At: w.Duration, Planned: plan.Duration(time.Minute)}
+	w.Decided = &report.Decided{Duration: w.Duration, Planned: plan.Duration(time.Minute)}
 	if page := string(rendered(t, "html", r)); strings.Count(page, "900ms, ended before 1m0s") != 1 {
 		t.Error("the page's windows don't say that the first was ended before its time")
 	}

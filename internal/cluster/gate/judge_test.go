@@ -80,7 +80,7 @@ func played(test *v1alpha1.LoadTest, packets int64) *report.Report {
 	}
 	for _, o := range p.Observers { // the device is in softirqs for 5 µs with each frame
 		r.Answer.Observed = append(r.Answer.Observed, report.Observed{Observer: o.Name, Series: "time",
-			Of: report.AllProcessors, Unit: "s/s", Mean: new(float64(packets) * 5e-6), Unsure: 0.01})
+			Subject: report.AllProcessors, Unit: "s/s", Mean: new(float64(packets) * 5e-6), Unsure: 0.01})
 	}
 	return r
 }

@@ -307,7 +307,7 @@ func (w *world) progress(runner, phase string, percent int) {
 	}
 	w.runnerMakes(manifests.ProgressName(w.test, int32(attemptOf(w.mustPod(runner)))), attemptOf(w.mustPod(runner)))
 	w.Progress = &delivery.Progress{
-		Version: delivery.ProgressVersion, Attempt: attemptOf(w.mustPod(runner)), Run: run, Runner: runner, At: w.clock,
+		Version: delivery.ProgressVersion, Attempt: attemptOf(w.mustPod(runner)), Run: run, Runner: runner, UpdateTime: w.clock,
 		Phase: phase, Percent: percent,
 		IntendedPacketsPerSecond: 20000, ReceivedPacketsPerSecond: 20000, LossRatio: "0",
 	}

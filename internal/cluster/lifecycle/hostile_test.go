@@ -120,7 +120,7 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 	}
 	if coin() {
 		o.Children.Progress = &delivery.Progress{Attempt: chance.IntN(3), Run: chance.IntN(4) - 1,
-			Percent: chance.IntN(300) - 100, At: w.clock}
+			Percent: chance.IntN(300) - 100, UpdateTime: w.clock}
 	}
 	if coin() {
 		o.Refusals = []lifecycle.Refusal{}

@@ -95,7 +95,7 @@ func answerOf(r *report.Report) []report.Figure {
 	var totals, directions []report.Figure
 	for _, f := range figures.Of(r) {
 		switch {
-		case f.Missing != "" || f.Load != 0 || f.At != nil || slices.Contains(omittedMetrics, f.Metric):
+		case f.Missing != "" || f.Load != 0 || f.LatencyLoad != nil || slices.Contains(omittedMetrics, f.Metric):
 		case f.Direction == report.AllDirections:
 			totals = append(totals, f)
 		case slices.Contains(rateMetrics, f.Metric):

@@ -15,9 +15,9 @@ type Progress struct {
 	Run     int `json:"run"`
 	// Runner is the name of the runner's pod, and RunnerUID its UID. They are the fence between a runner and its
 	// successor.
-	Runner    string    `json:"runner"`
-	RunnerUID string    `json:"runnerUID"`
-	At        time.Time `json:"at"`
+	Runner     string    `json:"runner"`
+	RunnerUID  string    `json:"runnerUID"`
+	UpdateTime time.Time `json:"updateTime"`
 	// Phase and the following fields are those of runner.Progress.
 	Phase                       string `json:"phase"`
 	Step                        int    `json:"step,omitempty"`

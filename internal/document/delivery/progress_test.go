@@ -11,7 +11,7 @@ import (
 )
 
 func TestProgress(t *testing.T) {
-	p := delivery.Progress{Version: delivery.ProgressVersion, Attempt: 1, Run: 2, Runner: "t-1-runner-x", RunnerUID: "u", At: time.Unix(1e9, 0).UTC(),
+	p := delivery.Progress{Version: delivery.ProgressVersion, Attempt: 1, Run: 2, Runner: "t-1-runner-x", RunnerUID: "u", UpdateTime: time.Unix(1e9, 0).UTC(),
 		Phase: "Ramping", Step: 3, Steps: 20, Percent: 42, IntendedPacketsPerSecond: 1000, LossRatio: "0.001", LostRuns: []string{"run 1 was lost"}}
 	t.Run("the Progress is read as it was written", func(t *testing.T) {
 		data, err := delivery.EncodeProgress(p)

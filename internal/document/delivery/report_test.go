@@ -22,7 +22,7 @@ func aReport(samples, windows int) *report.Report {
 	count := func() units.Traffic { return units.Traffic{Packets: noise.Int64(), Bytes: noise.Int64()} }
 	r := &report.Report{Version: report.Version, Plan: p, Started: time.Unix(1e9, 0).UTC(), Finished: time.Unix(1e9+60, 0).UTC(), Ending: report.Completed}
 	for i := range samples {
-		r.Samples = append(r.Samples, report.Sample{At: plan.Duration(i) * plan.Duration(time.Second), Directions: []report.SampleDirection{{Sent: count(), Returned: count()}}})
+		r.Samples = append(r.Samples, report.Sample{Time: plan.Duration(i) * plan.Duration(time.Second), Directions: []report.SampleDirection{{Sent: count(), Returned: count()}}})
 	}
 	for i := range windows {
 		r.Windows = append(r.Windows, report.Window{Number: i + 1, Reason: "w", Directions: []report.Direction{{Sent: count(), Returned: count(), Reason: fmt.Sprint("why ", noise.Int64())}}})

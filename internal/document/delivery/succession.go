@@ -21,7 +21,8 @@ func Succeed(earlier *Progress, current Progress) Progress {
 		heard = earlier.Run
 		current.LostRuns = append(slices.Clone(earlier.LostRuns),
 			fmt.Sprintf("run %d in pod %s was lost in phase %s at %d %%; it was last heard of at %s",
-				earlier.Run, earlier.Runner, earlier.Phase, earlier.Percent, earlier.At.UTC().Format(time.RFC3339)))
+				earlier.Run, earlier.Runner, earlier.Phase, earlier.Percent,
+				earlier.UpdateTime.UTC().Format(time.RFC3339)))
 	}
 	for run := max(heard+1, current.Run-mostLostRuns); run < current.Run; run++ {
 		current.LostRuns = append(current.LostRuns, fmt.Sprintf("run %d was lost, and how far it had come isn't known",

@@ -13,7 +13,7 @@ func TestSucceed(t *testing.T) {
 	const unheard = "run 1 was lost, and how far it had come isn't known"
 	const heard = "run 1 in pod old was lost in phase Ramping at 42 %; it was last heard of at 2001-09-09T01:46:40Z"
 	earlier := func(attempt, run int, lost ...string) *delivery.Progress {
-		return &delivery.Progress{Attempt: attempt, Run: run, Runner: "old", RunnerUID: "1", Phase: "Ramping", Percent: 42, At: time.Unix(1e9, 0), LostRuns: lost}
+		return &delivery.Progress{Attempt: attempt, Run: run, Runner: "old", RunnerUID: "1", Phase: "Ramping", Percent: 42, UpdateTime: time.Unix(1e9, 0), LostRuns: lost}
 	}
 	for name, c := range map[string]struct {
 		earlier *delivery.Progress

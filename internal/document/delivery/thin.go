@@ -186,7 +186,7 @@ func countsOf(r *report.Report) *report.Thinned {
 }
 
 func thinningNote(r, thinned *report.Report, limit int) report.Note {
-	return report.Note{At: plan.Duration(r.Finished.Sub(r.Started)),
+	return report.Note{Time: plan.Duration(r.Finished.Sub(r.Started)),
 		Message: fmt.Sprintf("this report was too large for a ConfigMap (%d KiB packed) and keeps %s; result, verdict and totals are whole",
 			limit>>10, strings.Join(givenUp(r, thinned), ", "))}
 }

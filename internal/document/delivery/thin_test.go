@@ -23,7 +23,7 @@ func TestThinnedSamplesOfSessionsLoseNoPayload(t *testing.T) {
 	r := wide(0, 4, 4)
 	for second := range 2000 {
 		in := time.Duration(second)*time.Second + time.Duration(second%7)*time.Millisecond
-		r.Samples = append(r.Samples, report.Sample{At: plan.Duration(second) * plan.Duration(time.Second),
+		r.Samples = append(r.Samples, report.Sample{Time: plan.Duration(second) * plan.Duration(time.Second),
 			Directions: []report.SampleDirection{{Sessions: &report.SessionsSoFar{ReceivedBytes: int64(in / time.Microsecond), ReceivedIn: plan.Duration(in)}}}})
 	}
 	document, _, err := fit(r, 4<<10)
@@ -39,7 +39,7 @@ func TestThinnedSamplesOfSessionsLoseNoPayload(t *testing.T) {
 	}
 	for i, now := range got.Samples[1:] {
 		if rate, ok := now.Directions[0].Sessions.GoodputSince(*got.Samples[i].Directions[0].Sessions); !ok || rate != goodput {
-			t.Errorf("from %s to %s goodput was %d bit/s, want %d", got.Samples[i].At.Std(), now.At.Std(), rate, goodput)
+			t.Errorf("from %s to %s goodput was %d bit/s, want %d", got.Samples[i].Time.Std(), now.Time.Std(), rate, goodput)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func wide(samples, windows, notes int) *report.Report {
 	count := func() units.Traffic { return units.Traffic{Packets: noise.Int64(), Bytes: noise.Int64()} }
 	r := &report.Report{Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Started: time.Unix(1e9, 0).UTC(), Finished: time.Unix(1e9+60, 0).UTC(), Ending: report.Completed}
 	for i := range samples {
-		r.Samples = append(r.Samples, report.Sample{At: plan.Duration(i), Directions: []report.SampleDirection{{Sent: count(), Returned: count()}}})
+		r.Samples = append(r.Samples, report.Sample{Time: plan.Duration(i), Directions: []report.SampleDirection{{Sent: count(), Returned: count()}}})
 	}
 	for i := range windows {
 		r.Windows = append(r.Windows, report.Window{Number: i + 1, Reason: "w", Directions: []report.Direction{{Sent: count(), Reason: fmt.Sprint("why ", noise.Int64())}}})
@@ -171,7 +171,7 @@ func TestFit(t *testing.T) {
 }
 
 func TestAWindowThatWasOutvotedStays(t *testing.T) {
-	r := &report.Report{Answer: report.Answer{Window: 9, Outvoted: []report.Outvoted{{Lossy: []int{7}, Of: 3}}}}
+	r := &report.Report{Answer: report.Answer{Window: 9, Outvoted: []report.Outvoted{{Lossy: []int{7}, Judged: 3}}}}
 	if !needsWindow(r, report.Window{Number: 7}) || needsWindow(r, report.Window{Number: 8}) {
 		t.Error("of windows 7 and 8 the result cites 7, which was outvoted")
 	}

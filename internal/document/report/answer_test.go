@@ -57,13 +57,13 @@ func TestALimitNearTheGeneratorsIsALowerBound(t *testing.T) {
 
 // Latencies are of one figure where metric, direction, load and frame size are the same.
 func TestWhichLatenciesAreOfOneFigure(t *testing.T) {
-	one := report.LatencyMedian{Metric: "LatencyP99", Direction: "west→east", At: units.One / 2, FrameSize: 64}
+	one := report.LatencyMedian{Metric: "LatencyP99", Direction: "west→east", LatencyLoad: units.One / 2, FrameSize: 64}
 	if again := one; !one.Same(again) {
 		t.Error("it isn't the same as itself")
 	}
 	for name, change := range map[string]func(*report.LatencyMedian){
 		"metric": func(m *report.LatencyMedian) { m.Metric = "LatencyP50" }, "direction": func(m *report.LatencyMedian) { m.Direction = "east→west" },
-		"load": func(m *report.LatencyMedian) { m.At = units.One }, "frame size": func(m *report.LatencyMedian) { m.FrameSize = 1518 },
+		"load": func(m *report.LatencyMedian) { m.LatencyLoad = units.One }, "frame size": func(m *report.LatencyMedian) { m.FrameSize = 1518 },
 	} {
 		other := one
 		if change(&other); one.Same(other) {

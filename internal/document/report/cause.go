@@ -120,9 +120,9 @@ type Cause struct {
 	Port uint16 `json:"port,omitempty"`
 	// Routers is how many routers frames passed, by their TTL.
 	Routers int16 `json:"routers,omitempty"`
-	// After is the time from the beginning of traffic to an event, and Lasted how long that event took.
-	After  plan.Duration `json:"after,omitempty"`
-	Lasted plan.Duration `json:"lasted,omitempty"`
+	// Elapsed is the time from the beginning of traffic to an event, and Lasted how long that event took.
+	Elapsed plan.Duration `json:"elapsed,omitempty"`
+	Lasted  plan.Duration `json:"lasted,omitempty"`
 	// Judged is how long a load was held in windows that could be judged, of Held.
 	Judged plan.Duration `json:"judged,omitempty"`
 	Held   plan.Duration `json:"held,omitempty"`

@@ -134,7 +134,7 @@ type Flow struct {
 
 // Sample is one raw reading, summed over replicas, per direction.
 type Sample struct {
-	At         plan.Duration     `json:"at"`
+	Time       plan.Duration     `json:"time"`
 	Phase      Phase             `json:"phase"`
 	Load       units.Ratio       `json:"load"`
 	Directions []SampleDirection `json:"directions"`

@@ -16,8 +16,8 @@ const HeatmapVersion = "linerate.dev/heatmap.v1alpha1"
 type Heatmap struct {
 	Version string     `json:"version"`
 	Maps    []HeatGrid `json:"maps"`
-	// Without are those that have no place in any map, with why.
-	Without []Missing `json:"without,omitempty"`
+	// Missing are those that have no place in any map, with why.
+	Missing []Missing `json:"missing,omitempty"`
 }
 
 // HeatGrid is one of a Heatmap's maps.
@@ -27,16 +27,16 @@ type Heatmap struct {
 //	50%        33.3 %    none      ·       Spots, as far as there are any
 //	Rows
 type HeatGrid struct {
-	// Of is its subject, which is a suite or a product.
-	Of     string `json:"of"`
-	Metric Metric `json:"metric"`
-	Unit   string `json:"unit"`
-	// RowsAre and ColumnsAre say what was varied.
-	RowsAre    string   `json:"rowsAre"`
-	Rows       []string `json:"rows"`
-	ColumnsAre string   `json:"columnsAre"`
-	Columns    []string `json:"columns"`
-	Spots      []Spot   `json:"spots"`
+	// Subject is a suite or a product.
+	Subject string `json:"subject"`
+	Metric  Metric `json:"metric"`
+	Unit    string `json:"unit"`
+	// RowTitle and ColumnTitle say what was varied.
+	RowTitle    string   `json:"rowTitle"`
+	Rows        []string `json:"rows"`
+	ColumnTitle string   `json:"columnTitle"`
+	Columns     []string `json:"columns"`
+	Spots       []Spot   `json:"spots"`
 }
 
 // Spot is a figure in its place, by numbers of row and column from 0.

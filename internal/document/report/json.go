@@ -172,7 +172,7 @@ func (r *Report) checkSamples() error {
 				"direction"), len(r.Plan.Directions))
 		}
 	}
-	if !slices.IsSortedFunc(r.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) }) {
+	if !slices.IsSortedFunc(r.Samples, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) }) {
 		return errors.New("its samples are not in order of time")
 	}
 	return nil

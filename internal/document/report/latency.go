@@ -76,13 +76,13 @@ type Untimed struct {
 // LatencyMedian is a figure of latency of several runs together.
 type LatencyMedian struct {
 	Metric Metric `json:"metric"`
-	// Direction, At and FrameSize are as in Figure.
-	Direction string      `json:"direction"`
-	At        units.Ratio `json:"at"`
-	FrameSize int64       `json:"frameSize,omitempty"`
-	// Runs is how many runs have the figure, Without how many don't.
+	// Direction, LatencyLoad and FrameSize are as in Figure.
+	Direction   string      `json:"direction"`
+	LatencyLoad units.Ratio `json:"latencyLoad"`
+	FrameSize   int64       `json:"frameSize,omitempty"`
+	// Runs is how many runs have the figure, Missing how many don't.
 	Runs    int `json:"runs"`
-	Without int `json:"without,omitempty"`
+	Missing int `json:"missing,omitempty"`
 	// Nanoseconds is the median of those that have it. The true median lies from Low to High with this confidence.
 	// Spread is how far the runs are apart. It is 0 where no run has it.
 	Nanoseconds     int64         `json:"nanoseconds,omitempty"`
@@ -101,5 +101,6 @@ type LatencyMedian struct {
 
 // Same says whether two are of the same figure.
 func (m LatencyMedian) Same(o LatencyMedian) bool {
-	return m.Metric == o.Metric && m.Direction == o.Direction && m.At == o.At && m.FrameSize == o.FrameSize
+	return m.Metric == o.Metric && m.Direction == o.Direction && m.LatencyLoad == o.LatencyLoad &&
+		m.FrameSize == o.FrameSize
 }

@@ -20,7 +20,7 @@ const (
 // Observation is what one of the Plan's observers read.
 type Observation struct {
 	Observer string `json:"observer"` // its name
-	Of       string `json:"of"`       // Generator, DUT, Node or Lab
+	Observed string `json:"observed"` // Generator, DUT, Node or Lab
 	Type     string `json:"type"`
 	// Missing says why nothing was read. It is empty where something was.
 	Missing string      `json:"missing,omitempty"`
@@ -29,10 +29,10 @@ type Observation struct {
 
 // VitalSign is one of an observer's series over time.
 type VitalSign struct {
-	Name string    `json:"name"` // "busy"
-	Of   string    `json:"of"`   // whose, such as "processor 1" or "west→east"
-	Unit string    `json:"unit"` // of its values, such as "s" or "packets"
-	Kind VitalKind `json:"kind"`
+	Name    string    `json:"name"`    // "busy"
+	Subject string    `json:"subject"` // whose, such as "processor 1" or "west→east"
+	Unit    string    `json:"unit"`    // of its values, such as "s" or "packets"
+	Kind    VitalKind `json:"kind"`
 	// Step is by how much values grow at least, of a counter that is coarser than its unit, or 0 for an exact one.
 	Step float64 `json:"step,omitempty"`
 	// IdleBefore and IdleAfter are what it was without any traffic, before and after it, as a counter's rate or a
@@ -48,27 +48,27 @@ type VitalSign struct {
 
 // VitalSample is a value and the time that it is of, since Report.Started.
 type VitalSample struct {
-	At    plan.Duration `json:"at"`
+	Time  plan.Duration `json:"time"`
 	Value float64       `json:"value"`
-	// Age is how old the value was when the source over the network told it, as far as the source says. At is
+	// Age is how old the value was when the source over the network told it, as far as the source says. Time is
 	// before that already.
 	Age plan.Duration `json:"age,omitempty"`
 }
 
-// AllProcessors ends the Of of a series that is of all of a machine's processors together, added up.
+// AllProcessors ends the subject of a series that is of all of a machine's processors together, added up.
 const AllProcessors = "all processors"
 
 // OfAll says that the series is of all of a machine's processors together, which are no one of them.
-func (o Observed) OfAll() bool { return strings.HasSuffix(o.Of, AllProcessors) }
+func (o Observed) OfAll() bool { return strings.HasSuffix(o.Subject, AllProcessors) }
 
 // OfAll says that the series is of all of a machine's processors together.
-func (s VitalSign) OfAll() bool { return strings.HasSuffix(s.Of, AllProcessors) }
+func (s VitalSign) OfAll() bool { return strings.HasSuffix(s.Subject, AllProcessors) }
 
 // Observed is what a series was in a window, or in several together.
 type Observed struct {
 	Observer string `json:"observer"`
 	Series   string `json:"series"`
-	Of       string `json:"of"`
+	Subject  string `json:"subject"`
 	// Unit is a counter's per second ("s/s" is the share of a processor), or a gauge's.
 	Unit string `json:"unit"`
 	// Mean is a counter's rate, or a gauge's mean. Min and Max are a gauge's. They are nil where it is missing. Of
@@ -102,7 +102,7 @@ func (r Answer) perNode(series string) map[VPPNode]float64 {
 	clocks := map[VPPNode]float64{}
 	for _, o := range r.Observed {
 		if o.Series == series && o.Mean != nil {
-			clocks[VPPNode{o.Observer, o.Of}] = *o.Mean
+			clocks[VPPNode{o.Observer, o.Subject}] = *o.Mean
 		}
 	}
 	return clocks

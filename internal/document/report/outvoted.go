@@ -12,9 +12,9 @@ import (
 // Outvoted is a load that was held several times, because some window lost frames. Best of three decides, and what
 // was lost is told all the same.
 type Outvoted struct {
-	Load  units.Ratio `json:"load"`  // as a share of the target
-	Lossy []int       `json:"lossy"` // the numbers of the windows that lost frames
-	Of    int         `json:"of"`    // how many windows were judged, those included
+	Load   units.Ratio `json:"load"`   // as a share of the target
+	Lossy  []int       `json:"lossy"`  // the numbers of the windows that lost frames
+	Judged int         `json:"judged"` // how many windows were judged, those included
 }
 
 // String says it in words, as "1 of 3 windows held at 50.00 % of the target lost frames (window 26)".
@@ -24,6 +24,6 @@ func (o Outvoted) String() string {
 		numbers[i] = strconv.Itoa(n)
 	}
 	return fmt.Sprintf("%d of %s held at %s %% of the target lost frames (%s %s)", len(o.Lossy),
-		wording.Counted(o.Of, "window"), o.Load.Percent().FormatFixed(),
+		wording.Counted(o.Judged, "window"), o.Load.Percent().FormatFixed(),
 		wording.Verb(len(o.Lossy), "window", "windows"), strings.Join(numbers, ", "))
 }

@@ -277,8 +277,8 @@ type Window struct {
 
 // Reset is how the device's tables were emptied before a trial.
 type Reset struct {
-	Did  string        `json:"did"` // what ran, or what was removed
-	Took plan.Duration `json:"took"`
+	Action   string        `json:"action"` // what ran, or what was removed
+	Duration plan.Duration `json:"duration"`
 	// Forwards is how long after that marked frames were back in all directions. Learning frames went ahead of
 	// them.
 	Forwards plan.Duration `json:"forwards"`
@@ -286,12 +286,12 @@ type Reset struct {
 
 // Decided is when and why a trial was ended early.
 type Decided struct {
-	// At is for how long frames had been sent when it was ended, Planned for how long they were to be sent.
-	At      plan.Duration `json:"at"`
-	Planned plan.Duration `json:"planned"`
-	// Above is a share of the frames planned for the whole trial. More than that was lost already, in at least one
-	// direction.
-	Above units.Ratio `json:"above"`
+	// Duration is for how long frames had been sent when it was ended, Planned for how long they were to be sent.
+	Duration plan.Duration `json:"duration"`
+	Planned  plan.Duration `json:"planned"`
+	// LossRatio is a share of the frames planned for the whole trial. More than that was lost already, in at least
+	// one direction.
+	LossRatio units.Ratio `json:"lossRatio"`
 }
 
 // Counts says that a window's figures may be used, because it has directions, and none is Invalid. Loss, however
@@ -355,8 +355,8 @@ func (w Window) HeldUp() bool {
 type Burst struct {
 	Generator string `json:"generator"`
 	Link      string `json:"link"`
-	// At is the time since the window's start, Duration how long it took.
-	At       plan.Duration `json:"at"`
+	// Start is the time since the window's start, Duration how long it took.
+	Start    plan.Duration `json:"start"`
 	Duration plan.Duration `json:"duration"`
 	// Sent is how many frames left in that time, Due how many should have.
 	Sent int64 `json:"sent"`
@@ -369,6 +369,6 @@ type Burst struct {
 
 // Note is one line of the run's own trace, with what it decided, and why.
 type Note struct {
-	At      plan.Duration `json:"at"`
+	Time    plan.Duration `json:"time"`
 	Message string        `json:"message"`
 }

@@ -17,8 +17,8 @@ type RFC2544 struct {
 	Version    string            `json:"version"`
 	Throughput []ThroughputPoint `json:"throughput,omitempty"` // section 26.1
 	Loss       []FrameLossPoint  `json:"frameLoss,omitempty"`  // section 26.3
-	// Without are the Reports that have neither, with why.
-	Without []Missing `json:"without,omitempty"`
+	// Missing are the Reports that have neither, with why.
+	Missing []Missing `json:"missing,omitempty"`
 	// Reports are what all of it is of, and pages tell their conditions.
 	Reports []*Report `json:"-"`
 }

@@ -114,7 +114,7 @@ const (
 
 // DeviceEnd is what the device's own end sent or received, and threw away.
 type DeviceEnd struct {
-	Is      string    `json:"is"` // Sender or Receiver
+	Role    string    `json:"role"` // Sender or Receiver
 	Dropped []EndDrop `json:"dropped,omitempty"`
 }
 
@@ -163,7 +163,7 @@ type SenderTime struct {
 type SessionsSoFar struct {
 	// ReceivedBytes is the payload that the receiving programs had read since the connections were made, and
 	// ReceivedIn the time since the run's first sample, both at one moment by the receiver's own clock. The
-	// sample's At is the runner's clock, and only places it on an axis, as the time that an answer took to arrive
+	// sample's Time is the runner's clock, and only places it on an axis, as the time that an answer took to arrive
 	// is no part of a rate.
 	ReceivedBytes int64         `json:"receivedBytes"`
 	ReceivedIn    plan.Duration `json:"receivedIn"`

@@ -30,9 +30,9 @@ type Series struct {
 // Point is one run.
 type Point struct {
 	// Name is where its Report is kept, Test the test's name.
-	Name string    `json:"name"`
-	Test string    `json:"test"`
-	At   time.Time `json:"at"` // when it began
+	Name      string    `json:"name"`
+	Test      string    `json:"test"`
+	StartTime time.Time `json:"startTime"` // when it began
 	// Figures are the run's own. They are nil where it was not measured, and Missing says why.
 	Figures *Figures `json:"figures,omitempty"`
 	Missing *Missing `json:"missing,omitempty"`

@@ -132,7 +132,7 @@ const (
 //	wholly of it           ·   ·   ·   ·   ·   ·   ·            four at least
 //	steady                         └──── mean ────┘             from the first on after which they only scatter: half of them at least
 func (s *series) steady(o plan.Observer, start, end time.Duration) report.Observed {
-	observed := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
+	observed := report.Observed{Series: s.Name, Subject: s.Subject, Unit: s.Unit}
 	if s.Kind == report.Counter {
 		return s.counted(o, start, end)
 	}
@@ -145,7 +145,8 @@ func (s *series) steady(o plan.Observer, start, end time.Duration) report.Observ
 		observed.Missing = tooFew(o, samples, end-start)
 		return observed
 	}
-	if silent := end - samples[len(samples)-1].At.Std(); silent > max(mostLate*o.Interval.Std(), (end-start)/mostSilent) {
+	if silent := end - samples[len(samples)-1].Time.Std(); silent > max(mostLate*o.Interval.Std(),
+		(end-start)/mostSilent) {
 		observed.Missing = fmt.Sprintf("there is no reading of the window's last %s", silent.Round(time.Millisecond))
 		return observed
 	}
@@ -157,7 +158,7 @@ func (s *series) steady(o plan.Observer, start, end time.Duration) report.Observ
 	values := numbersOf(samples)
 	observed.Mean, observed.Min, observed.Max = new(meanOf(values[first:])), new(slices.Min(values)),
 		new(slices.Max(values))
-	observed.Over = plan.Duration(end) - samples[first].At
+	observed.Over = plan.Duration(end) - samples[first].Time
 	return observed
 }
 
@@ -165,7 +166,7 @@ func (s *series) steady(o plan.Observer, start, end time.Duration) report.Observ
 // question and answer it was taken, with all of the time that it averages over.
 func (s *series) wholly(o plan.Observer, start, end time.Duration) (numbers []int) {
 	for i, sample := range s.Samples {
-		if moment := sample.At.Std(); moment-s.doubts[i]-o.AveragingTime.Std() >= start && moment+s.doubts[i] <= end {
+		if moment := sample.Time.Std(); moment-s.doubts[i]-o.AveragingTime.Std() >= start && moment+s.doubts[i] <= end {
 			numbers = append(numbers, i)
 		}
 	}
@@ -287,7 +288,8 @@ func PerTraffic(w *report.Window) (observations []report.Observed) {
 }
 
 func divide(power report.Observed, series, unit string, traffic float64) report.Observed {
-	o := report.Observed{Observer: power.Observer, Series: series, Of: power.Of, Unit: unit, Missing: power.Missing}
+	o := report.Observed{Observer: power.Observer, Series: series, Subject: power.Subject, Unit: unit,
+		Missing: power.Missing}
 	switch {
 	case o.Missing != "":
 	case traffic == 0:

@@ -83,7 +83,7 @@ func TestASampleIsOfWhenItsValueWasAndTellsItsAge(t *testing.T) {
 	if len(of.Series) != 1 || len(of.Series[0].Samples) != 2 {
 		t.Fatalf("%+v, want two samples", of)
 	}
-	if s := of.Series[0].Samples[1]; s.At.Std() != 5*time.Second || s.Age.Std() != 100*ms || s.Value != 201 {
+	if s := of.Series[0].Samples[1]; s.Time.Std() != 5*time.Second || s.Age.Std() != 100*ms || s.Value != 201 {
 		t.Errorf("%+v, want 201 W at 5 s, told 100 ms later", s)
 	}
 }
@@ -288,7 +288,7 @@ func TestPowerPerTraffic(t *testing.T) {
 			{Received: report.Flow{PacketsPerSecond: 60_000, Layer1BitsPerSecond: 1_500_000_000}},
 			{Received: report.Flow{PacketsPerSecond: 40_000, Layer1BitsPerSecond: 500_000_000}},
 		},
-		Observed: []report.Observed{{Observer: "power", Series: "value", Of: "pdu", Unit: "W", Mean: new(250.0), Min: new(200.0), Max: new(300.0), Over: 7}, {Observer: "heat", Series: "value", Unit: "°C", Mean: new(50.0)}},
+		Observed: []report.Observed{{Observer: "power", Series: "value", Subject: "pdu", Unit: "W", Mean: new(250.0), Min: new(200.0), Max: new(300.0), Over: 7}, {Observer: "heat", Series: "value", Unit: "°C", Mean: new(50.0)}},
 	}
 	all := observe.PerTraffic(&w)
 	if len(all) != 2 {

@@ -17,7 +17,7 @@ func TestACounterThatWentBackInATrialTellsNothing(t *testing.T) {
 	}{"it grew": {[]float64{100, 130, 400}, ""}, "it was cleared": {[]float64{100, 130, 40}, "went back"}, "it was cleared, and grew beyond": {[]float64{100, 10, 400}, "went back"}} {
 		s := &series{}
 		for i, at := range []time.Duration{time.Second, 3 * time.Second, 5 * time.Second} {
-			s.Samples = append(s.Samples, report.VitalSample{At: plan.Duration(at), Value: c.values[i]})
+			s.Samples = append(s.Samples, report.VitalSample{Time: plan.Duration(at), Value: c.values[i]})
 			s.clocks, s.doubts = append(s.clocks, at), append(s.doubts, 0)
 		}
 		o := s.between(0, 1100*time.Millisecond, 4100*time.Millisecond, 4500*time.Millisecond)

@@ -18,7 +18,7 @@ import (
 //	a reading was taken within ├┤      ├┤      ├┤                     between a question with the old number and one with the new
 //	its rate                    └─ Δ value ─────┘ ÷ Δ time, which may be longer or shorter by both stretches
 func (s *series) counted(o plan.Observer, start, end time.Duration) report.Observed {
-	observed := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
+	observed := report.Observed{Series: s.Name, Subject: s.Subject, Unit: s.Unit + "/s"}
 	numbers := s.wholly(o, start, end)
 	if observed.Missing = s.beganAnew(numbers); observed.Missing != "" {
 		return observed
@@ -34,7 +34,7 @@ func (s *series) counted(o plan.Observer, start, end time.Duration) report.Obser
 	case s.keptFor(numbers) > (end-start)/leastShare:
 		observed.Missing = fmt.Sprintf("it is the same number all through the window, and the source may keep a number for %s: hold the load for longer", s.keptFor(numbers).Round(time.Millisecond))
 	default:
-		observed.Mean, observed.Over = new(0.0), s.Samples[numbers[len(numbers)-1]].At-s.Samples[numbers[0]].At
+		observed.Mean, observed.Over = new(0.0), s.Samples[numbers[len(numbers)-1]].Time-s.Samples[numbers[0]].Time
 	}
 	return observed
 }
@@ -65,7 +65,7 @@ func (s *series) distance(numbers []int) time.Duration {
 	if len(numbers) == 0 {
 		return 0
 	}
-	return (s.Samples[numbers[len(numbers)-1]].At - s.Samples[numbers[0]].At).Std()
+	return (s.Samples[numbers[len(numbers)-1]].Time - s.Samples[numbers[0]].Time).Std()
 }
 
 // rateOf is the rate between the two readings that make it surest, of all pairs that are no less apart than this.
@@ -160,7 +160,7 @@ func (s *series) stood(o plan.Observer, start, end time.Duration) float64 {
 		return 0
 	}
 	if period, ok := s.keeps(len(s.Samples) - 1); ok && s.Kind == report.Counter &&
-		s.Samples[next-1].At.Std()-s.doubts[next-1]-period >= end {
+		s.Samples[next-1].Time.Std()-s.doubts[next-1]-period >= end {
 		return 0 // it was the same after the window, too
 	}
 	return math.Abs(s.Samples[next].Value - s.Samples[first].Value)

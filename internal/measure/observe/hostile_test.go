@@ -25,8 +25,8 @@ func TestAMachineThatMakesUpPartsOfItselfFillsNoMemory(t *testing.T) {
 		t.Errorf("it is followed for %d series", n)
 	}
 	for _, s := range all[0].Series {
-		if len(s.Of) > 256 {
-			t.Errorf("a series has a name of %d bytes", len(s.Of))
+		if len(s.Subject) > 256 {
+			t.Errorf("a series has a name of %d bytes", len(s.Subject))
 		}
 	}
 }

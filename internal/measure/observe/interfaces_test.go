@@ -79,7 +79,7 @@ func TestAGeneratorWithoutAKernelsCountersIsMissing(t *testing.T) {
 	want := "generator g1 doesn't tell what its kernel counts: the software engine does"
 	missing := map[string]string{}
 	for _, s := range log.Observations()[0].Series {
-		missing[s.Of] = s.Missing
+		missing[s.Subject] = s.Missing
 	}
 	if missing["g0 east"] != "" || missing["g1 east"] != want {
 		t.Errorf("%q", missing)

@@ -35,7 +35,7 @@ func (s *series) join(start, end, reach time.Duration) report.Observed {
 
 // rate is a counter's part of a window.
 func (s *series) rate(start, end, reach time.Duration) report.Observed {
-	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
+	o := report.Observed{Series: s.Name, Subject: s.Subject, Unit: s.Unit + "/s"}
 	first, last := nearest(s.Samples, start, reach), nearest(s.Samples, end, reach)
 	switch {
 	case (first < 0 || last < 0) && reach < mostReach:
@@ -71,7 +71,7 @@ func (s *series) bridged(start, end time.Duration) (report.Observed, bool) {
 	seconds := (end - start).Seconds()
 	began, offFirst := first.value()
 	ended, offLast := last.value()
-	return report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s", Over: plan.Duration(end - start),
+	return report.Observed{Series: s.Name, Subject: s.Subject, Unit: s.Unit + "/s", Over: plan.Duration(end - start),
 		Mean: new((ended - began) / seconds), Unsure: (offFirst + offLast + s.Step) / seconds}, true
 }
 
@@ -85,7 +85,7 @@ type surroundings struct {
 func (s *series) around(moment time.Duration) surroundings {
 	a := surroundings{s, moment, -1, -1}
 	for i, sample := range s.Samples {
-		switch instant := sample.At.Std(); {
+		switch instant := sample.Time.Std(); {
 		case instant+s.doubts[i] <= moment:
 			a.earlier = i
 		case a.later < 0 && instant-s.doubts[i] >= moment:
@@ -101,14 +101,14 @@ func (a surroundings) interpolates(limit time.Duration) bool {
 }
 
 func (a surroundings) distance() time.Duration {
-	return a.owner.Samples[a.later].At.Std() - a.owner.Samples[a.earlier].At.Std()
+	return a.owner.Samples[a.later].Time.Std() - a.owner.Samples[a.earlier].Time.Std()
 }
 
 // value is the counter at the moment if it grew evenly between the two samples, and by how much it may be off if it
 // didn't.
 func (a surroundings) value() (value, doubt float64) {
 	earlier, later := a.owner.Samples[a.earlier], a.owner.Samples[a.later]
-	grown, share := later.Value-earlier.Value, float64(a.moment-earlier.At.Std())/float64(a.distance())
+	grown, share := later.Value-earlier.Value, float64(a.moment-earlier.Time.Std())/float64(a.distance())
 	return earlier.Value + grown*share, grown * max(share, 1-share)
 }
 
@@ -133,10 +133,10 @@ func (s *series) grew(first, last int) (duration plan.Duration, mean *float64, u
 //	trial        ├──────────────────┤ drain ├ still
 //	          └────────────── Δ value ─────────┘ ÷ the trial's time
 func (s *series) between(rested, start, end, rest time.Duration) report.Observed {
-	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
+	o := report.Observed{Series: s.Name, Subject: s.Subject, Unit: s.Unit + "/s"}
 	first, last := -1, -1
 	for i, sample := range s.Samples {
-		switch moment := sample.At.Std(); {
+		switch moment := sample.Time.Std(); {
 		case moment <= start && moment-s.doubts[i] >= rested:
 			first = i
 		case last < 0 && moment-s.doubts[i] >= max(end, rest):
@@ -144,7 +144,7 @@ func (s *series) between(rested, start, end, rest time.Duration) report.Observed
 		}
 	}
 	switch {
-	case first < 0 || last < 0 || start-s.Samples[first].At.Std() > mostReach:
+	case first < 0 || last < 0 || start-s.Samples[first].Time.Std() > mostReach:
 		o.Missing = "it was not read while the counters stood still, before the trial and after it"
 	case wentBack(s.Samples[first : last+1]):
 		o.Missing = "the counter went back: it was cleared, or what counts was restarted"
@@ -165,14 +165,14 @@ const mostAfter = time.Second
 //	samples                              ·
 //	held load    ├── window ───────────┤   then the next load
 func (s *series) afterwards(start, end time.Duration, trial bool) report.Observed {
-	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
+	o := report.Observed{Series: s.Name, Subject: s.Subject, Unit: s.Unit}
 	if trial {
 		o.Missing = "it isn't read within a trial, as reading it takes something from the device's machine, and after it there is no load: use a procedure that holds its loads"
 		return o
 	}
 	o.Missing = "it was not read when the window was over"
 	for _, sample := range slices.Backward(s.Samples) {
-		if moment := sample.At.Std(); moment > start && moment <= end+mostAfter {
+		if moment := sample.Time.Std(); moment > start && moment <= end+mostAfter {
 			o.Missing, o.Over = "", plan.Duration(end-start)
 			o.Mean, o.Min, o.Max = new(sample.Value), new(sample.Value), new(sample.Value)
 			break
@@ -193,7 +193,7 @@ func (s *series) idle(start, end time.Duration) *float64 {
 	}
 	first, last := -1, -1
 	for i, v := range s.Samples {
-		if moment := v.At.Std(); moment >= start && moment <= end+mostReach {
+		if moment := v.Time.Std(); moment >= start && moment <= end+mostReach {
 			if first < 0 {
 				first = i
 			}
@@ -213,11 +213,11 @@ func wentBack(samples []report.VitalSample) bool {
 
 // level is a gauge's part of a window.
 func level(s report.VitalSign, start, end time.Duration) report.Observed {
-	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
+	o := report.Observed{Series: s.Name, Subject: s.Subject, Unit: s.Unit}
 	var values []float64
 	o.Missing = "it was not read within the window, nor before"
 	for _, sample := range s.Samples {
-		switch moment := sample.At.Std(); {
+		switch moment := sample.Time.Std(); {
 		case moment < start:
 			o.Missing = fmt.Sprintf("it was not read within the window; it was last %g %s, %s before", sample.Value,
 				s.Unit, start-moment)
@@ -241,7 +241,7 @@ func level(s report.VitalSign, start, end time.Duration) report.Observed {
 func nearest(samples []report.VitalSample, moment, reach time.Duration) int {
 	best, distance := -1, reach+1
 	for i, s := range samples {
-		if d := (s.At.Std() - moment).Abs(); d < distance {
+		if d := (s.Time.Std() - moment).Abs(); d < distance {
 			best, distance = i, d
 		}
 	}

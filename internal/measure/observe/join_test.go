@@ -15,7 +15,7 @@ func sampled(kind report.VitalKind, unit string, samples ...[2]float64) *series 
 	for _, v := range samples {
 		s.clocks = append(s.clocks, time.Hour+time.Duration(v[0]*float64(time.Millisecond)))
 		s.doubts = append(s.doubts, 0)
-		s.Samples = append(s.Samples, report.VitalSample{At: plan.Duration(v[0] * float64(time.Millisecond)), Value: v[1]})
+		s.Samples = append(s.Samples, report.VitalSample{Time: plan.Duration(v[0] * float64(time.Millisecond)), Value: v[1]})
 	}
 	return s
 }
@@ -89,7 +89,7 @@ func TestARateIsMostlyOfItsWindow(t *testing.T) {
 			for phase := time.Duration(0); phase < every; phase += every / 5 {
 				s := sampled(report.Counter, "s")
 				for at := phase; at < 10*time.Second; at += every {
-					s.clocks, s.doubts, s.Samples = append(s.clocks, at), append(s.doubts, 0), append(s.Samples, report.VitalSample{At: plan.Duration(at), Value: at.Seconds()})
+					s.clocks, s.doubts, s.Samples = append(s.clocks, at), append(s.doubts, 0), append(s.Samples, report.VitalSample{Time: plan.Duration(at), Value: at.Seconds()})
 				}
 				o := s.join(2*time.Second, 2*time.Second+window, reachOf(0, window))
 				if o.Missing != "" {

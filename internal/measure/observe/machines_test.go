@@ -60,12 +60,12 @@ func TestAnAnswerThatCameLateIsOfWhenItWasTaken(t *testing.T) {
 		log.Add(beside(at, 0, told))
 	}
 	for _, s := range log.Observations()[0].Series {
-		if s.Name != "busy" || s.Of != "processor 3" {
+		if s.Name != "busy" || s.Subject != "processor 3" {
 			continue
 		}
 		for _, sample := range s.Samples {
-			if want := sample.At.Std().Seconds() / 4; sample.Value < want-0.001 || sample.Value > want+0.001 {
-				t.Errorf("at %s it had been busy for %g s, want %g s", sample.At.Std(), sample.Value, want)
+			if want := sample.Time.Std().Seconds() / 4; sample.Value < want-0.001 || sample.Value > want+0.001 {
+				t.Errorf("at %s it had been busy for %g s, want %g s", sample.Time.Std(), sample.Value, want)
 			}
 		}
 		return
@@ -85,7 +85,7 @@ func TestAnAnswerIsOneSample(t *testing.T) {
 	}
 	for _, s := range log.Observations()[0].Series {
 		if len(s.Samples) != 1 {
-			t.Errorf("%s of %s has %d samples of one answer", s.Name, s.Of, len(s.Samples))
+			t.Errorf("%s of %s has %d samples of one answer", s.Name, s.Subject, len(s.Samples))
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestADeviceThatDoesNotTellIsMissingAndNeverTheGenerators(t *testing.T) {
 	t.Run("a device is missing from the beginning", func(t *testing.T) {
 		log := ofDUT(plan.OfDUT)
 		log.Add(beside(time.Second, time.Second, &observe.MachineReading{Missing: why}))
-		want := []report.Observation{{Observer: "cpu", Of: "DUT", Type: "Processors", Missing: why}}
+		want := []report.Observation{{Observer: "cpu", Observed: "DUT", Type: "Processors", Missing: why}}
 		if diff := cmp.Diff(want, log.Observations()); diff != "" {
 			t.Error(diff)
 		}
@@ -174,8 +174,8 @@ func nodes(t *testing.T, log *observe.Log) (told []string, lacking map[string]st
 		if s.Name != "busy" || !s.OfAll() {
 			continue
 		}
-		if told = append(told, s.Of); s.Missing != "" {
-			lacking[s.Of] = s.Missing
+		if told = append(told, s.Subject); s.Missing != "" {
+			lacking[s.Subject] = s.Missing
 		}
 	}
 	return told, lacking
@@ -204,7 +204,7 @@ func TestAGeneratorsMachineIsTheDevicesOnlyWhereThatIsSaid(t *testing.T) {
 			log.Add(beside(time.Second, 500*ms, c.device))
 			o, has := log.Observations()[0], false
 			for _, s := range o.Series {
-				has = has || s.Of == c.of && s.Missing == "" && len(s.Samples) == 1
+				has = has || s.Subject == c.of && s.Missing == "" && len(s.Samples) == 1
 			}
 			if o.Missing != c.missing || has != (c.of != "") || c.of == "" && len(o.Series) > 0 {
 				t.Errorf("%+v; want %q, missing: %q", o, c.of, c.missing)

@@ -216,7 +216,7 @@ func (l *Log) askedLater(w *report.Window) {
 	for i := range w.Observed {
 		o := &w.Observed[i]
 		for _, b := range l.books {
-			s := b.find(o.Series, o.Of)
+			s := b.find(o.Series, o.Subject)
 			if b.plan.Name != o.Observer || !b.plan.Asks() || s == nil {
 				continue
 			}
@@ -245,7 +245,7 @@ func (l *Log) askedLater(w *report.Window) {
 func (l *Log) counter(o report.Observed) *series {
 	for _, b := range l.books {
 		if b.plan.Name == o.Observer && !b.plan.Asks() && !signs.Kinds[b.plan.Type].Intrusive {
-			if s := b.find(o.Series, o.Of); s != nil && s.Kind == report.Counter {
+			if s := b.find(o.Series, o.Subject); s != nil && s.Kind == report.Counter {
 				return s
 			}
 		}
@@ -257,7 +257,7 @@ func (l *Log) counter(o report.Observed) *series {
 func (l *Log) Observations() []report.Observation {
 	var observations []report.Observation
 	for _, b := range l.books {
-		o := report.Observation{Observer: b.plan.Name, Of: b.plan.Observed, Type: b.plan.Type}
+		o := report.Observation{Observer: b.plan.Name, Observed: b.plan.Observed, Type: b.plan.Type}
 		for _, s := range b.series {
 			if len(s.Samples) == 0 {
 				s.Missing = b.lack(s)

@@ -31,7 +31,7 @@ func moment(at, busy, age time.Duration) observe.Moment {
 func find(t *testing.T, all []report.Observed, series, of string) report.Observed {
 	t.Helper()
 	for _, o := range all {
-		if o.Series == series && o.Of == of {
+		if o.Series == series && o.Subject == of {
 			return o
 		}
 	}
@@ -79,10 +79,10 @@ func TestWhatIsMissingIsToldWithItsReason(t *testing.T) {
 		moments []observe.Moment
 		want    report.Observed
 	}{
-		"read only long before the window":    {[]observe.Moment{moment(0, 0, 0)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "it was not read within 75ms of the window's edges, a quarter of its length"}},
-		"old when they were told":             {[]observe.Moment{moment(2*time.Second, 0, time.Second), moment(3*time.Second, 0, 0)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "it was not read within 250ms of the window's edges, a quarter of its length"}},
-		"the same reading told at both edges": {[]observe.Moment{moment(2*time.Second, 0, 0), moment(2200*ms, 0, 200*ms)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "it was not read within 75ms of the window's edges, a quarter of its length"}},
-		"a machine that was restarted":        {[]observe.Moment{moment(2*time.Second, time.Minute, 0), moment(2300*ms, 0, 0)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "the counter went back: it was cleared, or what counts was restarted"}},
+		"read only long before the window":    {[]observe.Moment{moment(0, 0, 0)}, report.Observed{Series: "busy", Subject: "processor 1", Unit: "s/s", Missing: "it was not read within 75ms of the window's edges, a quarter of its length"}},
+		"old when they were told":             {[]observe.Moment{moment(2*time.Second, 0, time.Second), moment(3*time.Second, 0, 0)}, report.Observed{Series: "busy", Subject: "processor 1", Unit: "s/s", Missing: "it was not read within 250ms of the window's edges, a quarter of its length"}},
+		"the same reading told at both edges": {[]observe.Moment{moment(2*time.Second, 0, 0), moment(2200*ms, 0, 200*ms)}, report.Observed{Series: "busy", Subject: "processor 1", Unit: "s/s", Missing: "it was not read within 75ms of the window's edges, a quarter of its length"}},
+		"a machine that was restarted":        {[]observe.Moment{moment(2*time.Second, time.Minute, 0), moment(2300*ms, 0, 0)}, report.Observed{Series: "busy", Subject: "processor 1", Unit: "s/s", Missing: "the counter went back: it was cleared, or what counts was restarted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := cpu()
@@ -106,9 +106,9 @@ func TestAnObserverWithoutAnyReadingSaysWhy(t *testing.T) {
 		{Name: "heat", Observed: plan.OfGenerator, Type: "Thermometer"}}, setup)
 	log.Add(observe.Moment{Readings: []engine.Reading{{}}})
 	want := []report.Observation{
-		{Observer: "cpu", Of: "Generator", Type: "Processors", Missing: "generator g0 doesn't tell of its processors: the software engine does, on Linux"},
-		{Observer: "limit", Of: "DUT", Type: "Limiter", Missing: "the Reference's limit did not answer"},
-		{Observer: "heat", Of: "Generator", Type: "Thermometer", Missing: "this linerate knows no observer of type Thermometer"},
+		{Observer: "cpu", Observed: "Generator", Type: "Processors", Missing: "generator g0 doesn't tell of its processors: the software engine does, on Linux"},
+		{Observer: "limit", Observed: "DUT", Type: "Limiter", Missing: "the Reference's limit did not answer"},
+		{Observer: "heat", Observed: "Generator", Type: "Thermometer", Missing: "this linerate knows no observer of type Thermometer"},
 	}
 	if diff := cmp.Diff(want, log.Observations()); diff != "" {
 		t.Error(diff)
@@ -151,7 +151,7 @@ func TestIdleIsKeptBeforeAndAfter(t *testing.T) {
 		t.Errorf("%v, of a time in which frames flowed", *got)
 	}
 	for _, s := range log.Observations()[0].Series {
-		if s.Name == "busy" && s.Of == "processor 1" {
+		if s.Name == "busy" && s.Subject == "processor 1" {
 			if s.IdleBefore == nil || *s.IdleBefore != 0.1 || s.IdleAfter == nil || *s.IdleAfter < 0.499 || *s.IdleAfter > 0.501 {
 				t.Errorf("%v before and %v after, want 0.1 and 0.5", s.IdleBefore, s.IdleAfter)
 			}
@@ -175,7 +175,7 @@ func TestARateIsOfTheTimeBetweenReadingsByTheirMachinesClock(t *testing.T) {
 	}
 	log.Idle(800*ms, 1900*ms, false) // what was read last seems a little later than it was
 	for _, s := range log.Observations()[0].Series {
-		if s.Name == "busy" && s.Of == "processor 1" && (s.IdleBefore == nil || *s.IdleBefore < 0.499 || *s.IdleBefore > 0.501) {
+		if s.Name == "busy" && s.Subject == "processor 1" && (s.IdleBefore == nil || *s.IdleBefore < 0.499 || *s.IdleBefore > 0.501) {
 			t.Errorf("idle %v, want 0.5", s.IdleBefore)
 		}
 	}
@@ -192,7 +192,7 @@ func TestManyProcessorsAreOneSeries(t *testing.T) {
 	}
 	log := cpu()
 	log.Add(m)
-	if got := log.Observations()[0].Series; len(got) != 3 || got[0].Of != "all processors" {
+	if got := log.Observations()[0].Series; len(got) != 3 || got[0].Subject != "all processors" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -207,9 +207,9 @@ func TestARateIsKnownAsFinelyAsItsCounter(t *testing.T) {
 			Readings: []engine.Reading{{Instant: at, Processors: engine.Processors{Instant: at, List: []engine.Processor{{Number: 0, Busy: at}, {Number: 1, Busy: at}}}}}})
 	}
 	for _, o := range log.Window(time.Second, 3*time.Second) {
-		want := map[string]float64{"all processors": 0.01, "processor 0": 0.005, "processor 1": 0.005}[o.Of]
+		want := map[string]float64{"all processors": 0.01, "processor 0": 0.005, "processor 1": 0.005}[o.Subject]
 		if o.Missing != "" || math.Abs(o.Unsure-want) > 1e-12 {
-			t.Errorf("%s of %s is known to %g (%s), want %g", o.Series, o.Of, o.Unsure, o.Missing, want)
+			t.Errorf("%s of %s is known to %g (%s), want %g", o.Series, o.Subject, o.Unsure, o.Missing, want)
 		}
 	}
 }

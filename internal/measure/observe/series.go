@@ -74,7 +74,8 @@ func (b *book) add(v value) {
 		return
 	}
 	if s == nil {
-		s = &series{VitalSign: report.VitalSign{Name: v.name, Of: v.part, Unit: v.unit, Kind: v.kind}, source: v.source}
+		s = &series{VitalSign: report.VitalSign{Name: v.name, Subject: v.part, Unit: v.unit, Kind: v.kind},
+			source: v.source}
 		b.series = append(b.series, s)
 	}
 	if b.plan.Asks() {
@@ -82,11 +83,11 @@ func (b *book) add(v value) {
 		s.date(&v)
 	}
 	moment := plan.Duration(v.instant)
-	if n := len(s.Samples); v.missing != "" || n > 0 && (moment <= s.Samples[n-1].At || v.clock <= s.clocks[n-1] ||
+	if n := len(s.Samples); v.missing != "" || n > 0 && (moment <= s.Samples[n-1].Time || v.clock <= s.clocks[n-1] ||
 		v.stamp != 0 && v.stamp == s.stamp) {
 		return
 	}
-	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{At: moment, Value: v.number,
+	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{Time: moment, Value: v.number,
 		Age: plan.Duration(v.age)}), v.step, v.stamp
 	s.clocks, s.doubts = append(s.clocks, v.clock), append(s.doubts, v.doubt)
 	s.asked = append(s.asked, askedSample{v.question, v.dated, v.epoch, v.anew})
@@ -128,7 +129,7 @@ func (s *series) date(v *value) {
 
 func (b *book) find(name, part string) *series {
 	for _, s := range b.series {
-		if s.Name == name && s.Of == part {
+		if s.Name == name && s.Subject == part {
 			return s
 		}
 	}

@@ -116,8 +116,8 @@ func TestWhyAMachineTellsNothingIsSaid(t *testing.T) {
 		{"it wasn't asked yet", plan.OfDUT, tells(0, signs.Reading{Type: signs.Memory}), report.Observation{Missing: "nothing was read"}},
 		{"no engine of ours", plan.OfGenerator, observe.Moment{Readings: []engine.Reading{{Instant: time.Hour, RequestedSigns: []string{signs.Temperatures}}}}, report.Observation{Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}},
 		{"one of two nodes", plan.OfNode, observe.Moment{Readings: []engine.Reading{{Instant: time.Hour, RequestedSigns: []string{signs.Temperatures}}}, Device: tells(0, warm(40)).Device}, report.Observation{Series: []report.VitalSign{
-			{Of: "node-1 machine", Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}, {Of: "node-1 machine", Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"},
-			{Of: "node-2 machine"}}}},
+			{Subject: "node-1 machine", Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}, {Subject: "node-1 machine", Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"},
+			{Subject: "node-2 machine"}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			log := signsOf(c.of, signs.Temperatures)
@@ -127,7 +127,7 @@ func TestWhyAMachineTellsNothingIsSaid(t *testing.T) {
 				t.Fatalf("%+v, want %+v", got, c.want)
 			}
 			for i, s := range got.Series {
-				if s.Of != c.want.Series[i].Of || s.Missing != c.want.Series[i].Missing {
+				if s.Subject != c.want.Series[i].Subject || s.Missing != c.want.Series[i].Missing {
 					t.Errorf("%+v, want %+v", s, c.want.Series[i])
 				}
 			}

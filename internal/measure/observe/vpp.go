@@ -24,7 +24,7 @@ func derived(o report.Observed) bool {
 func PerPacket(observed []report.Observed) (quotients []report.Observed) {
 	divide := func(template report.Observed, series string) report.Observed {
 		i := slices.IndexFunc(observed, func(o report.Observed) bool {
-			return o.Observer == template.Observer && o.Of == template.Of && o.Series == series
+			return o.Observer == template.Observer && o.Subject == template.Subject && o.Series == series
 		})
 		if i < 0 {
 			return report.Observed{Missing: "nobody counted its " + series}
@@ -44,7 +44,8 @@ func PerPacket(observed []report.Observed) (quotients []report.Observed) {
 
 // quotient is one counter's rate divided by another's of the same node.
 func quotient(counted, divisor report.Observed, series, unit string) report.Observed {
-	o := report.Observed{Observer: counted.Observer, Series: series, Of: counted.Of, Unit: unit, Over: counted.Over}
+	o := report.Observed{Observer: counted.Observer, Series: series, Subject: counted.Subject, Unit: unit,
+		Over: counted.Over}
 	switch {
 	case counted.Missing != "":
 		o.Missing = counted.Missing

@@ -8,19 +8,19 @@ import (
 )
 
 func perSecond(of, series string, rate float64) report.Observed {
-	return report.Observed{Observer: "vpp", Series: series, Of: of, Unit: map[string]string{"clocks": "clocks", "vectors": "packets", "calls": "calls"}[series] + "/s", Mean: new(rate)}
+	return report.Observed{Observer: "vpp", Series: series, Subject: of, Unit: map[string]string{"clocks": "clocks", "vectors": "packets", "calls": "calls"}[series] + "/s", Mean: new(rate)}
 }
 
 func TestWhatAPacketTakesOfEachNode(t *testing.T) {
 	all := observe.PerPacket([]report.Observed{
 		perSecond("ip4-lookup", "clocks", 30e6), perSecond("ip4-lookup", "vectors", 1e6), perSecond("ip4-lookup", "calls", 4e3),
 		perSecond("idle", "clocks", 10), perSecond("idle", "vectors", 0), perSecond("idle", "calls", 5),
-		{Observer: "vpp", Series: "clocks", Of: "late", Unit: "clocks/s", Missing: "there is no answer yet"},
-		{Observer: "cpu", Series: "busy", Of: "processor 1", Mean: new(1.0)},
+		{Observer: "vpp", Series: "clocks", Subject: "late", Unit: "clocks/s", Missing: "there is no answer yet"},
+		{Observer: "cpu", Series: "busy", Subject: "processor 1", Mean: new(1.0)},
 	})
 	got := map[string]report.Observed{}
 	for _, o := range all {
-		got[o.Of+" "+o.Series] = o
+		got[o.Subject+" "+o.Series] = o
 	}
 	if o := got["ip4-lookup clocksPerPacket"]; o.Mean == nil || *o.Mean != 30 || o.Unit != "clocks/packet" || o.Observer != "vpp" {
 		t.Errorf("%+v, want 30 clocks a packet", o)

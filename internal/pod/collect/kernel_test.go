@@ -226,10 +226,10 @@ func compareWithKernel(t *testing.T, window int, o report.Observed, log *observe
 		samples := observation.Series[0].Samples
 		for i, first := range samples {
 			for _, second := range samples[i+1:] {
-				if second.At-first.At != o.Over || first.At < w.Start || second.At > w.Start+w.Duration {
+				if second.Time-first.Time != o.Over || first.Time < w.Start || second.Time > w.Start+w.Duration {
 					continue
 				}
-				truth := (kernel(second.At.Std()) - kernel(first.At.Std())) / o.Over.Std().Seconds()
+				truth := (kernel(second.Time.Std()) - kernel(first.Time.Std())) / o.Over.Std().Seconds()
 				deviation := math.Abs(*o.Mean - truth)
 				t.Logf("window %d: %s %.1f/s ± %.1f over %s, kernel %.1f (%+.2f %%)", window, o.Observer, *o.Mean,
 					o.Unsure, o.Over.Std(), truth, 100*(*o.Mean-truth)/truth)

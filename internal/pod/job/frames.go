@@ -202,7 +202,7 @@ func (r reached) keepAlive(ctx context.Context, begin time.Time, log *slog.Logge
 				log.Warn(message, "generator", g.site.Generator)
 				mutex.Lock()
 				defer mutex.Unlock()
-				notes = append(notes, report.Note{At: plan.Duration(time.Since(begin)), Message: "generator " +
+				notes = append(notes, report.Note{Time: plan.Duration(time.Since(begin)), Message: "generator " +
 					g.site.Generator + ": " + message})
 			})
 			if err != nil {
@@ -252,7 +252,7 @@ func (r reached) describe(document *report.Report) {
 		}
 		for _, n := range g.devices.Notices {
 			document.Notes = append(document.Notes, report.Note{
-				At:      plan.Duration(document.Finished.Sub(document.Started)),
+				Time:    plan.Duration(document.Finished.Sub(document.Started)),
 				Message: "generator " + entry.Name + ": " + n.Notable})
 		}
 	}

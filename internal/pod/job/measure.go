@@ -73,7 +73,7 @@ func (j runnerJob) measure(ctx context.Context, o Options, log *slog.Logger,
 	for _, words := range reached.warnings() {
 		r.Notes = append(r.Notes, report.Note{Message: words})
 	}
-	slices.SortStableFunc(r.Notes, func(a, b report.Note) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(r.Notes, func(a, b report.Note) int { return cmp.Compare(a.Time, b.Time) })
 	return r
 }
 

@@ -142,7 +142,7 @@ func (c *conclusion) outvoted(answer *point) (loads []report.Outvoted) {
 	byLoad := map[units.Ratio]report.Outvoted{}
 	for _, p := range c.heldWindows {
 		o := byLoad[p.asked]
-		o.Load, o.Of = p.asked, o.Of+1
+		o.Load, o.Judged = p.asked, o.Judged+1
 		if p.lossy {
 			o.Lossy = append(o.Lossy, p.window.Number)
 		}

@@ -74,7 +74,7 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 		if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 51_700 || got > 52_000 {
 			t.Fatalf("%+v: %.0f packets/s of 52000\n%s", c, got, strings.Join(trace, "\n"))
 		}
-		if len(c.Outvoted) != 1 || len(c.Outvoted[0].Lossy) != 1 || c.Outvoted[0].Of != 3 ||
+		if len(c.Outvoted) != 1 || len(c.Outvoted[0].Lossy) != 1 || c.Outvoted[0].Judged != 3 ||
 			history[c.Outvoted[0].Lossy[0]-1].Quality != report.Lossy || c.Outvoted[0].Load != history[c.Window].Load {
 			t.Errorf("outvoted: %+v", c.Outvoted)
 		}
@@ -173,7 +173,7 @@ func TestTheHoldIsJudgedBestOfThree(t *testing.T) {
 		history, trace := carryOut(t, p, limited(1e9, 0).losing(0.05, inHold(1)))
 		c := ramp.New(p).Conclude(history)
 		if c.Reason != report.TargetReached || !c.Confirmed || history[c.Window].Load != units.One ||
-			len(c.Outvoted) != 1 || c.Outvoted[0].Of != 3 {
+			len(c.Outvoted) != 1 || c.Outvoted[0].Judged != 3 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})

@@ -89,7 +89,7 @@ func TestATrialThatWasEndedEarlyIsDrawnAsFarAsItShows(t *testing.T) {
 	p := search.New(planned())
 	history, _ := CarryOut(t, p, Limited(5_000))
 	w := &history[1]
-	w.Evidence, w.Decided = nil, &report.Decided{At: w.Duration, Planned: 2 * w.Duration}
+	w.Evidence, w.Decided = nil, &report.Decided{Duration: w.Duration, Planned: 2 * w.Duration}
 	for i := range w.Directions {
 		d := &w.Directions[i]
 		d.EdgeFrames, d.DisturbedFrames = 0, 0

@@ -47,7 +47,7 @@ func (s Search) countsForSomeGoal(w report.Window) bool {
 // endedForStricterGoal reports whether a trial was ended early for goals that allow less loss than this goal. Such a
 // trial shows nothing of this goal.
 func endedForStricterGoal(w report.Window, g plan.Goal) bool {
-	return w.Decided != nil && g.LossRatio > w.Decided.Above
+	return w.Decided != nil && g.LossRatio > w.Decided.LossRatio
 }
 
 // judgedBy is a window as a goal judges it. A window without evidence stays as it was judged.

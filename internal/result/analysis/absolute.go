@@ -226,7 +226,7 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 // noSuchLatency says why a Report has no latency of a criterion's load and frame size.
 func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
 	if !slices.ContainsFunc(r.Answer.Figures,
-		func(f report.Figure) bool { return f.At != nil && *f.At == l.Load }) {
+		func(f report.Figure) bool { return f.LatencyLoad != nil && *f.LatencyLoad == l.Load }) {
 		return "the run has no trial at " + figures.AtText(l.Load) + " (procedure.latency.loads)"
 	}
 	return fmt.Sprintf("no frames of %d bytes were timed", l.FrameSize)
@@ -247,7 +247,7 @@ func shownNumber(f report.Figure) report.Number {
 	switch {
 	case f.Metric == figures.LossRatio:
 		return f.High
-	case f.At != nil:
+	case f.LatencyLoad != nil:
 		return cmp.Or(f.High, f.Low)
 	}
 	return f.Low

@@ -64,7 +64,7 @@ func baselineRun(candidate Candidate, k KeptReport) report.BaselineRun {
 			strings.Join(differences, "; "))
 	case k.Report.Ending == report.Completed && !k.Report.Answer.Measured &&
 		slices.ContainsFunc(k.Report.Answer.Figures,
-			func(f report.Figure) bool { return f.At != nil && f.Window != 0 }):
+			func(f report.Figure) bool { return f.LatencyLoad != nil && f.Window != 0 }):
 		// a baseline of latency alone is compared, as each criterion sees whether that is its figure
 	case comparison.Unfit(k.Report) != "":
 		run.Message = fmt.Sprintf("%s: %s", run.Test, comparison.Unfit(k.Report))

@@ -54,7 +54,7 @@ func (f judgedFigure) againstBound(limit *big.Rat, atLeast bool) (report.Outcome
 	if f.Metric == figures.LossRatio {
 		return f.againstLossBound(limit, atLeast)
 	}
-	if f.At != nil {
+	if f.LatencyLoad != nil {
 		return f.againstLatencyBound(limit, atLeast)
 	}
 	low, high := f.Low.Rat(), f.High.Rat()

@@ -169,7 +169,7 @@ func causeOfNotHeld(r *report.Report, unchecked procedure.Conclusion) report.Cau
 		if i.Link == "" {
 			continue
 		}
-		cause := report.Cause{Detail: report.LinkDown, Link: i.Link, After: afterTraffic(r, i), Lasted: i.Duration}
+		cause := report.Cause{Detail: report.LinkDown, Link: i.Link, Elapsed: afterTraffic(r, i), Lasted: i.Duration}
 		switch {
 		case i.Over && i.Duration > 0:
 			cause.Detail = report.LinkBack
@@ -183,7 +183,7 @@ func causeOfNotHeld(r *report.Report, unchecked procedure.Conclusion) report.Cau
 			if i.Direction == "" || i.EndsWaited != waited {
 				continue
 			}
-			cause := report.Cause{Direction: i.Direction, After: afterTraffic(r, i), Lasted: i.Duration}
+			cause := report.Cause{Direction: i.Direction, Elapsed: afterTraffic(r, i), Lasted: i.Duration}
 			switch {
 			case waited:
 				cause.Detail = report.EndsWaited

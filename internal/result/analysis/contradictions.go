@@ -163,7 +163,7 @@ func burstOf(r *report.Report, i int, looks []look) (burst units.Traffic) {
 	var moreFrames, moreBytes float64
 	for n := range len(r.Samples) - 1 {
 		a, b := r.Samples[n], r.Samples[n+1]
-		took, start, end := (b.At - a.At).Std().Seconds(), a.Directions[i].Returned, b.Directions[i].Returned
+		took, start, end := (b.Time - a.Time).Std().Seconds(), a.Directions[i].Returned, b.Directions[i].Returned
 		moreFrames = max(0, moreFrames+float64(end.Packets-start.Packets)-frames*took)
 		moreBytes = max(0, moreBytes+float64(end.Bytes-start.Bytes)-bytes*took)
 		burst = units.Traffic{Packets: max(burst.Packets, int64(moreFrames)), Bytes: max(burst.Bytes, int64(moreBytes))}
@@ -241,9 +241,9 @@ func samplesIn(r *report.Report, w report.Window) []report.Sample {
 		start = w.Start.Std() + edge // a reading just before the trial is of no stretch of its traffic
 	}
 	first, _ := slices.BinarySearchFunc(r.Samples, start,
-		func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
+		func(s report.Sample, t time.Duration) int { return cmp.Compare(s.Time.Std(), t) })
 	end, _ := slices.BinarySearchFunc(r.Samples, (w.Start+w.Duration).Std()+edge,
-		func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
+		func(s report.Sample, t time.Duration) int { return cmp.Compare(s.Time.Std(), t) })
 	return r.Samples[first:max(first, end)]
 }
 

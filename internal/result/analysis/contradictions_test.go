@@ -18,7 +18,7 @@ func heldOneAfterAnother(loads ...[2]int64) *report.Report {
 	var sent, came int64
 	sample := func(at time.Duration) {
 		flow := func(n int64) units.Traffic { return units.Traffic{Packets: n, Bytes: 100 * n} }
-		r.Samples = append(r.Samples, report.Sample{At: plan.Duration(at), Directions: []report.SampleDirection{{Sent: flow(sent), Returned: flow(came)}}})
+		r.Samples = append(r.Samples, report.Sample{Time: plan.Duration(at), Directions: []report.SampleDirection{{Sent: flow(sent), Returned: flow(came)}}})
 	}
 	sample(0)
 	for n, l := range loads {

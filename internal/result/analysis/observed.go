@@ -42,7 +42,7 @@ func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []repor
 		case o.Series == wanted.Series && o.OfAll() == (wanted.Scope == plan.ObservedAll):
 			found = append(found, o)
 		case o.Series == wanted.Series && o.Missing != "":
-			missing = fmt.Sprintf("%s: %s of %s is missing: %s", wanted.Observer, wanted.Series, o.Of, o.Missing)
+			missing = fmt.Sprintf("%s: %s of %s is missing: %s", wanted.Observer, wanted.Series, o.Subject, o.Missing)
 		case o.Series == wanted.Series && o.OfAll():
 			missing = fmt.Sprintf("%s: %s is known of all processors together only, as the machine has many: say observed.scope: All", wanted.Observer, wanted.Series)
 		}
@@ -61,8 +61,8 @@ func machinesWithoutProcessors(r *report.Report, wanted plan.ObservedSeries,
 		if o.Observer != wanted.Observer || o.Series != wanted.Series || !o.OfAll() || wanted.Scope == plan.ObservedAll {
 			continue
 		}
-		prefix := strings.TrimSuffix(o.Of, report.AllProcessors) + "processor "
-		if !slices.ContainsFunc(found, func(f report.Observed) bool { return strings.HasPrefix(f.Of, prefix) }) {
+		prefix := strings.TrimSuffix(o.Subject, report.AllProcessors) + "processor "
+		if !slices.ContainsFunc(found, func(f report.Observed) bool { return strings.HasPrefix(f.Subject, prefix) }) {
 			o.Missing = cmp.Or(o.Missing, "it is known of all together only, as the machine has many: say observed.scope: All")
 			machines = append(machines, o)
 		}
@@ -155,7 +155,7 @@ func seriesName(o report.Observed, wanted plan.ObservedSeries) string {
 	if wanted.Statistic == plan.ObservedMax {
 		statistic = "highest"
 	}
-	return fmt.Sprintf("%s: %s %s of %s", o.Observer, statistic, o.Series, o.Of)
+	return fmt.Sprintf("%s: %s %s of %s", o.Observer, statistic, o.Series, o.Subject)
 }
 
 // observedText is a value in the unit that bounds are in. Seconds of processor time in a second are processors.

@@ -12,7 +12,7 @@ import (
 
 // seen is what an observer saw of a processor in the result's windows.
 func seen(of string, mean float64) report.Observed {
-	return report.Observed{Observer: "cpu", Series: "busy", Of: of, Unit: "s/s", Mean: new(mean)}
+	return report.Observed{Observer: "cpu", Series: "busy", Subject: of, Unit: "s/s", Mean: new(mean)}
 }
 
 // cool is a demand on how busy processors are.
@@ -23,8 +23,8 @@ func cool(of, statistic, least, most string) plan.Criterion {
 
 func TestCriteriaOfWhatObserversSaw(t *testing.T) {
 	two := []report.Observed{seen("all processors", 1.25), seen("processor 0", 0.5), seen("processor 1", 0.75),
-		{Observer: "cpu", Series: "softirq", Of: "processor 0", Unit: "s/s", Mean: new(0.99)}, {Observer: "other", Series: "busy", Of: "processor 0", Unit: "s/s", Mean: new(0.99)}}
-	peak := []report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Unit: "s/s", Mean: new(0.5), Min: new(0.25), Max: new(0.875)}}
+		{Observer: "cpu", Series: "softirq", Subject: "processor 0", Unit: "s/s", Mean: new(0.99)}, {Observer: "other", Series: "busy", Subject: "processor 0", Unit: "s/s", Mean: new(0.99)}}
+	peak := []report.Observed{{Observer: "cpu", Series: "busy", Subject: "processor 0", Unit: "s/s", Mean: new(0.5), Min: new(0.25), Max: new(0.875)}}
 	steps := seen("processor 0", 0.75)
 	steps.Unsure = 0.005
 	coarse, idle := []report.Observed{steps}, seen("processor 0", 0.001)
@@ -53,19 +53,19 @@ func TestCriteriaOfWhatObserversSaw(t *testing.T) {
 		"within a step of the least":                 {coarse, cool("Each", "Mean", "0.754", ""), report.Undecided, "known to 0.005 processors only"},
 		"within a step of the least, above the most": {coarse, cool("Each", "Mean", "0.7", "0.74"), report.DidFail, ""},
 		"no less than nothing":                       {[]report.Observed{idle}, cool("Each", "Mean", "0", "0.1"), report.Passed, ""},
-		"missing in the windows":                     {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "in window 7 the counter went back"}}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: mean busy of processor 0 is missing: in window 7 the counter went back"},
-		"one is missing, and another is too busy":    {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "lost"}, seen("processor 1", 1)}, cool("Each", "Mean", "", "0.9"), report.DidFail, "processor 1: 1 processors"},
-		"one is missing, and another is cool":        {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "lost"}, seen("processor 1", 0)}, cool("Each", "Mean", "", "0.9"), report.Undecided, "processor 0 is missing: lost"},
-		"one node of several tells nothing": {[]report.Observed{seen("node-1 all processors", 0), seen("node-1 processor 0", 0), {Observer: "cpu", Series: "busy", Of: "node-10 all processors", Missing: "it is gone"}},
+		"missing in the windows":                     {[]report.Observed{{Observer: "cpu", Series: "busy", Subject: "processor 0", Missing: "in window 7 the counter went back"}}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: mean busy of processor 0 is missing: in window 7 the counter went back"},
+		"one is missing, and another is too busy":    {[]report.Observed{{Observer: "cpu", Series: "busy", Subject: "processor 0", Missing: "lost"}, seen("processor 1", 1)}, cool("Each", "Mean", "", "0.9"), report.DidFail, "processor 1: 1 processors"},
+		"one is missing, and another is cool":        {[]report.Observed{{Observer: "cpu", Series: "busy", Subject: "processor 0", Missing: "lost"}, seen("processor 1", 0)}, cool("Each", "Mean", "", "0.9"), report.Undecided, "processor 0 is missing: lost"},
+		"one node of several tells nothing": {[]report.Observed{seen("node-1 all processors", 0), seen("node-1 processor 0", 0), {Observer: "cpu", Series: "busy", Subject: "node-10 all processors", Missing: "it is gone"}},
 			cool("Each", "Mean", "", "1"), report.Undecided, "cpu: mean busy of node-10 all processors is missing: it is gone"},
 		"one node of several has many": {[]report.Observed{seen("node-1 all processors", 0), seen("node-1 processor 0", 0), seen("node-10 all processors", 1)},
 			cool("Each", "Mean", "", "1"), report.Undecided, "cpu: mean busy of node-10 all processors is missing: it is known of all together only, as the machine has many: say observed.scope: All"},
-		"one node of several is too busy, whatever others are": {[]report.Observed{seen("node-1 all processors", 1), seen("node-1 processor 0", 1), {Observer: "cpu", Series: "busy", Of: "node-10 all processors", Missing: "it is gone"}},
+		"one node of several is too busy, whatever others are": {[]report.Observed{seen("node-1 all processors", 1), seen("node-1 processor 0", 1), {Observer: "cpu", Series: "busy", Subject: "node-10 all processors", Missing: "it is gone"}},
 			cool("Each", "Mean", "", "0.9"), report.DidFail, "node-1 processor 0: 1 processors, at most 0.9 demanded"},
-		"a processor that is missing, and all together are demanded": {[]report.Observed{seen("all processors", 1), {Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "lost"}}, cool("All", "Mean", "", "1"), report.Passed, ""},
+		"a processor that is missing, and all together are demanded": {[]report.Observed{seen("all processors", 1), {Observer: "cpu", Series: "busy", Subject: "processor 0", Missing: "lost"}}, cool("All", "Mean", "", "1"), report.Passed, ""},
 		"nothing could be read at all":                               {[]report.Observed{{Observer: "cpu", Missing: "generator g doesn't tell of its processors"}}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: busy is missing: generator g doesn't tell of its processors"},
 		"a Report that says nothing of the observer":                 {nil, cool("Each", "Mean", "", "1"), report.Undecided, "the Report doesn't say what observer cpu saw of busy"},
-		"a value that isn't there":                                   {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0"}}, cool("Each", "Mean", "", "1"), report.Undecided, "the Report has no value of it"},
+		"a value that isn't there":                                   {[]report.Observed{{Observer: "cpu", Series: "busy", Subject: "processor 0"}}, cool("Each", "Mean", "", "1"), report.Undecided, "the Report has no value of it"},
 		"a value that is no number":                                  {[]report.Observed{seen("processor 0", math.NaN())}, cool("Each", "Mean", "", "1"), report.Undecided, "NaN is no number"},
 		"a bound that is no number":                                  {two, cool("Each", "Mean", "", "much"), report.Undecided, `bound "much" is no decimal number`},
 	} {
@@ -81,9 +81,9 @@ func TestCriteriaOfWhatObserversSaw(t *testing.T) {
 
 // A demand on power that was told over the network names who told it, and of what.
 func TestCriteriaOfPower(t *testing.T) {
-	drawn := []report.Observed{{Observer: "outlet", Series: "value", Of: ".1.3.6.1.4.1.318.7.4", Unit: "W", Mean: new(412.5)},
-		{Observer: "outlet", Series: "joulesPerPacket", Of: ".1.3.6.1.4.1.318.7.4", Unit: "J", Mean: new(0.0000275)}}
-	unsettled := []report.Observed{{Observer: "outlet", Series: "value", Of: ".1.3.6.1.4.1.318.7.4", Unit: "W", Missing: "it had not settled"}}
+	drawn := []report.Observed{{Observer: "outlet", Series: "value", Subject: ".1.3.6.1.4.1.318.7.4", Unit: "W", Mean: new(412.5)},
+		{Observer: "outlet", Series: "joulesPerPacket", Subject: ".1.3.6.1.4.1.318.7.4", Unit: "J", Mean: new(0.0000275)}}
+	unsettled := []report.Observed{{Observer: "outlet", Series: "value", Subject: ".1.3.6.1.4.1.318.7.4", Unit: "W", Missing: "it had not settled"}}
 	for name, c := range map[string]struct {
 		seen         []report.Observed
 		series, most string

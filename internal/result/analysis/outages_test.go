@@ -18,7 +18,7 @@ func transferred(s plan.Sessions, megabits int64, there, back []int64) *report.R
 			ConstantLoad: &plan.ConstantLoad{Unlimited: megabits == 0, Rate: units.Rate{Kind: units.Layer2Bits,
 				Micros: megabits * 1e12}}}}}
 	for i := range there {
-		r.Samples = append(r.Samples, report.Sample{At: plan.Duration(time.Duration(i) * time.Second),
+		r.Samples = append(r.Samples, report.Sample{Time: plan.Duration(time.Duration(i) * time.Second),
 			Directions: []report.SampleDirection{
 				{Sessions: &report.SessionsSoFar{ReceivedBytes: there[i]}},
 				{Sessions: &report.SessionsSoFar{ReceivedBytes: back[i]}}}})
@@ -146,7 +146,7 @@ func TestASilenceWhileTheEndsWaitForProcessorsPassesNothing(t *testing.T) {
 			for n := range len(c.there) - 1 {
 				s := waitingSessions(c.of, c.there[n+1]-c.there[n], c.waited)
 				r.Windows = append(r.Windows, report.Window{Number: n + 1, Phase: report.Hold, Quality: report.Good,
-					Start:    r.Samples[n].At,
+					Start:    r.Samples[n].Time,
 					Duration: plan.Duration(time.Second), Directions: []report.Direction{{From: "west", To: "east",
 						Quality: report.Good, Sessions: s}}})
 			}

@@ -26,7 +26,7 @@ func between(a, b report.Sample, i int) stretch {
 	earlier, later := a.Directions[i], b.Directions[i]
 	sent, came, damaged := later.Sent.Sub(earlier.Sent), later.Returned.Sub(earlier.Returned),
 		later.ReceiveErrors-earlier.ReceiveErrors
-	return stretch{start: a.At.Std(), end: b.At.Std(), asked: later.IntendedPacketsPerSecond, sent: sent.Packets,
+	return stretch{start: a.Time.Std(), end: b.Time.Std(), asked: later.IntendedPacketsPerSecond, sent: sent.Packets,
 		came: came.Packets + damaged, sentBytes: sent.Bytes, cameBytes: came.Bytes, damaged: damaged}
 }
 
@@ -69,7 +69,7 @@ func stretchesOf(r *report.Report, i int) []stretch {
 // were under way then.
 func cameLater(samples []report.Sample, i int, limit time.Duration) (highest int64) {
 	for _, s := range samples[1:] {
-		if s.At.Std() > limit {
+		if s.Time.Std() > limit {
 			break
 		}
 		later := between(samples[0], s, i)

@@ -25,7 +25,7 @@ func longestReport(c cause) *report.Report {
 	direction := report.Direction{From: "west-access", To: "east-access"}
 	return &report.Report{Plan: p, Ending: report.Completed, Answer: report.Answer{Measured: true, Reason: c.reason, SetBy: []string{direction.Name(), direction.Name()}, Directions: []report.Direction{direction}, Total: &report.Sum{}, Cause: report.Cause{Detail: c.detail, Lost: units.One * 1234 / 10_000, Acceptable: units.One * 2 / 10,
 		PacketsPerSecond: 123_456_789, Process: "kworker/u16:3-events_unbound", Link: "west-access",
-		Direction: direction.Name(), After: plan.Duration(123400 * time.Millisecond),
+		Direction: direction.Name(), Elapsed: plan.Duration(123400 * time.Millisecond),
 		Lasted: plan.Duration(123400 * time.Millisecond), Judged: plan.Duration(1234500 * time.Millisecond),
 		Address: "198.18.100.100", FrameBytes: 9018, Routers: 12, Port: 65535,
 		Held: plan.Duration(2234500 * time.Millisecond), Frames: 1_234_567}, Claim: report.Claim{ShownFor: plan.Duration(123400 * time.Millisecond)}}}

@@ -46,7 +46,7 @@ func valuesOf(r *report.Report) map[string]string {
 	if c.Detail == report.FramesLinger {
 		values["settle"] = Duration((2 * c.Lasted.Std()).Round(100 * time.Millisecond))
 	}
-	for name, d := range map[string]plan.Duration{"after": c.After, "lasted": c.Lasted, "judged": c.Judged,
+	for name, d := range map[string]plan.Duration{"after": c.Elapsed, "lasted": c.Lasted, "judged": c.Judged,
 		"held": c.Held, "shown": r.Answer.ShownFor, "confirmation": plan.Duration(p.Procedure.Confirmation())} {
 		if d > 0 || name == "after" {
 			values[name] = Duration(d.Std())

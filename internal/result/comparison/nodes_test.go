@@ -16,8 +16,8 @@ func tookClocks(observer string, nodes map[string]float64) report.Answer {
 		if name == "dpdk-input" {
 			vectors = 0.01
 		}
-		r.Observed = append(r.Observed, report.Observed{Observer: observer, Series: "clocksPerPacket", Of: name, Mean: new(clocks)},
-			report.Observed{Observer: observer, Series: "vectorsPerCall", Of: name, Mean: new(vectors)})
+		r.Observed = append(r.Observed, report.Observed{Observer: observer, Series: "clocksPerPacket", Subject: name, Mean: new(clocks)},
+			report.Observed{Observer: observer, Series: "vectorsPerCall", Subject: name, Mean: new(vectors)})
 	}
 	return r
 }

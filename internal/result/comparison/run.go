@@ -154,7 +154,7 @@ func (f Figure) Unfit(r *report.Report) string {
 // which may have no answer.
 func (f Figure) Answered(r *report.Report) bool {
 	return r.Answer.Measured || f.At != nil && slices.ContainsFunc(r.Answer.Figures,
-		func(l report.Figure) bool { return l.At != nil && *l.At == *f.At && l.Window != 0 })
+		func(l report.Figure) bool { return l.LatencyLoad != nil && *l.LatencyLoad == *f.At && l.Window != 0 })
 }
 
 // TooFew says that none or less than half of the runs count, so that nothing can be said of all.

@@ -140,7 +140,7 @@ func OfWindow(r *report.Report, w report.Window, curve report.Answer) []report.F
 // PointsByLoad groups a curve's figures of all directions together by load, in the curve's order.
 func PointsByLoad(curve []report.Figure) (points [][]report.Figure) {
 	for _, f := range curve {
-		if f.Direction != report.AllDirections || f.At != nil {
+		if f.Direction != report.AllDirections || f.LatencyLoad != nil {
 			continue
 		}
 		if final := len(points) - 1; final >= 0 && points[final][0].Load == f.Load {

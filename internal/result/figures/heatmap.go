@@ -111,7 +111,7 @@ func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 	for _, t := range tests {
 		switch {
 		case t.Figures == nil:
-			heatmap.Without = append(heatmap.Without, t.Missing)
+			heatmap.Missing = append(heatmap.Missing, t.Missing)
 		case len(t.Curve) > 0:
 			curved = append(curved, t)
 		default:
@@ -147,11 +147,11 @@ func distinctNames(tests []HeatmapTest, name func(HeatmapTest) string) (names []
 // lossMap is a product's loss over load and traffic, the highest load on top.
 func lossMap(axes heated, product string, tests []HeatmapTest) report.HeatGrid {
 	tests = slices.DeleteFunc(slices.Clone(tests), func(t HeatmapTest) bool { return t.Product != product })
-	g := report.HeatGrid{Of: product, Metric: LossRatio, Unit: report.UnitRatio, RowsAre: "load",
-		ColumnsAre: axes.columns,
-		Columns:    distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
+	g := report.HeatGrid{Subject: product, Metric: LossRatio, Unit: report.UnitRatio, RowTitle: "load",
+		ColumnTitle: axes.columns,
+		Columns:     distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
 	if axes.name != "" && axes.name != product {
-		g.Of = axes.name + ": " + product
+		g.Subject = axes.name + ": " + product
 	}
 	var loads []units.Rate
 	for _, t := range tests {
@@ -184,8 +184,8 @@ func spreadOf(f *report.Figures) *units.Percent {
 
 // throughputMap is throughput over product and traffic.
 func throughputMap(axes heated, tests []HeatmapTest, sessions bool) report.HeatGrid {
-	g := report.HeatGrid{Of: cmp.Or(axes.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s",
-		RowsAre: axes.rows, ColumnsAre: axes.columns,
+	g := report.HeatGrid{Subject: cmp.Or(axes.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s",
+		RowTitle: axes.rows, ColumnTitle: axes.columns,
 		Rows: distinctNames(tests, func(t HeatmapTest) string { return t.Product }), Columns: distinctNames(tests,
 			func(t HeatmapTest) string { return t.Loadtest })}
 	if sessions {

@@ -86,7 +86,7 @@ var LatencyMetrics = []Metric{
 // Latencies are the figures of latency, with each of these metrics at each load, in each direction and frame size.
 func Latencies(r *report.Report, metrics ...Metric) (list []report.Figure) {
 	return slices.DeleteFunc(slices.Clone(r.Answer.Figures), func(f report.Figure) bool {
-		return f.At == nil || !slices.ContainsFunc(metrics, func(m Metric) bool { return m.Name == f.Metric })
+		return f.LatencyLoad == nil || !slices.ContainsFunc(metrics, func(m Metric) bool { return m.Name == f.Metric })
 	})
 }
 
@@ -123,8 +123,8 @@ func latenciesOf(r *report.Report, t procedure.LoadTrial, trials []procedure.Loa
 		}
 		for _, s := range sizesOf(r, w, i, trials) {
 			for _, m := range LatencyMetrics {
-				f := report.Figure{Metric: m.Name, Direction: d.Name(), At: t.LatencyLoad, FrameSize: s.FrameSize,
-					Window: w.Number, Unit: m.Unit, Confirmed: true, Reason: report.LoadHeld}
+				f := report.Figure{Metric: m.Name, Direction: d.Name(), LatencyLoad: t.LatencyLoad,
+					FrameSize: s.FrameSize, Window: w.Number, Unit: m.Unit, Confirmed: true, Reason: report.LoadHeld}
 				if f.Missing = untimed; f.Missing == "" {
 					f.Low, f.High, f.Missing = m.latency(s)
 				}
@@ -158,7 +158,7 @@ func LatencyOf(r *report.Report, metric report.Metric, load units.Ratio, size in
 		return nil
 	}
 	return slices.DeleteFunc(Latencies(r, m),
-		func(f report.Figure) bool { return *f.At != load || size > 0 && f.FrameSize != size })
+		func(f report.Figure) bool { return *f.LatencyLoad != load || size > 0 && f.FrameSize != size })
 }
 
 // sizesOf are a direction's frames by size. Where nothing is known of them, they are those of another load, so that
@@ -184,7 +184,7 @@ func ofWhichFrames(f report.Figure) string {
 	if f.FrameSize > 0 {
 		size = ", " + strconv.FormatInt(f.FrameSize, 10) + " bytes"
 	}
-	return size + " at " + AtText(*f.At)
+	return size + " at " + AtText(*f.LatencyLoad)
 }
 
 // AtText is a load of latency in words, such as "50 %". It explains 0 %.
@@ -214,7 +214,9 @@ func SlowestSizes(r *report.Report, metric report.Metric) (list []report.Figure)
 		if f.Missing != "" {
 			continue
 		}
-		i := slices.IndexFunc(list, func(o report.Figure) bool { return o.Direction == f.Direction && *o.At == *f.At })
+		i := slices.IndexFunc(list, func(o report.Figure) bool {
+			return o.Direction == f.Direction && *o.LatencyLoad == *f.LatencyLoad
+		})
 		switch {
 		case i < 0:
 			list = append(list, f)
@@ -238,7 +240,7 @@ func mayBeLonger(a, b report.Figure) bool {
 func LatencySummary(r *report.Report) string {
 	var loads []report.Figure
 	for _, f := range SlowestSizes(r, LatencyP99) {
-		i := slices.IndexFunc(loads, func(o report.Figure) bool { return *o.At == *f.At })
+		i := slices.IndexFunc(loads, func(o report.Figure) bool { return *o.LatencyLoad == *f.LatencyLoad })
 		switch {
 		case i < 0:
 			loads = append(loads, f)
@@ -252,7 +254,7 @@ func LatencySummary(r *report.Report) string {
 		if time == "" {
 			time = f.Low
 		}
-		text := wording.Nanoseconds(int64(time.Float())) + " at " + wording.Share(*f.At)
+		text := wording.Nanoseconds(int64(time.Float())) + " at " + wording.Share(*f.LatencyLoad)
 		if f.High == "" {
 			text = "over " + text
 		}

@@ -22,7 +22,7 @@ func TestFiguresOfLatency(t *testing.T) {
 	reporttest.ReadLatency(r)
 	got := map[string]string{}
 	for _, f := range figures.Of(r) {
-		if f.At != nil {
+		if f.LatencyLoad != nil {
 			got[string(f.Metric)+" "+figures.DirectionText(f)] = figures.Text(f)
 		}
 	}
@@ -66,7 +66,7 @@ func TestTheSlowestSizeIsTold(t *testing.T) {
 				slices.Reverse(of.Latency)
 			}
 			reporttest.ReadLatency(r)
-			r.Answer.Figures = slices.DeleteFunc(r.Answer.Figures, func(f report.Figure) bool { return *f.At == 0 })
+			r.Answer.Figures = slices.DeleteFunc(r.Answer.Figures, func(f report.Figure) bool { return *f.LatencyLoad == 0 })
 			if got := figures.SlowestSizes(r, figures.LatencyP99); len(got) != 2 || got[0].FrameSize != 1518 || got[1].FrameSize != 64 {
 				t.Errorf("%s: %+v", name, got)
 			}

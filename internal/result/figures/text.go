@@ -31,9 +31,9 @@ func text(f report.Figure) string {
 		return f.Missing
 	}
 	switch {
-	case f.At != nil && f.High == "":
+	case f.LatencyLoad != nil && f.High == "":
 		return StatisticText(f.Metric) + " over " + wording.Nanoseconds(int64(math.Round(number.Float())))
-	case f.At != nil:
+	case f.LatencyLoad != nil:
 		return Format(f.Metric, f.High.Float())
 	}
 	switch f.Metric {
@@ -105,7 +105,7 @@ func Format(metric report.Metric, v float64) string {
 // DirectionText is the direction of a figure, such as "west→east" or "all directions".
 func DirectionText(f report.Figure) string {
 	switch {
-	case f.At != nil:
+	case f.LatencyLoad != nil:
 		return f.Direction + ofWhichFrames(f)
 	case f.Direction == report.AllDirections:
 		return "all directions"

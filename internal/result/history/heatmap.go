@@ -10,7 +10,7 @@ import (
 func Heatmap(documents report.Documents, rows string) *report.Heatmap {
 	heatmap := new(report.Heatmap)
 	add := func(h *report.Heatmap) {
-		heatmap.Maps, heatmap.Without = append(heatmap.Maps, h.Maps...), append(heatmap.Without, h.Without...)
+		heatmap.Maps, heatmap.Missing = append(heatmap.Maps, h.Maps...), append(heatmap.Missing, h.Missing...)
 	}
 	for _, s := range documents.Suites {
 		add(figures.HeatmapOfSuite(s, rows))

@@ -20,7 +20,7 @@ type latencyRuns struct {
 }
 
 func (t latencyRuns) figure() comparison.Figure {
-	return comparison.Figure{Metric: t.median.Metric, Direction: t.median.Direction, At: &t.median.At,
+	return comparison.Figure{Metric: t.median.Metric, Direction: t.median.Direction, At: &t.median.LatencyLoad,
 		FrameSize: t.median.FrameSize}
 }
 
@@ -28,7 +28,8 @@ func (t latencyRuns) figure() comparison.Figure {
 func latencyOf(records []Record) (runs []latencyRuns) {
 	for _, r := range records {
 		for _, f := range figures.Latencies(r.Report, figures.LatencyMetrics...) {
-			median := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, At: *f.At, FrameSize: f.FrameSize}
+			median := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, LatencyLoad: *f.LatencyLoad,
+				FrameSize: f.FrameSize}
 			i := slices.IndexFunc(runs, func(t latencyRuns) bool { return t.median.Same(median) })
 			if i < 0 {
 				runs, i = append(runs, latencyRuns{median: median}), len(runs)
@@ -55,7 +56,7 @@ func (t *latencyRuns) add(r Record, f report.Figure) {
 
 func (t *latencyRuns) summarize(total int) {
 	s := statistics.Summarize(t.times)
-	t.median.Runs, t.median.Without = s.N, total-s.N
+	t.median.Runs, t.median.Missing = s.N, total-s.N
 	t.median.Nanoseconds = int64(math.Round(s.Median))
 	if s.N > 1 {
 		t.median.LowNanoseconds, t.median.HighNanoseconds = int64(math.Round(s.Low)), int64(math.Round(s.High))

@@ -27,7 +27,7 @@ func slow(nanoseconds ...int64) (all []history.Record) {
 func at50(t *testing.T, s report.Compared, metric report.Metric) report.LatencyMedian {
 	t.Helper()
 	for _, l := range s.Latency {
-		if l.Metric == metric && l.At == units.One/2 && l.Direction == "west→east" {
+		if l.Metric == metric && l.LatencyLoad == units.One/2 && l.Direction == "west→east" {
 			return l
 		}
 	}
@@ -53,7 +53,7 @@ func TestLatencyIsComparedAndLessIsBetter(t *testing.T) {
 	if few := at50(t, sides[2], "LatencyP50"); few.Judgement != report.TooFew {
 		t.Errorf("two runs: %s, %s", few.Judgement, few.Message)
 	}
-	if rare := at50(t, sides[1], "LatencyP99.999"); rare.Judgement != report.NotComparable || rare.Runs != 0 || rare.Without != 5 {
+	if rare := at50(t, sides[1], "LatencyP99.999"); rare.Judgement != report.NotComparable || rare.Runs != 0 || rare.Missing != 5 {
 		t.Errorf("what no run tells: %+v", rare)
 	}
 	for format, wants := range map[string][]string{

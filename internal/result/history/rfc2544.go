@@ -24,8 +24,8 @@ func RFC2544(reports []*report.Report) *report.RFC2544 {
 	documents := &report.RFC2544{Reports: reports}
 	for _, r := range reports {
 		throughput, loss, missing := rfc2544Of(r)
-		documents.Throughput, documents.Loss, documents.Without = append(documents.Throughput, throughput...),
-			append(documents.Loss, loss...), append(documents.Without, missing...)
+		documents.Throughput, documents.Loss, documents.Missing = append(documents.Throughput, throughput...),
+			append(documents.Loss, loss...), append(documents.Missing, missing...)
 	}
 	slices.SortStableFunc(documents.Throughput,
 		func(a, b report.ThroughputPoint) int { return compareStreams(a.Stream, b.Stream) })
@@ -107,7 +107,7 @@ func frameLossOf(r *report.Report) (points []report.FrameLossPoint) {
 	for i, d := range report.PlanOf(r).Directions {
 		s, index := streamOf(r, i), map[units.Ratio]int{}
 		for _, f := range r.Answer.Figures {
-			if f.Direction != d.Name() || f.At != nil {
+			if f.Direction != d.Name() || f.LatencyLoad != nil {
 				continue
 			}
 			if _, found := index[f.Load]; !found {

@@ -32,7 +32,7 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 	s := report.Series{Product: p.product, Loadtest: p.loadtest}
 	rated := Record{Report: &report.Report{}} // the last one whose ports' speeds are known
 	for i, r := range records {
-		point := report.Point{Name: r.Name, Test: r.test(), At: r.Report.Started, Figures: r.figures(),
+		point := report.Point{Name: r.Name, Test: r.test(), StartTime: r.Report.Started, Figures: r.figures(),
 			Producer: r.Report.Producer, SharedPort: len(r.Report.Answer.SharedPorts) > 0}
 		if point.Figures == nil {
 			m := r.missing()

@@ -25,7 +25,7 @@ func TestTrend(t *testing.T) {
 	s := trend.Series[0]
 	var outliers, plans, devices, missing []int
 	for i, p := range s.Points {
-		if i > 0 && p.At.Before(s.Points[i-1].At) {
+		if i > 0 && p.StartTime.Before(s.Points[i-1].StartTime) {
 			t.Errorf("point %d isn't in order", i)
 		}
 		for list, is := range map[*[]int]bool{&outliers: p.Outlier, &plans: len(p.PlanChange) > 0, &devices: len(p.DeviceChange) > 0, &missing: p.Missing != nil} {

@@ -36,7 +36,7 @@ func (s *subject) times() Check {
 		final = w
 	}
 	for i, sample := range s.Samples {
-		if moment := sample.At.Std(); moment < 0 || moment > took+took/100+clocks {
+		if moment := sample.Time.Std(); moment < 0 || moment > took+took/100+clocks {
 			d.found(fmt.Sprintf("sample %d", i+1), "at", "it was taken %s after the run began, but the run took %s",
 				moment, took)
 		}

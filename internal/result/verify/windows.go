@@ -153,9 +153,9 @@ func (s *subject) length(d *differ, object string, i int) {
 		return
 	}
 	if w.Decided != nil {
-		gives := report.Decided{At: w.Duration, Planned: plan.Duration(judge)}
+		gives := report.Decided{Duration: w.Duration, Planned: plan.Duration(judge)}
 		if limit := s.steps[i].StopAbove; limit != nil {
-			gives.Above = *limit
+			gives.LossRatio = *limit
 		} else {
 			d.found(object, "decided", "it was ended early, but the procedure never ends such a step early")
 		}

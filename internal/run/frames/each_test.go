@@ -83,7 +83,7 @@ func TestOnlyTheDirectionThatVariesSends(t *testing.T) {
 	for i, sample := range r.Samples[:index] { // all of the first direction's ramp
 		if i > 0 && sample.Phase != report.WarmUp && r.Samples[i-1].Phase != report.WarmUp &&
 			sample.Directions[1].Sent != r.Samples[i-1].Directions[1].Sent {
-			t.Errorf("at %s %d frames had left from east to west, %d a second before", sample.At.Std(),
+			t.Errorf("at %s %d frames had left from east to west, %d a second before", sample.Time.Std(),
 				sample.Directions[1].Sent.Packets, r.Samples[i-1].Directions[1].Sent.Packets)
 		}
 	}

@@ -220,7 +220,7 @@ func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 				t.Fatalf("%s: %s, %d windows", rep.Ending, rep.Message, len(rep.Windows))
 			}
 			c.wants(t, rep.Observations[0], rep.Windows)
-			if subject := rep.Observations[1].Series[0].Of; subject != "node-1 all processors" {
+			if subject := rep.Observations[1].Series[0].Subject; subject != "node-1 all processors" {
 				t.Errorf("the first of the nodes is %q", subject)
 			}
 			took := rep.Finished.Sub(rep.Started)
@@ -353,7 +353,7 @@ func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
 			noted = append(noted, n)
 		}
 	}
-	if len(noted) != 1 || len(rep.Windows) == 0 || noted[0].At >= rep.Windows[0].Start {
+	if len(noted) != 1 || len(rep.Windows) == 0 || noted[0].Time >= rep.Windows[0].Start {
 		t.Errorf("noted as %+v, want once, before the first window: %+v", noted, rep.Notes)
 	}
 	first := slices.IndexFunc(progress, func(p runner.Progress) bool { return p.Unread != "" })

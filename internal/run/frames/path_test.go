@@ -98,9 +98,9 @@ func TestNumberedFramesEndWhenEnoughWasSeen(t *testing.T) {
 			for _, n := range r.Notes {
 				switch {
 				case strings.Contains(n.Message, "numbered frames"):
-					latest = n.At.Std()
+					latest = n.Time.Std()
 				case strings.HasPrefix(n.Message, "path "):
-					first = n.At.Std()
+					first = n.Time.Std()
 				}
 			}
 			if latest-first > c.bound {

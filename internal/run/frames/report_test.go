@@ -76,7 +76,7 @@ func TestSamplesAreRawAndAboutOneASecond(t *testing.T) {
 			continue
 		}
 		previous := rep.Samples[i-1]
-		if gap := s.At - previous.At; gap > plan.Duration(1300*time.Millisecond) {
+		if gap := s.Time - previous.Time; gap > plan.Duration(1300*time.Millisecond) {
 			t.Errorf("sample %d comes %s after the one before: generators stop without a heartbeat", i, gap.Std())
 		}
 		if s.Directions[0].Sent.Packets < previous.Directions[0].Sent.Packets ||

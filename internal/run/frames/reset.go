@@ -89,7 +89,7 @@ func (r *resetter) reset(ctx context.Context) (stands bool, err error) {
 		return false, fmt.Errorf("reset the device before window %d: %w; without a reset the trial would depend on "+
 			"the one before: correct procedure.reset, or remove it", window, err)
 	}
-	reset := &report.Reset{Did: action, Took: plan.Duration(time.Since(began))}
+	reset := &report.Reset{Action: action, Duration: plan.Duration(time.Since(began))}
 	began = time.Now()
 	if err := r.prover.relearn(ctx, began.Add(timeout)); err != nil {
 		if wrong, ok := errors.AsType[*runner.PathError](err); ok {
@@ -114,6 +114,6 @@ func (r *resetter) reset(ctx context.Context) (stands bool, err error) {
 	r.silence.begin(rest.readings)
 	r.journal.Update(func(p *runner.Progress) { p.Message = r.demand.step.Reason })
 	r.journal.Note("the device was reset before window %d in %s (%s), and forwarded again after %s", window,
-		reset.Took.Std().Round(time.Millisecond), action, reset.Forwards.Std().Round(time.Millisecond))
+		reset.Duration.Std().Round(time.Millisecond), action, reset.Forwards.Std().Round(time.Millisecond))
 	return rest.stable, nil
 }

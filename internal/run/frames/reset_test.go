@@ -80,7 +80,7 @@ func TestEachTrialHasItsReset(t *testing.T) {
 		t.Fatalf("%s: %s, %d windows", r.Ending, r.Message, len(r.Windows))
 	}
 	for _, w := range r.Windows {
-		if w.Reset == nil || w.Reset.Did != "tables emptied" || w.Reset.Took.Std() != 300*time.Millisecond ||
+		if w.Reset == nil || w.Reset.Action != "tables emptied" || w.Reset.Duration.Std() != 300*time.Millisecond ||
 			w.Reset.Forwards <= 0 {
 			t.Errorf("window %d (%s): %+v", w.Number, w.Phase, w.Reset)
 		}

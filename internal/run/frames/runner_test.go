@@ -190,7 +190,7 @@ func judgedAnew(t *testing.T, limit units.Ratio, rep *report.Report) {
 		}
 		limit := limit
 		if w.Decided != nil {
-			limit = min(limit, w.Decided.Above)
+			limit = min(limit, w.Decided.LossRatio)
 		}
 		if judged := measure.Judge(counted, measure.Goal{MaxLossRatio: limit}); !reflect.DeepEqual(judged, w) {
 			t.Fatalf("window %d is %s: %s; judged once more it is %s: %s", w.Number, w.Quality, w.Reason,
@@ -239,7 +239,7 @@ func (s *scenario) tidy(t *testing.T, except ...int) {
 func trace(r *report.Report) string {
 	var b strings.Builder
 	for _, n := range r.Notes {
-		b.WriteString(n.At.Std().Round(time.Millisecond).String() + " " + n.Message + "\n")
+		b.WriteString(n.Time.Std().Round(time.Millisecond).String() + " " + n.Message + "\n")
 	}
 	return b.String()
 }

@@ -59,7 +59,7 @@ func (s *silence) follow(readings []engine.Reading) {
 	directions := len(s.setup.Directions)
 	current := quiet{readings: readings, sample: s.totals.sample(readings), silent: make([]bool, directions),
 		rate: make([]float64, directions), best: previous.best}
-	elapsed := (current.sample.At - previous.sample.At).Std()
+	elapsed := (current.sample.Time - previous.sample.Time).Std()
 	if elapsed < s.interval() {
 		return
 	}
@@ -97,7 +97,7 @@ func (s *silence) interval() time.Duration {
 
 // keep puts a sample into the Report, from which silence is looked for next.
 func (q *quiet) keep(document *report.Report, readings []engine.Reading, sample report.Sample) {
-	if q.reported && q.sample.At == sample.At {
+	if q.reported && q.sample.Time == sample.Time {
 		return
 	}
 	document.Samples = append(document.Samples, sample)

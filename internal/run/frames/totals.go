@@ -88,7 +88,7 @@ func (s *samples) add(readings []engine.Reading, inStep time.Duration) {
 
 // sample is what was sent and came back since the traffic began, until readings that were taken just now.
 func (t *totals) sample(readings []engine.Reading) report.Sample {
-	s := report.Sample{At: plan.Duration(time.Since(t.journal.Started)), Phase: t.demand.step.Phase,
+	s := report.Sample{Time: plan.Duration(time.Since(t.journal.Started)), Phase: t.demand.step.Phase,
 		Load: t.demand.share(), CPUPercent: -1}
 	for g, reading := range readings {
 		s.CPUPercent = max(s.CPUPercent, reading.CPUPercent)

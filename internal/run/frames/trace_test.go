@@ -82,8 +82,8 @@ func story(r *report.Report) string {
 		}
 	}
 	for _, n := range r.Notes {
-		windows(n.At)
-		fmt.Fprintf(&b, "%7.1fs %s\n", n.At.Std().Seconds(), n.Message)
+		windows(n.Time)
+		fmt.Fprintf(&b, "%7.1fs %s\n", n.Time.Std().Seconds(), n.Message)
 	}
 	windows(math.MaxInt64)
 	for _, total := range r.Totals {

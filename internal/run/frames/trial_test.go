@@ -104,13 +104,13 @@ func TestATrialEndsOnceItIsDecided(t *testing.T) {
 				t.Fatalf("%s: %s, %d trials, generators still sent after %v\n%s", r.Ending, r.Message, len(trials),
 					d.sends, trace(r))
 			}
-			if decided := trials[0].Decided; decided == nil || decided.At.Std() > c.bound {
+			if decided := trials[0].Decided; decided == nil || decided.Duration.Std() > c.bound {
 				t.Errorf("half of the frames were lost, and the trial was decided after %+v, want within %s", decided,
 					c.bound)
 			}
 			for i, w := range trials[:3] {
 				if w.Quality != report.Lossy || w.Decided == nil || w.Decided.Planned != seconds(60) ||
-					w.Decided.At != w.Duration || w.Duration >= seconds(60) || w.Decided.Above != c.limit {
+					w.Decided.Duration != w.Duration || w.Duration >= seconds(60) || w.Decided.LossRatio != c.limit {
 					t.Fatalf("trial %d is %s, ended %+v, %s long: %s", i+1, w.Quality, w.Decided, w.Duration.Std(),
 						w.Reason)
 				}

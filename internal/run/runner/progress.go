@@ -112,7 +112,7 @@ const maxUnread = 20
 
 // Note adds a line to the run's trace.
 func (j *Journal) Note(format string, args ...any) {
-	n := report.Note{At: plan.Duration(time.Since(j.Started)), Message: fmt.Sprintf(format, args...)}
+	n := report.Note{Time: plan.Duration(time.Since(j.Started)), Message: fmt.Sprintf(format, args...)}
 	j.Report.Notes = append(j.Report.Notes, n)
 	j.Log.Info(n.Message)
 }

@@ -55,7 +55,7 @@ func TestADeviceThatIsAnEnd(t *testing.T) {
 		maxBytes int64
 	}{{report.Receiver, received.Bytes}, {report.Sender, sent.Bytes}} {
 		d := rep.Answer.Directions[i].Sessions
-		if d.Device == nil || d.Device.Is != want.role || d.ReceivedBytes <= 0 || d.ReceivedBytes > want.maxBytes {
+		if d.Device == nil || d.Device.Role != want.role || d.ReceivedBytes <= 0 || d.ReceivedBytes > want.maxBytes {
 			t.Errorf("%s: %+v; the device's kernel counted %d bytes", want.role, d, want.maxBytes)
 		}
 		if p := rep.Path[i]; !p.Proven || !strings.Contains(p.Message, "TTL 64, which was 64") {

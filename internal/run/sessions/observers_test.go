@@ -32,7 +32,7 @@ func observedBy(p *plan.Plan, _ []End) {
 // observedIn is what a series of an observer was in the result.
 func observedIn(rep *report.Report, observer, series, subject string) (o report.Observed, found bool) {
 	for _, o := range rep.Answer.Observed {
-		if o.Observer == observer && (o.Series == series && o.Of == subject || o.Series == "") {
+		if o.Observer == observer && (o.Series == series && o.Subject == subject || o.Series == "") {
 			return o, true
 		}
 	}
@@ -46,9 +46,9 @@ func unread(rep *report.Report, o report.Observed) bool {
 		for _, s := range observation.Series {
 			readNear := func(edge plan.Duration) bool {
 				return slices.ContainsFunc(s.Samples,
-					func(v report.VitalSample) bool { return (v.At - edge).Std().Abs() <= w.Duration.Std()/4 })
+					func(v report.VitalSample) bool { return (v.Time - edge).Std().Abs() <= w.Duration.Std()/4 })
 			}
-			if observation.Observer == o.Observer && s.Name == o.Series && s.Of == o.Of {
+			if observation.Observer == o.Observer && s.Name == o.Series && s.Subject == o.Subject {
 				return strings.HasPrefix(o.Missing, "it was not read within") &&
 					(!readNear(w.Start) || !readNear(w.Start+w.Duration))
 			}
@@ -92,14 +92,14 @@ func TestVitalSignsDuringSessions(t *testing.T) {
 	for _, o := range rep.Observations {
 		for i, s := range o.Series {
 			if n := len(s.Samples); n > 0 {
-				silenceEnd = max(silenceEnd, s.Samples[n-1].At)
+				silenceEnd = max(silenceEnd, s.Samples[n-1].Time)
 			}
 			if j := slices.IndexFunc(o.Series,
-				func(sign report.VitalSign) bool { return sign.Name == s.Name && sign.Of == s.Of }); j != i {
-				t.Errorf("%s %s of %s is there twice", o.Observer, s.Name, s.Of)
+				func(sign report.VitalSign) bool { return sign.Name == s.Name && sign.Subject == s.Subject }); j != i {
+				t.Errorf("%s %s of %s is there twice", o.Observer, s.Name, s.Subject)
 			}
 			if s.IdleBefore == nil || s.IdleAfter == nil || len(s.Samples) < 5 {
-				t.Errorf("%s %s of %s: idle before %v, after %v, %d samples", o.Observer, s.Name, s.Of, s.IdleBefore,
+				t.Errorf("%s %s of %s: idle before %v, after %v, %d samples", o.Observer, s.Name, s.Subject, s.IdleBefore,
 					s.IdleAfter, len(s.Samples))
 			}
 		}

@@ -47,7 +47,7 @@ func (s *samples) add(readings []Reading, readAt, stepEnd time.Time) {
 		return
 	}
 	s.sampledAt = readAt
-	sample := report.Sample{At: plan.Duration(readAt.Sub(s.journal.Started)), Phase: s.step.Phase, Load: s.step.Load,
+	sample := report.Sample{Time: plan.Duration(readAt.Sub(s.journal.Started)), Phase: s.step.Phase, Load: s.step.Load,
 		CPUPercent: -1}
 	for _, d := range counted {
 		sample.Directions = append(sample.Directions, report.SampleDirection{Sessions: &d})

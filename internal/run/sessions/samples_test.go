@@ -64,8 +64,8 @@ func TestSamplesAreASecondApartAndAtTheEndOfEachStep(t *testing.T) {
 		t.Fatalf("%d samples, want %d: %+v", len(r.journal.Report.Samples), len(want), r.journal.Report.Samples)
 	}
 	for i, s := range r.journal.Report.Samples {
-		if s.At.Std() != want[i].offset || s.Phase != want[i].phase {
-			t.Errorf("sample %d is at %s, %s; want %s, %s", i, s.At.Std(), s.Phase, want[i].offset, want[i].phase)
+		if s.Time.Std() != want[i].offset || s.Phase != want[i].phase {
+			t.Errorf("sample %d is at %s, %s; want %s, %s", i, s.Time.Std(), s.Phase, want[i].offset, want[i].phase)
 		}
 		d := s.Directions[0].Sessions
 		if bytes := int64(want[i].offset/ms) * 1250; d.ReceivedBytes != bytes ||
@@ -86,7 +86,7 @@ func TestAnswersThatComeLateChangeNoGoodput(t *testing.T) {
 	for i, s := range r.journal.Report.Samples[1:] {
 		got, ok := s.Directions[0].Sessions.GoodputSince(*r.journal.Report.Samples[i].Directions[0].Sessions)
 		if !ok || got != 10_000_000 {
-			t.Errorf("at %s goodput is %d bit/s, want 10 Mb/s", s.At.Std(), got)
+			t.Errorf("at %s goodput is %d bit/s, want 10 Mb/s", s.Time.Std(), got)
 		}
 	}
 	if goodput := r.goodput(); goodput == nil || *goodput != 10_000_000 {

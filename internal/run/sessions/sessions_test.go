@@ -82,11 +82,11 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	first := rep.Samples[0]
 	for i, sample := range rep.Samples[1:] {
 		s := sample.Directions[0].Sessions
-		read := first.At.Std() + s.ReceivedIn.Std() - first.Directions[0].Sessions.ReceivedIn.Std()
+		read := first.Time.Std() + s.ReceivedIn.Std() - first.Directions[0].Sessions.ReceivedIn.Std()
 		if _, ok := s.GoodputSince(*rep.Samples[i].Directions[0].Sessions); !ok ||
 			float64(8*s.ReceivedBytes) > maxBits(read) {
 			t.Errorf("by %s %d bytes had come through a device of 50 Mb/s, asked for at %s", read, s.ReceivedBytes,
-				sample.At.Std())
+				sample.Time.Std())
 		}
 	}
 	if sample := rep.Samples[len(rep.Samples)-1].Directions[0].Sessions; len(rep.Samples) < 5 ||

@@ -187,7 +187,7 @@ func (m *midway) asRunner(name string, write func(*corev1.ConfigMap)) {
 // reportProgress writes the runner's progress, and waits until the status has it.
 func (m *midway) reportProgress(phase string, percent int) {
 	m.Helper()
-	data, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: m.runnerPod(), RunnerUID: runnerUID, At: time.Now().UTC(), Phase: phase, Percent: percent, LossRatio: "0"})
+	data, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: m.runnerPod(), RunnerUID: runnerUID, UpdateTime: time.Now().UTC(), Phase: phase, Percent: percent, LossRatio: "0"})
 	must(m.T, err)
 	m.asRunner(manifests.ProgressName(m.test(), 1), func(c *corev1.ConfigMap) { c.Data = data })
 	m.await("progress", func() bool {

@@ -172,7 +172,7 @@ func (l *lab) beginRunOf(name string, pods int, told delivery.Progress) *runner 
 	l.schedule()
 	l.start()
 	r := l.runner(name, 1)
-	told.At = time.Now().UTC()
+	told.UpdateTime = time.Now().UTC()
 	r.progress(told)
 	return r
 }

@@ -64,7 +64,7 @@ func asPod(account string, pod types.NamespacedName, uid types.UID) *rest.Config
 func (r *runner) tell(phase string, percent int) {
 	r.l.t.Helper()
 	r.progress(delivery.Progress{
-		At: r.l.clock.now().UTC(), Phase: phase, Percent: percent, IntendedPacketsPerSecond: 4_200_000, ReceivedPacketsPerSecond: 4_200_000, LossRatio: "0",
+		UpdateTime: r.l.clock.now().UTC(), Phase: phase, Percent: percent, IntendedPacketsPerSecond: 4_200_000, ReceivedPacketsPerSecond: 4_200_000, LossRatio: "0",
 	})
 }
 

@@ -150,7 +150,7 @@ func TestAnotherTestsReportMakesNoVerdict(t *testing.T) {
 			change(forged)
 			data, annotations, err := delivery.EncodeReport(forged, true, 1)
 			l.must(err)
-			progress, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: "r", RunnerUID: "u", At: time.Now(), Phase: "Ended", Percent: 100})
+			progress, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: "r", RunnerUID: "u", UpdateTime: time.Now(), Phase: "Ended", Percent: 100})
 			l.must(err)
 			for _, document := range []string{name + "-report", manifests.OriginalName(test, 1), name + "-progress", manifests.ProgressName(test, 1)} {
 				l.must(editor.put(l, test, document, func(c *corev1.ConfigMap) { c.BinaryData, c.Annotations, c.Data = data, annotations, progress }))
@@ -258,7 +258,7 @@ func TestAnEditorOfTheNamespaceForgesNoVerdict(t *testing.T) {
 				data, annotations, err := delivery.EncodeReport(forged, true, 1)
 				l.must(err)
 				annotations[delivery.AnnotationRunner] = delivery.Signature(r.pod.Name, string(r.pod.UID))
-				progress, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 7, Runner: r.pod.Name, RunnerUID: string(r.pod.UID), At: time.Now(), Phase: "Ended", Percent: 100})
+				progress, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 7, Runner: r.pod.Name, RunnerUID: string(r.pod.UID), UpdateTime: time.Now(), Phase: "Ended", Percent: 100})
 				l.must(err)
 				job := &batchv1.Job{ObjectMeta: ours(l, test, manifests.RunnerJobName(test, 1)), Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: plainPod("")}}}
 				former := job.DeepCopy()
@@ -328,7 +328,7 @@ func (f *forger) impersonating(l *lab, who string) client.Client {
 // sayProgress writes the Progress that the run's own runner would write.
 func (r *run) sayProgress() {
 	r.l.t.Helper()
-	data, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: r.pod.Name, RunnerUID: string(r.pod.UID), At: time.Now(), Phase: "Ramping", Percent: 30})
+	data, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: r.pod.Name, RunnerUID: string(r.pod.UID), UpdateTime: time.Now(), Phase: "Ramping", Percent: 30})
 	r.l.must(err)
 	r.l.must(r.update(manifests.ProgressName(r.test, 1), func(c *corev1.ConfigMap) { c.Data = data }))
 }

@@ -149,15 +149,15 @@ func (s *scene) watched(r *report.Report) {
 		}
 		for _, v := range o.Series {
 			if v.Missing != "" || len(v.Samples) < 4 || v.IdleBefore == nil || v.IdleAfter == nil {
-				s.Errorf("%s %s of %s: %d samples, idle before %v and after %v, missing: %s", o.Observer, v.Name, v.Of, len(v.Samples), v.IdleBefore, v.IdleAfter, v.Missing)
+				s.Errorf("%s %s of %s: %d samples, idle before %v and after %v, missing: %s", o.Observer, v.Name, v.Subject, len(v.Samples), v.IdleBefore, v.IdleAfter, v.Missing)
 			}
 		}
 	}
 	for _, o := range r.Answer.Observed {
 		if o.Observer != "refused" && (o.Missing != "" || o.Mean == nil) {
-			s.Errorf("in the result's window %s %s of %s is missing: %s", o.Observer, o.Series, o.Of, o.Missing)
-		} else if o.Mean != nil && (o.OfAll() || !strings.Contains(o.Of, "processor")) {
-			s.Logf("%s %s of %s: %.6g %s", o.Observer, o.Series, o.Of, *o.Mean, o.Unit)
+			s.Errorf("in the result's window %s %s of %s is missing: %s", o.Observer, o.Series, o.Subject, o.Missing)
+		} else if o.Mean != nil && (o.OfAll() || !strings.Contains(o.Subject, "processor")) {
+			s.Logf("%s %s of %s: %.6g %s", o.Observer, o.Series, o.Subject, *o.Mean, o.Unit)
 		}
 	}
 	for _, name := range []string{"softirqs", "memory", "load", "ports", "bmc", "outlet", "scraped"} {
@@ -182,7 +182,7 @@ func (s *scene) watched(r *report.Report) {
 // seenIn is what a series was; NaN: it is missing.
 func seenIn(all []report.Observed, observer, series, of string) float64 {
 	for _, o := range all {
-		if o.Observer == observer && o.Series == series && o.Of == of && o.Mean != nil {
+		if o.Observer == observer && o.Series == series && o.Subject == of && o.Mean != nil {
 			return *o.Mean
 		}
 	}

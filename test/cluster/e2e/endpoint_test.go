@@ -86,11 +86,11 @@ func (s *scene) countedApart(r *report.Report) {
 	is := map[string]string{"west→" + plan.DeviceEnd: report.Receiver, plan.DeviceEnd + "→west": report.Sender}
 	for _, d := range r.Answer.Directions {
 		of, n := d.From+"→"+d.To, d.Sessions
-		if n == nil || n.Device == nil || n.Device.Is != is[of] || n.ReceivedBytes <= 0 || n.SentBytes <= 0 {
+		if n == nil || n.Device == nil || n.Device.Role != is[of] || n.ReceivedBytes <= 0 || n.SentBytes <= 0 {
 			s.Errorf("%s: %+v, want the device to be its %s, and what was sent and what came", of, n, is[of])
 			continue
 		}
-		s.Logf("%s: the device is the %s; %d bytes were written, %d sent, %d received, %d again", of, n.Device.Is, n.WrittenBytes, n.SentBytes, n.ReceivedBytes, n.RetransmittedBytes)
+		s.Logf("%s: the device is the %s; %d bytes were written, %d sent, %d received, %d again", of, n.Device.Role, n.WrittenBytes, n.SentBytes, n.ReceivedBytes, n.RetransmittedBytes)
 	}
 }
 

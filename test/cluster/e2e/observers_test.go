@@ -82,9 +82,9 @@ func TestObservers(t *testing.T) {
 		s.want(test, "Complete=True Measured")
 		for _, o := range s.report(test).Answer.Observed {
 			if o.Missing != "" || o.Mean == nil {
-				s.Errorf("%s %s of %s is missing: %s", o.Observer, o.Series, o.Of, o.Missing)
+				s.Errorf("%s %s of %s is missing: %s", o.Observer, o.Series, o.Subject, o.Missing)
 			} else if o.Observer == "limit" || o.OfAll() {
-				s.Logf("%s %s of %s: %.3f %s", o.Observer, o.Series, o.Of, *o.Mean, o.Unit)
+				s.Logf("%s %s of %s: %.3f %s", o.Observer, o.Series, o.Subject, *o.Mean, o.Unit)
 			}
 		}
 		s.released("sessions")
@@ -105,9 +105,9 @@ func TestObservers(t *testing.T) {
 		}
 		last := r.Windows[len(r.Windows)-1]
 		for _, o := range last.Observed {
-			told := o.Observer == "nodes" && strings.HasPrefix(o.Of, r.Generators[0].Node+" ")
+			told := o.Observer == "nodes" && strings.HasPrefix(o.Subject, r.Generators[0].Node+" ")
 			if (o.Missing == "") != told || !told && !strings.Contains(o.Missing, ":4504 did not answer: ") {
-				s.Errorf("in the last window %s %s of %s: %q", o.Observer, o.Series, o.Of, o.Missing)
+				s.Errorf("in the last window %s %s of %s: %q", o.Observer, o.Series, o.Subject, o.Missing)
 			}
 		}
 		s.Log(last.Observed[0].Missing)
@@ -138,17 +138,17 @@ func (s *scene) readsBothNodes(r *report.Report) {
 	}
 	for _, o := range r.Observations {
 		if lacksSensors(o.Observer, o.Missing) {
-			s.Logf("%s of %s: %s", o.Observer, o.Of, o.Missing)
+			s.Logf("%s of %s: %s", o.Observer, o.Observed, o.Missing)
 		} else if o.Missing != "" || len(o.Series) == 0 {
-			s.Errorf("%s of %s: %d series, missing: %s", o.Observer, o.Of, len(o.Series), o.Missing)
+			s.Errorf("%s of %s: %d series, missing: %s", o.Observer, o.Observed, len(o.Series), o.Missing)
 		}
 		for _, v := range o.Series {
 			if v.Missing != "" || v.IdleBefore == nil || v.IdleAfter == nil || len(v.Samples) < 5 {
-				s.Errorf("%s %s of %s: %d samples, idle before %v and after %v, missing: %s", o.Observer, v.Name, v.Of, len(v.Samples), v.IdleBefore, v.IdleAfter, v.Missing)
+				s.Errorf("%s %s of %s: %d samples, idle before %v and after %v, missing: %s", o.Observer, v.Name, v.Subject, len(v.Samples), v.IdleBefore, v.IdleAfter, v.Missing)
 				continue
 			}
 			if v.OfAll() || o.Type == "Limiter" {
-				s.Logf("%s %s of %s: %d samples, idle %.3f before and %.3f after", o.Observer, v.Name, v.Of, len(v.Samples), *v.IdleBefore, *v.IdleAfter)
+				s.Logf("%s %s of %s: %d samples, idle %.3f before and %.3f after", o.Observer, v.Name, v.Subject, len(v.Samples), *v.IdleBefore, *v.IdleAfter)
 			}
 		}
 	}
@@ -161,16 +161,16 @@ func (s *scene) readsBothNodes(r *report.Report) {
 			case w.Phase == report.WarmUp && strings.HasPrefix(o.Missing, "it was not read within the window"):
 				continue // a level is read about once in the second that a warm-up takes
 			case o.Missing != "" || o.Mean == nil:
-				s.Errorf("window %d: %s %s of %s is missing: %s", w.Number, o.Observer, o.Series, o.Of, o.Missing)
+				s.Errorf("window %d: %s %s of %s is missing: %s", w.Number, o.Observer, o.Series, o.Subject, o.Missing)
 				continue
 			case o.Over.Std() < w.Duration.Std()-600*time.Millisecond || o.Over.Std() > w.Duration.Std()+600*time.Millisecond:
-				s.Errorf("window %d of %s: %s of %s is over %s", w.Number, w.Duration.Std(), o.Series, o.Of, o.Over.Std())
+				s.Errorf("window %d of %s: %s of %s is over %s", w.Number, w.Duration.Std(), o.Series, o.Subject, o.Over.Std())
 			}
 			if o.OfAll() && o.Series == "busy" {
-				s.Logf("window %d: %s busy of %s: %.3f of a processor", w.Number, o.Observer, o.Of, *o.Mean)
+				s.Logf("window %d: %s busy of %s: %.3f of a processor", w.Number, o.Observer, o.Subject, *o.Mean)
 			}
 			if o.OfAll() && o.Observer == "nodes" {
-				named = append(named, o.Of)
+				named = append(named, o.Subject)
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func (r routerSearched) play(s *scene) (shown int) {
 func (s *scene) resetBeforeEachTrial(test *lineratev1alpha1.LoadTest) {
 	s.Helper()
 	for _, w := range s.report(test).Windows {
-		if w.Reset == nil || !strings.Contains(w.Reset.Did, "/router -ready") || w.Reset.Forwards <= 0 {
+		if w.Reset == nil || !strings.Contains(w.Reset.Action, "/router -ready") || w.Reset.Forwards <= 0 {
 			s.Errorf("window %d doesn't say that the router was reset before it: %+v", w.Number, w.Reset)
 		}
 	}

@@ -150,8 +150,8 @@ func ownPart(t *testing.T, path string) (own time.Duration) {
 	for _, f := range got.Answer.Figures {
 		if f.Metric == figures.LatencyP50 && f.Missing == "" {
 			median := time.Duration(cmp.Or(f.High, f.Low).Float())
-			t.Logf("a Loopback at %v, %s: the median is %v", *f.At, f.Direction, median)
-			if *f.At == 0 {
+			t.Logf("a Loopback at %v, %s: the median is %v", *f.LatencyLoad, f.Direction, median)
+			if *f.LatencyLoad == 0 {
 				own = max(own, median)
 			}
 		}

@@ -43,7 +43,7 @@ func TestASwitchIsTaughtAfterEachReset(t *testing.T) {
 		t.Fatalf("%s: %s", r.Ending, r.Message)
 	}
 	for _, w := range r.Windows {
-		if w.Reset == nil || !strings.HasSuffix(w.Reset.Did, "ip link set switch type bridge fdb_flush") || w.Reset.Took <= 0 || w.Reset.Forwards <= 0 {
+		if w.Reset == nil || !strings.HasSuffix(w.Reset.Action, "ip link set switch type bridge fdb_flush") || w.Reset.Duration <= 0 || w.Reset.Forwards <= 0 {
 			t.Errorf("window %d: its reset is %+v", w.Number, w.Reset)
 		}
 	}

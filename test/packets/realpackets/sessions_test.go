@@ -72,7 +72,7 @@ spec:
 	}
 	for i, is := range []string{report.Receiver, report.Sender} {
 		d := r.Answer.Directions[i]
-		if d.Sessions.Device == nil || d.Sessions.Device.Is != is || d.Sessions.GoodputBitsPerSecond < 19_800_000 || d.Sessions.GoodputBitsPerSecond > 20_400_000 {
+		if d.Sessions.Device == nil || d.Sessions.Device.Role != is || d.Sessions.GoodputBitsPerSecond < 19_800_000 || d.Sessions.GoodputBitsPerSecond > 20_400_000 {
 			t.Errorf("%s→%s: %+v", d.From, d.To, d.Sessions)
 		}
 	}

@@ -214,16 +214,16 @@ func (q asked) latencies(r *report.Report, a *answer) {
 	}
 	for _, f := range medians {
 		if f.Missing != "" {
-			a.miss("%s at %v: %s", f.Direction, *f.At, f.Missing)
+			a.miss("%s at %v: %s", f.Direction, *f.LatencyLoad, f.Missing)
 			continue
 		}
 		took := time.Duration(cmp.Or(f.High, f.Low).Float())
 		if q.delay == 0 {
-			a.add(0, "%v at %.0f %%", took, 100*f.At.Float())
+			a.add(0, "%v at %.0f %%", took, 100*f.LatencyLoad.Float())
 			continue
 		}
 		off := float64(took)/float64(q.delay) - 1
-		a.add(off, "%v at %.0f %% (%v)", took, 100*f.At.Float(), q.delay)
+		a.add(off, "%v at %.0f %% (%v)", took, 100*f.LatencyLoad.Float(), q.delay)
 		switch {
 		case took < q.delay:
 			a.faults = append(a.faults, fmt.Sprintf("%s: half of the frames are said to come within %v, and the device holds each for %v", f.Direction, took, q.delay))

@@ -235,7 +235,8 @@ func (b *bench) flow(packetsPerSecond int64) report.Flow {
 func (b *bench) sample(w report.Window, intended, offered, received int64, took time.Duration) {
 	for end := b.clock + took; b.clock < end; {
 		b.clock += time.Second
-		s := report.Sample{At: plan.Duration(b.clock), Phase: w.Phase, Load: w.Load, CPUPercent: w.GeneratorCPUPercent}
+		s := report.Sample{Time: plan.Duration(b.clock), Phase: w.Phase, Load: w.Load,
+			CPUPercent: w.GeneratorCPUPercent}
 		for i := range b.directions {
 			b.sent[i] = b.sent[i].Add(b.traffic(offered, time.Second))
 			b.returned[i] = b.returned[i].Add(b.traffic(received, time.Second))
@@ -315,5 +316,5 @@ func (b *bench) settle() {
 }
 
 func (b *bench) note(message string) {
-	b.r.Notes = append(b.r.Notes, report.Note{At: plan.Duration(b.clock), Message: message})
+	b.r.Notes = append(b.r.Notes, report.Note{Time: plan.Duration(b.clock), Message: message})
 }

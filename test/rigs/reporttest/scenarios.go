@@ -78,7 +78,7 @@ func Bursts() *report.Report {
 		if w.Quality != report.Lossy || w.Load <= r.Windows[answer].Load {
 			continue
 		}
-		w.Bursts = []report.Burst{{Generator: "generator-0", Link: "west", At: plan.Duration(300 * time.Millisecond),
+		w.Bursts = []report.Burst{{Generator: "generator-0", Link: "west", Start: plan.Duration(300 * time.Millisecond),
 			Duration: plan.Duration(21 * time.Millisecond),
 			Sent:     12_000, Due: 3_400, Paused: plan.Duration(62 * time.Millisecond), Count: 1 + i%3}}
 		w.Quality, w.Reason = report.Invalid, "west→east: 4.1 % lost; but generator generator-0 sent in bursts"
@@ -192,7 +192,7 @@ func Doubtful() *report.Report {
 	outvoted := &r.Windows[2]
 	outvoted.Quality, outvoted.Reason = report.Lossy,
 		"west→east: 52 of 10000 frames did not come back: 0.52 % lost, limit 0.1 %"
-	r.Answer.Outvoted = []report.Outvoted{{Load: outvoted.Load, Lossy: []int{3}, Of: 3}}
+	r.Answer.Outvoted = []report.Outvoted{{Load: outvoted.Load, Lossy: []int{3}, Judged: 3}}
 	r.Answer.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind link west of pod t-1-generator-0 " +
 		"and link east of pod t-1-dut"}
 	r.Silence[1].PacketsPerSecond, r.Silence[1].Received = 12, units.Traffic{Packets: 12, Bytes: 1200}

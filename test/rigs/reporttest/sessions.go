@@ -59,12 +59,12 @@ func sessionsHeld(goodput int64, receiverLimited time.Duration) *report.Report {
 // up to a while after the runner's moment, which changes no rate.
 func sessionSamples(directions []plan.Direction, goodput int64) (samples []report.Sample) {
 	for second := range 13 {
-		s := report.Sample{At: plan.Duration(second) * plan.Duration(time.Second), Phase: report.Hold, Load: units.One,
-			CPUPercent: -1}
+		s := report.Sample{Time: plan.Duration(second) * plan.Duration(time.Second), Phase: report.Hold,
+			Load: units.One, CPUPercent: -1}
 		if second <= 2 {
 			s.Phase = report.WarmUp
 		}
-		elapsed := s.At.Std() + time.Duration(second%3)*10*time.Millisecond
+		elapsed := s.Time.Std() + time.Duration(second%3)*10*time.Millisecond
 		bytes := max(0, int64(float64(goodput)/8*(elapsed-500*time.Millisecond).Seconds()))
 		for range directions {
 			s.Directions = append(s.Directions,

@@ -64,8 +64,8 @@ func (s *Sink) claim(ctx context.Context) error {
 // succeed prepares the first Progress of the run with this number.
 func (s *Sink) succeed(run int) {
 	s.first = delivery.Succeed(s.options.Earlier, delivery.Progress{
-		Attempt: s.options.Attempt, Run: run, Runner: s.options.Pod, RunnerUID: s.options.UID, At: time.Now().UTC(),
-		Phase: "Preparing"})
+		Attempt: s.options.Attempt, Run: run, Runner: s.options.Pod, RunnerUID: s.options.UID,
+		UpdateTime: time.Now().UTC(), Phase: "Preparing"})
 	s.written, s.triedAt = s.first, time.Now()
 }
 

@@ -68,7 +68,7 @@ func (s *Sink) First() delivery.Progress { return s.first }
 // Post hands over the run's latest Progress. It never waits, and fills in the runner and the run.
 func (s *Sink) Post(p delivery.Progress) {
 	p.Attempt, p.Run, p.LostRuns = s.first.Attempt, s.first.Run, s.first.LostRuns
-	p.Runner, p.RunnerUID, p.At = s.first.Runner, s.first.RunnerUID, time.Now().UTC()
+	p.Runner, p.RunnerUID, p.UpdateTime = s.first.Runner, s.first.RunnerUID, time.Now().UTC()
 	s.mutex.Lock()
 	s.latest, s.fresh = p, true
 	s.mutex.Unlock()
