@@ -27,7 +27,7 @@ func byDefault(speed units.BitRate, limit float64, options ...option) *scenario 
 		}
 		s.plan.Procedure.Ramp = plan.Ramp{WarmupRate: unitstest.Rate("1kpps"), WarmupDuration: seconds(30),
 			TargetRate: unitstest.Rate("100%"), RampDuration: seconds(600), StepDuration: seconds(2),
-			Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: seconds(10),
+			SettleDuration: plan.Duration(500 * time.Millisecond), Precision: units.One / 200, ConfirmDuration: seconds(10),
 			HoldDuration: seconds(30)}
 	}}, options...)...)
 }
