@@ -121,16 +121,11 @@ func (i Inventory) Devices() func(yield func(Device) bool) {
 
 // Check names the first thing that can't be.
 func (i Inventory) Check() error {
-	names, owners := map[string]bool{}, map[string]string{}
+	if err := i.CheckResources(); err != nil {
+		return err
+	}
+	owners := map[string]string{}
 	for _, r := range i.Resources {
-		if names[r.Name] {
-			return fmt.Errorf("inventory: resource %s is there twice: give all its devices in one", r.Name)
-		}
-		names[r.Name] = true
-		if !resourceName.MatchString(r.Name) {
-			return fmt.Errorf("inventory: resource %q: a name is VENDOR/RESOURCE, as in linerate.dev/sriov-west",
-				r.Name)
-		}
 		for _, d := range r.Devices {
 			if err := d.check(); err != nil {
 				return fmt.Errorf("inventory: resource %s: device %q: %w", r.Name, d.ID, err)
@@ -141,6 +136,23 @@ func (i Inventory) Check() error {
 				}
 				owners[own] = d.ID
 			}
+		}
+	}
+	return nil
+}
+
+// CheckResources names the first resource that kubelet wouldn't take. It asks nothing of devices, which may be a real
+// card's.
+func (i Inventory) CheckResources() error {
+	names := map[string]bool{}
+	for _, r := range i.Resources {
+		if names[r.Name] {
+			return fmt.Errorf("inventory: resource %s is there twice: give all its devices in one", r.Name)
+		}
+		names[r.Name] = true
+		if !resourceName.MatchString(r.Name) {
+			return fmt.Errorf("inventory: resource %q: a name is VENDOR/RESOURCE, as in linerate.dev/sriov-west",
+				r.Name)
 		}
 	}
 	return nil

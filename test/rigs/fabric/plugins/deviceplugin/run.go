@@ -54,6 +54,9 @@ func (o Options) defaults() Options {
 // Run offers all resources until the context ends, whether kubelet is there or comes, goes and comes again. It
 // then takes its sockets and device-info files away.
 func Run(ctx context.Context, o Options) error {
+	if err := o.Inventory.CheckResources(); err != nil {
+		return err
+	}
 	if o.Plugged == nil {
 		return errors.New("device plugin: Options.Plugged is missing")
 	}
