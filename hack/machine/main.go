@@ -27,10 +27,19 @@ const (
 )
 
 func main() {
+	endWithGo()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	status := command(ctx, os.Args[1:])
 	stop()
 	os.Exit(status)
+}
+
+// endWithGo ends this process when go run ends, which doesn't hand a SIGKILL on.
+func endWithGo() {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", os.Getppid()))
+	if err == nil && string(name) == "go\n" {
+		_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGTERM), 0, 0, 0)
+	}
 }
 
 func command(ctx context.Context, args []string) int {

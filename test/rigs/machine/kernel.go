@@ -8,8 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/test/rigs/built"
 )
@@ -32,7 +36,7 @@ func findKernel(cache string, progress io.Writer) (kernel, error) {
 	}
 	unpacked, err := inCache(cache, "machine-kernel", func(dir string) error {
 		fmt.Fprintln(progress, "machine: fetching Debian's kernel package, once: about 100 MB")
-		return unpackKernel(dir, progress)
+		return unpackKernel(dir)
 	})
 	if err != nil {
 		return kernel{}, err
@@ -92,16 +96,15 @@ func zeros(count int) string { return strings.Repeat("0", count) }
 func digits(text string) string { return text[:len(text)-len(strings.TrimLeft(text, "0123456789"))] }
 
 // unpackKernel fetches and unpacks Debian's newest kernel package, and lists its modules' dependencies.
-func unpackKernel(dir string, progress io.Writer) error {
+func unpackKernel(dir string) error {
 	project, err := built.Project()
 	if err != nil {
 		return err
 	}
 	fetch := exec.Command(filepath.Join(project, "hack", "ci-packages"), "kernel", dir)
-	fetch.Stdout, fetch.Stderr = progress, progress
-	if err := fetch.Run(); err != nil {
-		return fmt.Errorf("fetch a kernel: %w (a kernel in /boot with the modules %s in /lib/modules serves as well)", err,
-			strings.Join(cardModules, ", "))
+	if output, err := combinedOutput(fetch); err != nil {
+		return fmt.Errorf("fetch a kernel: %w: %s (a kernel in /boot with the modules %s in /lib/modules serves as well)", err,
+			output, strings.Join(cardModules, ", "))
 	}
 	packages, err := filepath.Glob(filepath.Join(dir, "*.deb"))
 	if err != nil {
@@ -128,10 +131,19 @@ func unpackKernel(dir string, progress io.Writer) error {
 }
 
 func run(name string, args ...string) error {
-	if output, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+	if output, err := combinedOutput(exec.Command(name, args...)); err != nil {
 		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, output)
 	}
 	return nil
+}
+
+// combinedOutput runs a command that ends with this process, however that ends: the kernel kills it with the thread
+// that started it.
+func combinedOutput(cmd *exec.Cmd) ([]byte, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
+	return cmd.CombinedOutput()
 }
 
 // load lists the modules' files, below k.modules, in the order in which they load. Those in the kernel's image need

@@ -130,7 +130,7 @@ func buildAgent(file string) error {
 	}
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", file, "./test/rigs/machine/agent")
 	build.Dir, build.Env = project, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath")
-	if output, err := build.CombinedOutput(); err != nil {
+	if output, err := combinedOutput(build); err != nil {
 		return fmt.Errorf("build the machine's agent: %w\n%s", err, output)
 	}
 	return nil
