@@ -38,7 +38,7 @@ func (c *Command) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("run %s in %s: %w", c.Args[0], c.machine.Name, err)
 	}
-	defer session.Close()
+	defer func() { _ = session.Close() }()
 	session.Stdin, session.Stdout, session.Stderr = c.Stdin, c.Stdout, c.Stderr
 	for _, variable := range c.Env {
 		name, value, _ := strings.Cut(variable, "=")

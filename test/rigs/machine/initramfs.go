@@ -65,7 +65,7 @@ const (
 func (a *archive) add(name string, mode int, content []byte) {
 	a.files++
 	links := 1
-	fmt.Fprintf(a, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s\x00",
+	_, _ = fmt.Fprintf(a, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s\x00",
 		a.files, mode, 0, 0, links, 0, len(content), 0, 0, 0, 0, len(name)+1, 0, name)
 	a.align()
 	a.Write(content)

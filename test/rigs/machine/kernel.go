@@ -35,7 +35,7 @@ func findKernel(cache string, progress io.Writer) (kernel, error) {
 		return k, nil
 	}
 	unpacked, err := inCache(cache, "machine-kernel", func(dir string) error {
-		fmt.Fprintln(progress, "machine: fetching Debian's kernel package, once: about 100 MB")
+		_, _ = fmt.Fprintln(progress, "machine: fetching Debian's kernel package, once: about 100 MB")
 		return unpackKernel(dir)
 	})
 	if err != nil {
@@ -198,7 +198,7 @@ func (k kernel) lines(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	var lines []string
 	scanner := bufio.NewScanner(file)
 	for scanner.Scan() {

@@ -164,7 +164,7 @@ func (a *arguments) channel(name string) (net.Conn, error) {
 		return nil, err
 	}
 	ours := os.NewFile(uintptr(ends[0]), name)
-	defer ours.Close()
+	defer func() { _ = ours.Close() }()
 	a.add("chardev", "socket,id=%s,fd=%d", name, a.inherit(os.NewFile(uintptr(ends[1]), name)))
 	return net.FileConn(ours)
 }

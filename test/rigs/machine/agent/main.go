@@ -38,7 +38,8 @@ func reap() error {
 	if err != nil {
 		return err
 	}
-	server, err := os.StartProcess(self, os.Args, &os.ProcAttr{Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	server, err := os.StartProcess(self, os.Args, &os.ProcAttr{Env: os.Environ(),
+		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func session(channel ssh.Channel, requests <-chan *ssh.Request) {
 	env := []string{"HOME=/root", "USER=root", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 	var program *exec.Cmd
 	for request := range requests {
-		ok := true
+		var ok bool
 		switch request.Type {
 		case "env":
 			var variable struct{ Name, Value string }
@@ -125,8 +126,6 @@ func session(channel ssh.Channel, requests <-chan *ssh.Request) {
 			if ok {
 				program = start(channel, exec.Command, env)
 			}
-		default:
-			ok = false
 		}
 		if request.WantReply {
 			_ = request.Reply(ok, nil)
@@ -148,7 +147,7 @@ func start(channel ssh.Channel, command string, env []string) *exec.Cmd {
 		err = program.Start()
 	}
 	if err != nil {
-		fmt.Fprintln(channel.Stderr(), "linerate: agent:", err)
+		_, _ = fmt.Fprintln(channel.Stderr(), "linerate: agent:", err)
 		finish(channel, 126)
 		return program
 	}
@@ -189,12 +188,12 @@ func forward(asked ssh.NewChannel) {
 		_ = asked.Reject(ssh.ConnectionFailed, err.Error())
 		return
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	channel, requests, err := asked.Accept()
 	if err != nil {
 		return
 	}
-	defer channel.Close()
+	defer func() { _ = channel.Close() }()
 	go ssh.DiscardRequests(requests)
 	go func() {
 		_, _ = io.Copy(conn, channel)
