@@ -239,13 +239,19 @@ read_counters() { ip netns exec dut sh -c 'cd /sys/class/net/ens1f1v1/statistics
 	cat rx_dropped rx_missed_errors rx_fifo_errors rx_over_errors rx_errors' | tr '\n' ' '; }
 ip netns exec dut sh -euc 'echo 1 > /sys/class/net/ens1f1v1/threaded; ethtool -G ens1f1v1 rx 80'
 %s
-read_counters; echo
+before=$(read_counters); echo "$before"
 for processor in 0 1; do taskset -c $processor chrt -f 50 timeout 3 chrt -f 40 sh -c 'while :; do :; done' & done
 sleep 0.5
 %s=ens1f1v0/$(ip netns exec dut cat /sys/class/net/ens1f1v1/address) chrt -f 60 %s
 wait
-sleep 2
-read_counters
+calm=0; last=$before
+for i in $(seq 150); do # until the function has read what its ring held
+	now=$(read_counters); calm=$((calm + 1))
+	[ "$now" != "$before" ] && [ "$now" = "$last" ] || calm=0
+	[ $calm -lt 10 ] || break
+	last=$now; sleep 0.2
+done
+echo "$now"
 ip netns exec dut sh -euc 'echo 0 > /sys/class/net/ens1f1v1/threaded; ethtool -G ens1f1v1 rx 1024'`, awaitLinks, flood, self))
 	var before, after [6]int64
 	lines := strings.Split(strings.TrimSpace(said), "\n")
