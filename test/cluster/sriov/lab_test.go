@@ -138,15 +138,15 @@ func (l *lab) onDesk(command string) (string, error) {
 func (l *lab) nameFunctions() {
 	l.everywhere(func(name string) {
 		l.inside(name, `set -eu
+await() { until eval "$1"; do sleep 0.1; done; }
 for port in ens1f0 ens1f1; do
-	until [ "$(cat /sys/class/net/$port/carrier)" = 1 ]; do sleep 0.1; done
+	await "[ \$(cat /sys/class/net/$port/carrier) = 1 ]"
 done
 modprobe igbvf
-for port in ens1f0 ens1f1; do
-	for function in /sys/class/net/$port/device/virtfn*; do
-		until [ -e $function/net ] && [ -n "$(ls $function/net)" ]; do sleep 0.1; done
-		ip link set "$(ls $function/net)" name ${port}v${function##*virtfn}
-	done
+for function in /sys/class/net/ens1f[01]/device/virtfn*; do
+	port=${function#/sys/class/net/}
+	await "[ -n \"\$(ls $function/net 2>/dev/null)\" ]"
+	ip link set "$(ls $function/net)" name ${port%%/*}v${function##*virtfn}
 done`)
 	})
 }

@@ -166,7 +166,7 @@ func (l *lab) answers(name string, limit int64) {
 		l.Fatal(err)
 	}
 	r := test.Status.Result
-	if r == nil || !r.Claim.Confirmed || !slices.Contains([]string{"LossAboveLimit", "OtherDirection"}, string(r.Reason)) {
+	if r == nil || !r.Claim.Confirmed || !slices.Contains([]string{"LossAboveLimit", "OtherDirection"}, r.Reason) {
 		l.Fatalf("want a confirmed limit, got %+v", test.Status)
 	}
 	received := statustest.Received(r)
