@@ -172,7 +172,9 @@ chmod +x /usr/local/sbin/systemctl
 
 // preferred keeps what may run anywhere, as runners do, off the slow machines.
 func (l *lab) preferred() {
-	if output, err := l.onDesk("kubectl wait --for=create node/gen-1 node/dut-1 --timeout=5m && kubectl taint node gen-1 dut-1 lab=emulated:PreferNoSchedule"); err != nil {
+	// kubectl wait --for=create ends at once where two objects are missing
+	if output, err := l.onDesk("timeout 300 bash -c 'until kubectl get nodes gen-1 dut-1; do sleep 1; done' && " +
+		"kubectl taint node gen-1 dut-1 lab=emulated:PreferNoSchedule"); err != nil {
 		l.Fatal(output, err)
 	}
 }

@@ -194,7 +194,8 @@ func (l *lab) functions() string {
 // givenBack: once the test is deleted, all functions are again as they were before it.
 func (l *lab) givenBack(before string) {
 	l.Helper()
-	if output, err := l.onDesk("kubectl -n lab delete loadtest --all --wait && kubectl -n lab wait pod --all --for=delete --timeout=3m"); err != nil {
+	if output, err := l.onDesk("kubectl -n lab delete loadtest --all --wait && " +
+		`timeout 180 bash -c 'until [ -z "$(kubectl -n lab get pods -o name)" ]; do sleep 1; done'`); err != nil {
 		l.Fatal(output, err)
 	}
 	deadline := time.Now().Add(time.Minute)
