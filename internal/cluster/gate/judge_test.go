@@ -223,15 +223,15 @@ func TestJudge(t *testing.T) {
 	}{
 		"no change passes":                    {inTurns(t, 100_000, 5), 0, "all criteria are met, in 1 test"},
 		"5 % less fails":                      {inTurns(t, 95_000, 5), 1, "doesn't meet the criteria"},
-		"one run of each shows nothing":       {inTurns(t, 95_000, 1), 3, "undecided"},
-		"a candidate that was never measured": {inTurns(t, 0, 5), 3, "undecided"},
+		"one run of each shows nothing":       {inTurns(t, 95_000, 1), 3, "could not be decided"},
+		"a candidate that was never measured": {inTurns(t, 0, 5), 3, "could not be decided"},
 		"an absolute criterion that is met": {measured(t,
 			onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"90000\"}]\n", Options{}),
 			steady(100_000)), 0, "met"},
 		"an absolute criterion that isn't": {measured(t,
 			onlySubject(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{}),
 			steady(100_000)), 1, "doesn't"},
-		"nothing was stored of a suite": {MeasuredSuite{Suite: inTurns(t, 1, 1).Suite}, 3, "undecided"},
+		"nothing was stored of a suite": {MeasuredSuite{Suite: inTurns(t, 1, 1).Suite}, 3, "could not be decided"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := Judge([]MeasuredSuite{c.measured}, "test")
