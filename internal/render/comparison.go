@@ -8,13 +8,12 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // viewOfComparison has the sides beside each other, and what is said of each row, what lies apart, and what is missing.
 func viewOfComparison(c *report.Comparison) view {
-	v := view{source: c, title: c.Title, answer: new(answer.OfComparison(c)), table: new(table),
+	v := view{source: c, title: c.Title, answer: &c.Answer, table: new(table),
 		legend: always(comparisonFootnotes(c)...), notes: c.Notes}
 	demands := c.MaxRegressionPercent != nil
 	v.table.columns = []column{{head: "product", left: true}, {head: "loadtest", left: true}}

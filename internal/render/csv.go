@@ -51,7 +51,7 @@ func csvColumns() []string {
 		// how a window or a generator came to them
 		"load_percent", "start_seconds", "duration_seconds", "sent_packets", "returned_packets",
 		"receive_error_packets", "generator_cpu_percent", "started_after_seconds",
-		"message",
+		"summary", "message",
 		// columns of sessions stand at the end, so that the others stay in their places
 		"goodput_bits_per_second", "low_goodput_bits_per_second", "high_goodput_bits_per_second", "connections",
 		"received_bytes", "retransmitted_segments", "retransmit_percent", "round_trip_microseconds",

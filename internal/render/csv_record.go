@@ -15,6 +15,11 @@ import (
 // record is a row, by its columns' names.
 type record map[string]string
 
+// lines sets the first two lines of a document.
+func (r record) lines(l report.Lines) record {
+	return r.text("summary", l.Summary).text("message", l.Message)
+}
+
 // ofKind is a row of another kind about the same.
 func (r record) ofKind(kind string) record {
 	copied := record{"record": kind}

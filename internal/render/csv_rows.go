@@ -22,12 +22,14 @@ func recordsOf(source any) (rows []record) {
 			rows = append(rows, suiteRecords(suite)...)
 		}
 	case *report.Table:
+		rows = append(rows, record{"record": "table"}.lines(s.Answer))
 		for _, c := range arranged(s) {
 			rows = append(rows, cellRecord(record{}, c))
 			rows = append(rows, baseRecord(c.Product, c.Loadtest).gaps("missing", c.Missing)...)
 			rows = append(rows, baseRecord(c.Product, c.Loadtest).gaps("repeated", c.Repeated)...)
 		}
 	case *report.Comparison:
+		rows = append(rows, record{"record": "comparison"}.lines(s.Answer))
 		for _, row := range s.Rows {
 			for i, side := range row.Sides {
 				row := baseRecord(row.Product, row.Loadtest)
@@ -38,6 +40,7 @@ func recordsOf(source any) (rows []record) {
 			}
 		}
 	case *report.Trend:
+		rows = append(rows, record{"record": "trend"}.lines(s.Answer))
 		for i := range s.Series {
 			rows = append(rows, seriesRecords(&s.Series[i])...)
 		}
@@ -62,7 +65,8 @@ func testRecords(r *report.Report) []record {
 	h := figures.HeadlineOf(r)
 	base := baseRecord(h.Product, h.Loadtest).text("test", h.Name).time("started", r.Started)
 	test := base.ofKind("test").time("finished", r.Finished).text("ending", string(r.Ending)).text("verdict",
-		string(outcomeOf(r.Verdict))).text("reason", string(r.Answer.Reason)).text("message", answer.Sentence(r))
+		string(outcomeOf(r.Verdict))).text("reason", string(r.Answer.Reason)).
+		text("summary", answer.Figure(r)+".").text("message", answer.Sentence(r))
 	rows := []record{test}
 	if h.Measured {
 		test.sum(r.Answer.Total, r.Answer.Directions).figures(figures.TableFigures(r)).whole("window",
@@ -172,6 +176,7 @@ func cellRecord(base record, c report.Cell) record {
 
 // suiteRecords are a suite's cells, each with its criteria and runs.
 func suiteRecords(s *report.Suite) (rows []record) {
+	rows = append(rows, record{"record": "suite"}.text("suite", s.Name).lines(answer.OfTable(s.Table())))
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		base := baseRecord(c.Product, c.Loadtest).text("suite", s.Name).text("cell", c.Name)
@@ -257,7 +262,7 @@ func seriesRecords(s *report.Series) (rows []record) {
 
 // gateRecords are the judgement, each row's sides and criteria, and the suites behind them.
 func gateRecords(g *report.Gate) []record {
-	rows := []record{record{"record": "gate"}.text("verdict", string(g.Outcome)).text("message", g.Message)}
+	rows := []record{record{"record": "gate"}.text("verdict", string(g.Outcome)).lines(g.Answer)}
 	for _, r := range g.Rows {
 		base := baseRecord(r.Product, r.Loadtest).text("suite", r.Suite).text("cell", r.Cell).text("test", r.Test)
 		candidate := r.Candidate

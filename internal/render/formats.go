@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/surprise"
 )
 
@@ -34,18 +35,23 @@ type Document struct {
 
 // OfTests are the Reports of tests, as one, and then each suite.
 func OfTests(d report.Documents) Document {
-	view := Document{kind: Tests, source: d}
+	view := Document{kind: Tests}
 	if len(d.Reports) > 0 {
 		view.views = append(view.views, viewOfReports(d.Reports))
 	}
-	for _, s := range d.Suites {
-		v := viewOfTable(s.Table())
+	suites := make([]*report.Suite, len(d.Suites))
+	for i, s := range d.Suites {
+		t, answered := s.Table(), *s
+		t.Answer = answer.OfTable(t)
+		answered.Answer, suites[i] = t.Answer, &answered
+		v := viewOfTable(t)
 		v.heat = heatOfSuite(s)
 		for _, found := range surprise.Find(s) {
 			v.remarks = append(v.remarks, warning("surprise", found.Words))
 		}
 		view.views = append(view.views, v)
 	}
+	view.source = report.Documents{Reports: d.Reports, Suites: suites}
 	return view
 }
 
@@ -55,18 +61,32 @@ func OfReports(reports ...*report.Report) Document {
 }
 
 // OfTable is a table.
-func OfTable(t *report.Table) Document { return Document{Table, t, []view{viewOfTable(t)}} }
+func OfTable(t *report.Table) Document {
+	answered := *t
+	answered.Answer = answer.OfTable(t)
+	return Document{Table, &answered, []view{viewOfTable(&answered)}}
+}
 
 // OfComparison is a comparison.
 func OfComparison(c *report.Comparison) Document {
-	return Document{Comparison, c, []view{viewOfComparison(c)}}
+	answered := *c
+	answered.Answer = answer.OfComparison(c)
+	return Document{Comparison, &answered, []view{viewOfComparison(&answered)}}
 }
 
 // OfTrend is a trend.
-func OfTrend(t *report.Trend) Document { return Document{Trend, t, []view{viewOfTrend(t)}} }
+func OfTrend(t *report.Trend) Document {
+	answered := *t
+	answered.Answer = answer.OfTrend(t)
+	return Document{Trend, &answered, []view{viewOfTrend(&answered)}}
+}
 
 // OfGate is a gate's judgement.
-func OfGate(g *report.Gate) Document { return Document{Gate, g, []view{viewOfGate(g)}} }
+func OfGate(g *report.Gate) Document {
+	answered := *g
+	answered.Answer = answer.OfGate(g)
+	return Document{Gate, &answered, []view{viewOfGate(&answered)}}
+}
 
 // OfRFC2544 are Reports in the forms of RFC 2544, section 26.
 func OfRFC2544(b *report.RFC2544) Document { return Document{RFC2544, b, []view{viewOfRFC2544(b)}} }

@@ -2,7 +2,9 @@ package render
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
+	"html"
 	"strings"
 	"testing"
 	"time"
@@ -65,5 +67,44 @@ func TestTestsAndSuitesTogether(t *testing.T) {
 				t.Errorf("%v, want an error that says %q", err, says)
 			}
 		})
+	}
+}
+
+// Each format of a document of several tests has the two lines, JSON in a member, CSV in its first row, and the others
+// before all else.
+func TestEachFormatBeginsWithTheTwoLines(t *testing.T) {
+	for name, d := range ofEachKind() {
+		if len(d.views) == 0 || d.views[0].answer == nil {
+			continue
+		}
+		for _, format := range Formats(d.kind) {
+			lines := *d.views[0].answer
+			var out bytes.Buffer
+			if err := Write(&out, format, d, TextOptions{Width: 200}); err != nil && format != "viz" {
+				t.Fatal(err)
+			}
+			text := html.UnescapeString(strings.ReplaceAll(out.String(), "\\", ""))
+			switch format {
+			case "viz":
+				continue
+			case "junit":
+				if d.kind == Tests { // each cell has its own
+					lines = report.Lines{Summary: "vpp 64b: 1.78 Mpps, the median of 2 runs. Failed.",
+						Message: "vpp 64b does not meet fast. Find what limits the device there, or correct the criterion."}
+				}
+			case "csv":
+				_, text, _ = strings.Cut(text, "\n")
+				text, _, _ = strings.Cut(text, "\n")
+			case "json":
+				var head struct{ Answer report.Lines }
+				if err := json.Unmarshal(out.Bytes(), &head); err != nil || head.Answer != lines {
+					t.Errorf("%s as json: %v, %+v, want %+v", name, err, head.Answer, lines)
+				}
+				continue
+			}
+			if i, k := strings.Index(text, strings.TrimSuffix(lines.Summary, ".")), strings.Index(text, lines.Message); i < 0 || k < i {
+				t.Errorf("%s as %s lacks %q and then %q", name, format, lines.Summary, lines.Message)
+			}
+		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -21,7 +20,7 @@ const (
 
 // viewOfGate has the judgement first, then the rows, what failed before all others, and what is said of them.
 func viewOfGate(g *report.Gate) view {
-	v := view{source: g, judgement: &judgement{g.Outcome, g.Message}, answer: new(answer.OfGate(g)), notes: g.Notes,
+	v := view{source: g, judgement: &judgement{g.Outcome, g.Message}, answer: &g.Answer, notes: g.Notes,
 		comment: true, places: gatePlaces(g)}
 	if len(g.Rows) == 0 {
 		return v

@@ -104,9 +104,9 @@ func (d *junitSuites) suite(s *report.Suite) {
 // gate adds a testsuite for each cell, and one testcase for the gate as a whole, so that no gate without a
 // measurement looks like one without a fault.
 func (d *junitSuites) gate(g *report.Gate) {
-	whole := junitSuite{Name: "gate", Time: seconds(0),
+	whole := junitSuite{Name: "gate", Time: seconds(0), Properties: lineProperties(g.Answer),
 		Cases: []junitCase{criterionCase("gate", report.CriterionResult{Name: "verdict", Outcome: g.Outcome,
-			Message: g.Message})}}
+			Message: g.Answer.Summary + " " + g.Answer.Message})}, Output: linesText(g.Answer)}
 	if len(g.Suites) > 0 {
 		whole.Timestamp = g.Suites[0].Started.UTC().Format("2006-01-02T15:04:05")
 	}
@@ -129,6 +129,14 @@ func (d *junitSuites) gate(g *report.Gate) {
 		}
 	}
 }
+
+// lineProperties are the two lines that a test, a cell or a gate begins with.
+func lineProperties(l report.Lines) []junitProperty {
+	return []junitProperty{{"summary", l.Summary}, {"message", l.Message}}
+}
+
+// linesText is the two lines as the beginning of an output.
+func linesText(l report.Lines) string { return l.Summary + "\n" + l.Message + "\n" }
 
 // gateRowOf is what the gate says of a suite's cell, or empty for nothing.
 func gateRowOf(g *report.Gate, suite, cell string) report.GateRow {
@@ -282,8 +290,8 @@ func criterionCase(class string, c report.CriterionResult) junitCase {
 // junitProperties are the figures as whole numbers, for trends from CI. A missing figure has no property.
 func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 	props := []junitProperty{{"ending", string(r.Ending)}, {"standing", answer.Standing(r)},
-		{"reason", string(r.Answer.Reason)}, {"summary", answer.Figure(r)},
-		{"sentence", answer.Sentence(r)}}
+		{"reason", string(r.Answer.Reason)}}
+	props = append(props, lineProperties(report.Lines{Summary: answer.Figure(r) + ".", Message: answer.Sentence(r)})...)
 	if !h.Measured {
 		return props
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -25,9 +26,10 @@ func junitCellOf(s *report.Suite, c *report.SuiteCell) (suite junitSuite, took t
 	if began.IsZero() {
 		began = s.Started
 	}
-	class := s.Name + "." + c.Name
+	class, lines := s.Name+"."+c.Name, answer.OfTable(&report.Table{Cells: c.Rows()})
 	suite = junitSuite{Name: s.Name + ": " + titleOf(c.Product, c.Loadtest), Time: seconds(took),
-		Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Properties: cellProperties(c), Output: runLines(c)}
+		Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Properties: append(lineProperties(lines), cellProperties(c)...),
+		Output: linesText(lines) + runLines(c)}
 	suite.Cases = append(suite.Cases, junitCase{ClassName: class, Name: "measured", Time: seconds(took),
 		Error: unmeasuredCell(c)})
 	if c.Verdict != nil {

@@ -67,10 +67,10 @@ func (m *markdown) view(v *view) {
 		m.line("### ", markdownText(v.title), "\n")
 	}
 	if v.answer != nil && v.judgement == nil {
-		m.line(markdownText(v.answer.Figure), "  ")
+		m.line(markdownText(v.answer.Summary), "  ")
 	}
 	if v.answer != nil {
-		m.line(markdownText(v.answer.Sentence), "\n")
+		m.line(markdownText(v.answer.Message), "\n")
 	}
 	if v.table != nil {
 		m.table(v.table, v.comment)

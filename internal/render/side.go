@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
@@ -59,7 +58,7 @@ func newSidePage(v *view) *sidePage {
 	p := &sidePage{Title: v.title, Footnotes: v.legend.combined, Notes: v.notes}
 	p.Remarks, p.Evidence = v.remarksAndEvidence()
 	if v.answer != nil {
-		p.Answer = []string{v.answer.Figure, v.answer.Sentence}
+		p.Answer = []string{v.answer.Summary, v.answer.Message}
 	}
 	switch s := v.source.(type) {
 	case *report.Table:
@@ -133,7 +132,7 @@ func newGatePage(g *report.Gate) *sidePage {
 		v = viewOfComparison(c)
 	}
 	p := newSidePage(&v)
-	p.Answer = []string{answer.OfGate(g).Sentence} // the title has the first line
+	p.Answer = []string{g.Answer.Message} // the title has the first line
 	p.Runs = drawnRuns(g)
 	if p.Comparison != nil {
 		p.Comparison.Judged = true

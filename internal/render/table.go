@@ -9,7 +9,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -17,7 +16,7 @@ import (
 func viewOfTable(t *report.Table) view {
 	judged := slices.ContainsFunc(t.Cells, func(c report.Cell) bool { return c.Verdict != "" })
 	repeated := repeats(t)
-	v := view{source: t, title: t.Title, answer: new(answer.OfTable(t)), table: new(table), notes: t.Notes}
+	v := view{source: t, title: t.Title, answer: &t.Answer, table: new(table), notes: t.Notes}
 	v.table.columns = []column{{head: "product", left: true}, {head: "loadtest", left: true}}
 	if judged {
 		v.table.columns = append(v.table.columns, column{head: "verdict", left: true, verdict: true})

@@ -65,14 +65,14 @@ func (p *printer) view(v *view) {
 	case v.judgement != nil:
 		p.painted(string(v.judgement.outcome), colorOf(toneOf(v.judgement.outcome)), ": "+v.judgement.message)
 	case v.answer != nil && v.title != "":
-		p.painted(wording.Printable(v.title), bold, ": "+v.answer.Figure)
+		p.painted(wording.Printable(v.title), bold, ": "+v.answer.Summary)
 	case v.answer != nil:
-		p.paragraph("", 2, v.answer.Figure)
+		p.paragraph("", 2, v.answer.Summary)
 	case v.title != "":
 		p.line(p.paint(wording.Printable(v.title), bold))
 	}
 	if v.answer != nil {
-		p.paragraph("", 2, v.answer.Sentence)
+		p.paragraph("", 2, v.answer.Message)
 	}
 	p.gap()
 	if v.table != nil {

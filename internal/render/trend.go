@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -16,7 +15,7 @@ func viewOfTrend(t *report.Trend) view {
 	for i := range t.Series {
 		list = append(list, seriesHeadlines(&t.Series[i])...)
 	}
-	v, latency := view{source: t, title: t.Title, answer: new(answer.OfTrend(t)), notes: t.Notes}, ""
+	v, latency := view{source: t, title: t.Title, answer: &t.Answer, notes: t.Notes}, ""
 	for i := range t.Series {
 		s := &t.Series[i]
 		part := section{title: titleOf(s.Product, s.Loadtest), summary: seriesNow(s), tables: []*table{seriesTable(s)}}

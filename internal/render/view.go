@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
-	"github.com/linerate-dev/linerate/internal/result/answer"
 )
 
 // view is what one document says to people, in any format. It is made once for each kind of document, and each
@@ -23,8 +22,8 @@ type view struct {
 	source    any
 	title     string
 	judgement *judgement
-	// answer is the first two lines of a document that sets tests beside each other. It is nil for others.
-	answer   *answer.Beside
+	// answer is the first two lines of a document of several tests. It is nil for others.
+	answer   *report.Lines
 	table    *table // nil for none, and then the legend is that of the sections
 	legend   legend
 	sections []section

@@ -70,8 +70,8 @@ func WriteFindings(stdout io.Writer, format string, layout render.TextOptions, f
 	}
 	var text strings.Builder
 	answered := answer.OfChecks(checksOf(findings))
-	fmt.Fprintln(&text, answered.Figure)
-	for _, l := range fold(answered.Sentence, 2, layout.Width) {
+	fmt.Fprintln(&text, answered.Summary)
+	for _, l := range fold(answered.Message, 2, layout.Width) {
 		fmt.Fprintln(&text, l)
 	}
 	fmt.Fprintln(&text)

@@ -84,7 +84,7 @@ func (rs *cellResults) verdictOfAll() metav1.Condition {
 		verdicts, measured.Cells = append(verdicts, rs.cell(i).Verdict), append(measured.Cells, rs.cell(i))
 		counts[cmp.Or(row.Verdict, v1alpha1.VerdictUndecided)]++
 	}
-	sentence := answer.OfTable(measured.Table()).Sentence
+	sentence := answer.OfTable(measured.Table()).Message
 	failed, open := counts[v1alpha1.VerdictFailed], counts[v1alpha1.VerdictUndecided]
 	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed],
 		len(rs.matrix.Cells)-rs.matrix.calibrations, failed, open)

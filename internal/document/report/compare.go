@@ -13,9 +13,11 @@ const ComparisonVersion = "linerate.dev/comparison.v1alpha1"
 // Comparison sets what was measured at several times, or with several releases, side by side. The first side is
 // what the others are compared with.
 type Comparison struct {
-	Version string   `json:"version"`
-	Title   string   `json:"title,omitempty"`
-	Sides   []string `json:"sides"`
+	Version string `json:"version"`
+	Title   string `json:"title,omitempty"`
+	// Answer is the first two lines. It is empty before the document is written in a format.
+	Answer Lines    `json:"answer,omitzero"`
+	Sides  []string `json:"sides"`
 	// MaxRegressionPercent is how much less than the first side another may be. It is nil where nothing is
 	// demanded, and there are no verdicts.
 	MaxRegressionPercent *units.Percent  `json:"maxRegressionPercent,omitempty"`

@@ -17,9 +17,11 @@ const GateVersion = "linerate.dev/gate.v1alpha1"
 //	Failed      the runs show that some criterion is not met
 //	Undecided   the runs show neither, or something was not measured: the release may not go on
 type Gate struct {
-	Version  string  `json:"version"`
-	Producer string  `json:"producer"` // linerate's own version
-	Outcome  Outcome `json:"outcome"`
+	Version  string `json:"version"`
+	Producer string `json:"producer"` // linerate's own version
+	// Answer is the first two lines. It is empty before the document is written in a format.
+	Answer  Lines   `json:"answer,omitzero"`
+	Outcome Outcome `json:"outcome"`
 	// ExitCode is the process's, which is 0 for Passed, 1 for Failed, 3 for Undecided, and 130 for interrupted.
 	ExitCode int `json:"exitCode"`
 	// Message is the judgement in one sentence.

@@ -20,9 +20,11 @@ const SuiteVersion = "linerate.dev/suite-report.v1alpha1"
 // Suite is the result of a suite of load tests, with its cells, each with its runs, their figures and the verdict.
 // It refers to the runs' Reports by their digests, and holds enough of them to make the table without them.
 type Suite struct {
-	Version   string `json:"version"`
-	Producer  string `json:"producer"` // linerate's own version
-	Name      string `json:"name"`
+	Version  string `json:"version"`
+	Producer string `json:"producer"` // linerate's own version
+	Name     string `json:"name"`
+	// Answer is the first two lines. It is empty before the document is written in a format.
+	Answer    Lines  `json:"answer,omitzero"`
 	Namespace string `json:"namespace,omitempty"`
 	UID       string `json:"uid,omitempty"`
 	// Generation is that of the suite's spec when it was measured. It is 0 where it was not measured in a cluster.

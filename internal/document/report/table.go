@@ -16,10 +16,20 @@ const TableVersion = "linerate.dev/table.v1alpha1"
 type Table struct {
 	Version string `json:"version"`
 	Title   string `json:"title,omitempty"`
+	// Answer is the first two lines. It is empty before the document is written in a format.
+	Answer Lines `json:"answer,omitzero"`
 	// Cells are shown by loadtest and then by product, each in the order in which it first appears.
 	Cells []Cell `json:"cells"`
 	// Notes are shown below the table.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Lines are what a document of several tests begins with in every format (internal/result/answer).
+type Lines struct {
+	// Summary is the first line, with how many tests became what.
+	Summary string `json:"summary"`
+	// Message is the second line, about the test that matters most, with the way out.
+	Message string `json:"message"`
 }
 
 // Cell is one product under one loadtest.

@@ -10,10 +10,12 @@ const TrendVersion = "linerate.dev/trend.v1alpha1"
 
 // Trend is what was measured over time, a series for each product and loadtest.
 type Trend struct {
-	Version string   `json:"version"`
-	Title   string   `json:"title,omitempty"`
-	Series  []Series `json:"series"`
-	Notes   []string `json:"notes,omitempty"`
+	Version string `json:"version"`
+	Title   string `json:"title,omitempty"`
+	// Answer is the first two lines. It is empty before the document is written in a format.
+	Answer Lines    `json:"answer,omitzero"`
+	Series []Series `json:"series"`
+	Notes  []string `json:"notes,omitempty"`
 }
 
 // Series is one product under one loadtest over time.

@@ -8,15 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
-// Beside is the answer of a document that sets tests beside each other.
-type Beside struct {
-	// Figure is the first line, with how many tests became what.
-	Figure string
-	// Sentence is the second line, about the test that matters most.
-	Sentence string
-}
-
-// besideCause is what a Beside's sentence is about.
+// besideCause is what the second line of a document of several tests is about.
 type besideCause string
 
 const (
@@ -138,7 +130,7 @@ type Checks struct {
 }
 
 // OfChecks is the answer of a diagnosis.
-func OfChecks(c Checks) Beside {
+func OfChecks(c Checks) report.Lines {
 	cause := checksPassed
 	switch {
 	case c.Failed > 0:
@@ -148,8 +140,8 @@ func OfChecks(c Checks) Beside {
 	case c.Warned > 0:
 		cause = checksWarn
 	}
-	return Beside{fmt.Sprintf("%d failed, %d unknown, %d in doubt, %d ok.", c.Failed, c.Unknown, c.Warned, c.Passed),
-		besideSentence(cause, map[string]string{"check": c.First})}
+	return report.Lines{Summary: fmt.Sprintf("%d failed, %d unknown, %d in doubt, %d ok.", c.Failed, c.Unknown, c.Warned,
+		c.Passed), Message: besideSentence(cause, map[string]string{"check": c.First})}
 }
 
 func rowName(product, loadtest string) string {

@@ -84,8 +84,8 @@ func TestAGatesAnswer(t *testing.T) {
 		if c.doubt != "" {
 			g.Doubt(c.doubt)
 		}
-		if got := OfGate(g); got.Figure != c.figure || got.Sentence != c.want {
-			t.Errorf("%s: %s\n%s\nwant %s\n%s", name, got.Figure, got.Sentence, c.figure, c.want)
+		if got := OfGate(g); got.Summary != c.figure || got.Message != c.want {
+			t.Errorf("%s: %s\n%s\nwant %s\n%s", name, got.Summary, got.Message, c.figure, c.want)
 		}
 	}
 }
@@ -119,14 +119,14 @@ func TestAComparisonsAnswer(t *testing.T) {
 	} {
 		got := OfComparison(&report.Comparison{Sides: []string{"v1", "v2", "v3"}, MaxRegressionPercent: c.demands,
 			Rows: []report.ComparisonRow{{Product: "VPP", Loadtest: "64b", Sides: c.sides}}})
-		if got.Figure != c.figure || got.Sentence != c.want {
-			t.Errorf("%s: %s\n%s\nwant %s\n%s", name, got.Figure, got.Sentence, c.figure, c.want)
+		if got.Summary != c.figure || got.Message != c.want {
+			t.Errorf("%s: %s\n%s\nwant %s\n%s", name, got.Summary, got.Message, c.figure, c.want)
 		}
 	}
 }
 
 func TestATablesAnswer(t *testing.T) {
-	figures := &report.Figures{Runs: 2}
+	figures := &report.Figures{Runs: 2, PacketsPerSecond: 1_780_000}
 	missing := report.Cell{Product: "Linux", Loadtest: "64b", Missing: []report.Missing{{Reason: "GeneratorLost"}}}
 	for name, c := range map[string]struct {
 		cells  []report.Cell
@@ -139,17 +139,25 @@ func TestATablesAnswer(t *testing.T) {
 			"VPP 64b does not meet fast. Find what limits the device there, or correct the criterion."},
 		"one is not measured": {[]report.Cell{missing, {Figures: figures}}, "1 of 2 tests have a figure.",
 			"Linux 64b has no figure (GeneratorLost). See why in its Report, then measure it again."},
-		"none is measured": {[]report.Cell{missing}, "0 of 1 test has a figure.",
+		"none is measured": {[]report.Cell{missing, missing}, "0 of 2 tests have a figure.",
+			"Linux 64b has no figure (GeneratorLost). See why in its Report, then measure it again."},
+		"none has ended": {make([]report.Cell, 2), "0 of 2 tests have a figure.",
 			"No test has a figure. Wait for the first test to end, or see why none ran."},
-		"a bound": {[]report.Cell{{Product: "VPP", Loadtest: "imix", Figures: &report.Figures{Runs: 1, LowerBound: true}}},
-			"1 of 1 test has a figure.",
+		"the only one is not measured": {[]report.Cell{missing}, "Linux 64b: not measured.",
+			"Linux 64b has no figure (GeneratorLost). See why in its Report, then measure it again."},
+		"a bound": {[]report.Cell{{Product: "VPP", Loadtest: "imix", Figures: &report.Figures{Runs: 1, LowerBound: true,
+			PacketsPerSecond: 1_789_999}}}, "VPP imix: ≥ 1.78 Mpps.",
 			"VPP imix is a lower bound (≥), as the device's limit was not found. See why in that test's Report."},
-		"passed": {[]report.Cell{{Figures: figures, Verdict: report.Passed}},
-			"1 of 1 test has a figure: 1 passed, 0 failed, 0 undecided.", "Each figure meets its criteria."},
-		"no criteria": {[]report.Cell{{Figures: figures}}, "1 of 1 test has a figure.", "Each test has a figure."},
+		"passed": {[]report.Cell{{Figures: figures, Verdict: report.Passed}, {Figures: figures}},
+			"2 of 2 tests have a figure: 1 passed, 0 failed, 0 undecided.", "Each figure meets its criteria."},
+		"the only one failed": {[]report.Cell{{Product: "VPP", Loadtest: "64b", Figures: figures, Verdict: report.DidFail,
+			Message: "fast: 1.78 Mpps, at least 2 Mpps allowed"}}, "VPP 64b: 1.78 Mpps, the median of 2 runs. Failed.",
+			"VPP 64b does not meet fast. Find what limits the device there, or correct the criterion."},
+		"no criteria": {[]report.Cell{{Figures: figures}, {Figures: figures}}, "2 of 2 tests have a figure.",
+			"Each test has a figure."},
 	} {
-		if got := OfTable(&report.Table{Cells: c.cells}); got.Figure != c.figure || got.Sentence != c.want {
-			t.Errorf("%s: %s\n%s\nwant %s\n%s", name, got.Figure, got.Sentence, c.figure, c.want)
+		if got := OfTable(&report.Table{Cells: c.cells}); got.Summary != c.figure || got.Message != c.want {
+			t.Errorf("%s: %s\n%s\nwant %s\n%s", name, got.Summary, got.Message, c.figure, c.want)
 		}
 	}
 }
@@ -175,8 +183,8 @@ func TestATrendsAnswer(t *testing.T) {
 		for _, p := range c.final {
 			trend.Series = append(trend.Series, report.Series{Product: "VPP", Loadtest: "64b", Points: []report.Point{usual, p}})
 		}
-		if got := OfTrend(trend); got.Figure != c.figure || got.Sentence != c.want {
-			t.Errorf("%s: %s\n%s\nwant %s\n%s", name, got.Figure, got.Sentence, c.figure, c.want)
+		if got := OfTrend(trend); got.Summary != c.figure || got.Message != c.want {
+			t.Errorf("%s: %s\n%s\nwant %s\n%s", name, got.Summary, got.Message, c.figure, c.want)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // OfComparison is a comparison's answer.
-func OfComparison(c *report.Comparison) Beside {
+func OfComparison(c *report.Comparison) report.Lines {
 	values := map[string]string{"first": "the first side"}
 	if len(c.Sides) > 0 {
 		values["first"] = c.Sides[0]
@@ -35,8 +35,9 @@ func OfComparison(c *report.Comparison) Beside {
 	}
 	if c.MaxRegressionPercent != nil {
 		values["allowed"] = c.MaxRegressionPercent.FormatFixed() + " %"
-		return Beside{fmt.Sprintf("%s: %d passed, %d failed, %d undecided.", worstOf(outcomes), outcomes[report.Passed],
-			outcomes[report.DidFail], outcomes[report.Undecided]), besideSentence(found, values)}
+		return report.Lines{Summary: fmt.Sprintf("%s: %d passed, %d failed, %d undecided.", worstOf(outcomes),
+			outcomes[report.Passed], outcomes[report.DidFail], outcomes[report.Undecided]),
+			Message: besideSentence(found, values)}
 	}
 	unknown := count[report.TooFew] + count[report.NotComparable] + hidden
 	less, more, alike := count[report.Less], count[report.More], count[report.NotShown]-hidden
@@ -44,10 +45,10 @@ func OfComparison(c *report.Comparison) Beside {
 	if len(c.Sides) == 2 {
 		others = c.Sides[1]
 	}
-	figure := fmt.Sprintf("%s against %s: of %s %d %s slower, %d faster, %d equal, %d not comparable.", others,
+	summary := fmt.Sprintf("%s against %s: of %s %d %s slower, %d faster, %d equal, %d not comparable.", others,
 		values["first"], wording.Counted(less+more+alike+unknown, "test"), less, wording.Verb(less, "is", "are"), more,
 		alike, unknown)
-	return Beside{figure, besideSentence(found, values)}
+	return report.Lines{Summary: summary, Message: besideSentence(found, values)}
 }
 
 // worstOf is the outcome of all together.

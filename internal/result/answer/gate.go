@@ -8,9 +8,9 @@ import (
 )
 
 // OfGate is a gate's answer. Its first line is the gate's own judgement.
-func OfGate(g *report.Gate) Beside {
+func OfGate(g *report.Gate) report.Lines {
 	values := map[string]string{}
-	return Beside{g.Headline() + ".", besideSentence(causeOfGate(g, values), values)}
+	return report.Lines{Summary: g.Headline() + ".", Message: besideSentence(causeOfGate(g, values), values)}
 }
 
 func causeOfGate(g *report.Gate, values map[string]string) besideCause {

@@ -3,15 +3,15 @@ package answer
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // OfTable is the answer of a table of tests, such as a suite's.
-func OfTable(t *report.Table) Beside {
+func OfTable(t *report.Table) report.Lines {
 	measured, outcomes := 0, map[report.Outcome]int{}
 	for _, c := range t.Cells {
 		if c.Figures != nil {
@@ -19,14 +19,34 @@ func OfTable(t *report.Table) Beside {
 		}
 		outcomes[c.Verdict]++
 	}
+	values := map[string]string{}
+	message := besideSentence(causeOfTable(t, measured, values), values)
+	if len(t.Cells) == 1 {
+		return report.Lines{Summary: summaryOfCell(t.Cells[0]), Message: message}
+	}
 	figure := wording.ShareOf(measured, len(t.Cells)) + " " + wording.Verb(len(t.Cells), "test has", "tests have") +
 		" a figure"
 	if len(t.Cells) > outcomes[""] {
 		figure += fmt.Sprintf(": %d passed, %d failed, %d undecided", outcomes[report.Passed], outcomes[report.DidFail],
 			outcomes[report.Undecided])
 	}
-	values := map[string]string{}
-	return Beside{figure + ".", besideSentence(causeOfTable(t, measured, values), values)}
+	return report.Lines{Summary: figure + ".", Message: message}
+}
+
+// summaryOfCell is the first line of a table with one row, such as "VPP 64b: 1.78 Mpps, the median of 2 runs. Failed."
+func summaryOfCell(c report.Cell) string {
+	text := rowName(c.Product, c.Loadtest) + ": "
+	if c.Figures == nil {
+		return text + wording.NotMeasured + "."
+	}
+	text += figures.ThroughputText(c.Figures.Headline())
+	if n := c.Figures.Runs; n > 1 {
+		text += ", the median of " + wording.Counted(n, "run")
+	}
+	if c.Verdict != "" {
+		text += ". " + string(c.Verdict)
+	}
+	return text + "."
 }
 
 func causeOfTable(t *report.Table, measured int, values map[string]string) besideCause {
@@ -43,7 +63,7 @@ func causeOfTable(t *report.Table, measured int, values map[string]string) besid
 	}
 	failed := find(judged(report.DidFail))
 	switch {
-	case measured == 0:
+	case measured == 0 && find(func(c report.Cell) bool { return len(c.Missing) > 0 }) == nil:
 		return nothingYet
 	case failed != nil:
 		values["criterion"], _, _ = strings.Cut(failed.Message, ":")
@@ -65,7 +85,7 @@ func causeOfTable(t *report.Table, measured int, values map[string]string) besid
 }
 
 // OfTrend is a trend's answer.
-func OfTrend(t *report.Trend) Beside {
+func OfTrend(t *report.Trend) report.Lines {
 	values, found, weight, unusual := map[string]string{}, latestUsual, 0, 0
 	for i := range t.Series {
 		cause, w := causeOfSeries(&t.Series[i])
@@ -85,8 +105,8 @@ func OfTrend(t *report.Trend) Beside {
 			values["change"] = signed(final.FromMedian)
 		}
 	}
-	return Beside{fmt.Sprintf("%s, %s as usual.", strconv.Itoa(len(t.Series))+" series",
-		strconv.Itoa(len(t.Series)-unusual)), besideSentence(found, values)}
+	return report.Lines{Summary: fmt.Sprintf("%d series, %d as usual.", len(t.Series), len(t.Series)-unusual),
+		Message: besideSentence(found, values)}
 }
 
 // causeOfSeries is what the latest run of a series shows, and how much that matters. The weight is 0 where the run is

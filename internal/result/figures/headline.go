@@ -215,6 +215,17 @@ func rateText(h report.Headline, packetsPerSecond int64) string {
 	return sign + wording.ShortPacketRate(packetsPerSecond)
 }
 
+// ThroughputText is the rate of a table's row with its sign, as in "≥ 1.78 Mpps" or "47.70 Mb/s goodput".
+func ThroughputText(h report.Headline) string {
+	switch {
+	case !h.Measured:
+		return wording.NotMeasured
+	case h.OfSessions:
+		return h.Signed(Format(GoodputBitsPerSecond, float64(h.GoodputBitsPerSecond)))
+	}
+	return rateText(h, h.PacketsPerSecond)
+}
+
 // frameSizeText is the size of all frames, as in ", 64-byte frames". It is empty where sizes differ.
 func frameSizeText(r *report.Report) string {
 	const fcs = 4 // which streams' packets don't have
