@@ -11,7 +11,7 @@ import (
 func ended(ending report.Ending, measured bool, outcome report.Outcome) *report.Report {
 	r := &report.Report{Ending: ending, Plan: &plan.Plan{Test: plan.Test{Name: "known-answer"}}, Answer: report.Answer{Measured: measured}, Verdict: report.Verdict{Outcome: report.Undecided}}
 	if outcome != "" {
-		r.Verdict = report.Verdict{Outcome: outcome, Criteria: []report.CriterionResult{{Name: "the-known-answer", Outcome: outcome, Message: "9000, at least 9500 demanded"}}}
+		r.Verdict = report.Verdict{Outcome: outcome, Criteria: []report.CriterionResult{{Name: "the-known-answer", Outcome: outcome, Message: "9.00 kpps, at least 9,500 pps demanded"}}}
 	}
 	return r
 }

@@ -42,7 +42,7 @@ func repeated() *report.Table {
 		return &report.Spread{Percent: reporttest.Percent(p), LowPacketsPerSecond: low, HighPacketsPerSecond: high, Confidence: reporttest.Percent("95")}
 	}
 	return &report.Table{Title: "four-systems", Notes: []string{"the generator's node was drained at 02:10, and 3 tests were measured anew"}, Cells: []report.Cell{
-		{Product: "VPP", Loadtest: "imix", Verdict: report.Passed, Message: "99.95 % of line rate, at least 95 demanded", Figures: &report.Figures{Runs: 5, PacketsPerSecond: 654_400, Layer1BitsPerSecond: 2_000_000_000,
+		{Product: "VPP", Loadtest: "imix", Verdict: report.Passed, Message: "99.95 % of line rate, at least 95 % demanded", Figures: &report.Figures{Runs: 5, PacketsPerSecond: 654_400, Layer1BitsPerSecond: 2_000_000_000,
 			LineRatePercent: reporttest.Percent("99.95"), LineRatePercentSum: reporttest.Percent("199.9"), LowerBound: true, Spread: spread("0.02", 654_300, 654_500)}},
 		{Product: "VPP", Loadtest: "64b", Verdict: report.DidFail, Message: "median 1.58 Mpps, 11.2 % under the baseline's 1.78 Mpps; 2 % allowed", Figures: &report.Figures{Runs: 4, PacketsPerSecond: 1_580_000,
 			Layer1BitsPerSecond: 1_061_760_000, LineRatePercent: reporttest.Percent("53.09"), LineRatePercentSum: reporttest.Percent("106.18"), Spread: spread("3.1", 1_531_000, 1_629_000)},

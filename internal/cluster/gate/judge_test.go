@@ -161,7 +161,7 @@ func TestAGateFailsByWhatAnObserverSaw(t *testing.T) {
 		message string
 	}{{100_000, 0, "kernel: mean time of all processors: median 0.5 processors"},
 		{140_000, 1, "kernel: mean time of all processors: median 0.7 processors of 5 runs (0.7 processors to 0.7 " +
-			"processors), at most 0.6 demanded"}} {
+			"processors), at most 0.6 processors allowed"}} {
 		s := onlySubject(t, observed, Options{Runs: 5})
 		g := Judge([]MeasuredSuite{measured(t, s, func(string, int) int64 { return c.packets })}, "test")
 		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 ||

@@ -373,7 +373,7 @@ func aReport(ending report.Ending, attempt int, finished time.Time) *report.Repo
 			{From: "east", To: "west", Intended: flow, Offered: flow, Received: flow}}, Total: &report.Sum{Intended: total, Offered: total, Received: total}, Claim: report.Claim{Saturated: true, Confirmed: true}},
 		Verdict: report.Verdict{Outcome: report.Passed,
 			Criteria: []report.CriterionResult{{Name: "rate", Outcome: report.Passed,
-				Message: "10000 pps, at least 9900 demanded"}}},
+				Message: "10.00 kpps, at least 9,900 pps demanded"}}},
 	}
 	switch ending {
 	case report.Completed:

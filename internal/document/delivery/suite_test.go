@@ -87,7 +87,7 @@ func judged(s *report.Suite, criteria int) *report.Suite {
 		v := &report.Verdict{Outcome: report.DidFail}
 		for c := range criteria {
 			v.Criteria = append(v.Criteria, report.CriterionResult{Name: fmt.Sprintf("criterion-%d", c), Outcome: report.DidFail,
-				Message: fmt.Sprintf("west→east: median %d pps of 5 runs (%d pps to %d pps), at least %d demanded; all 5 runs do not meet it", random.Int64N(1e9), random.Int64N(1e9), random.Int64N(1e9), random.Int64N(1e9))})
+				Message: fmt.Sprintf("west→east: median %d pps of 5 runs (%d pps to %d pps), at least %d pps demanded; all 5 runs do not meet it", random.Int64N(1e9), random.Int64N(1e9), random.Int64N(1e9), random.Int64N(1e9))})
 		}
 		s.Cells[i].Verdict = v
 	}

@@ -248,7 +248,7 @@ type Verdict struct {
 type CriterionResult struct {
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome"`
-	Message string  `json:"message"` // such as "east→west: 93.2 % of line rate, at least 95 demanded"
+	Message string  `json:"message"` // such as "east→west: 93.2 % of line rate, at least 95 % demanded"
 	// Chance is, for a relative criterion, the probability that at least one of its comparisons shows so much less
 	// by chance, although the candidate is exactly as far below the baseline as is allowed. It is 0 where nothing
 	// was compared.

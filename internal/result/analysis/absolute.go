@@ -112,7 +112,7 @@ func mediansSentence(runs []*report.Report, c plan.Criterion) string {
 		return judge(runs[0], c).Message
 	}
 	if c.Observed != nil {
-		return observedOverRuns(runs, c) + boundsSentence(c)
+		return observedOverRuns(runs, c)
 	}
 	selected := figureOf(c)
 	for i, v := range selected.FiguresOf(runs[first]) {
@@ -133,17 +133,17 @@ func mediansSentence(runs []*report.Report, c plan.Criterion) string {
 		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", figures.DirectionText(v),
 			selected.Format(s.Median), s.N, selected.Format(s.Low), selected.Format(s.High)))
 	}
-	return strings.Join(texts, "; ") + boundsSentence(c)
+	return strings.Join(texts, "; ") + boundsSentence(c, "")
 }
 
-// boundsSentence has the bounds in words.
-func boundsSentence(c plan.Criterion) string {
-	text := ""
-	if c.Min != "" {
-		text += fmt.Sprintf(", at least %s demanded", c.Min)
-	}
-	if c.Max != "" {
-		text += fmt.Sprintf(", at most %s demanded", c.Max)
+// boundsSentence has the bounds in words. The unit is that of an observer's series, which no metric has.
+func boundsSentence(c plan.Criterion, unit string) (text string) {
+	for _, b := range boundsOf(c) {
+		limit := strings.TrimSpace(b.limit + " " + unit)
+		if c.Observed == nil {
+			limit = figures.BoundText(report.Metric(c.Metric), b.limit)
+		}
+		text += b.sentence(limit)
 	}
 	return text
 }
@@ -216,8 +216,9 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 	for _, d := range lowest.Directions {
 		if c.Direction != "Total" && d.Quality == report.Lossy &&
 			minimum.Cmp(big.NewRat(d.Offered.PacketsPerSecond, 1)) >= 0 {
-			return report.DidFail, fmt.Sprintf("%s→%s: frames were lost at %s already, at least %s demanded", d.From,
-				d.To, wording.PacketRate(d.Offered.PacketsPerSecond), c.Min)
+			return report.DidFail, fmt.Sprintf("%s→%s: frames were lost at %s already%s", d.From,
+				d.To, wording.PacketRate(d.Offered.PacketsPerSecond),
+				bound{c.Min, true}.sentence(figures.BoundText(figures.PacketsPerSecond, c.Min)))
 		}
 	}
 	return report.Undecided, cmp.Or(r.Answer.Message, wording.NotMeasured)

@@ -31,15 +31,15 @@ func TestBetweenWhatWasCleanAndWhatLostFramesNothingIsClaimed(t *testing.T) {
 		want       report.Outcome
 		says       string
 	}{
-		"a minimum between both":            {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Min: "9900"}, report.Undecided, "west→east: 9.81 kpps, at least 9900 demanded, and the true value may be up to 10.04 kpps"},
+		"a minimum between both":            {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Min: "9900"}, report.Undecided, "west→east: 9.81 kpps, at least 9,900 pps demanded, and the true value may be up to 10.04 kpps"},
 		"a minimum below":                   {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Min: "9810"}, report.Passed, ""},
-		"a minimum above":                   {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Min: "10050"}, report.DidFail, "9.81 kpps, at least 10050 demanded"},
+		"a minimum above":                   {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Min: "10050"}, report.DidFail, "9.81 kpps, at least 10,050 pps demanded"},
 		"a maximum between both":            {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Max: "9900"}, report.Undecided, "the true value may be up to 10.04 kpps"},
 		"a maximum below":                   {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Max: "9800"}, report.DidFail, ""},
 		"a maximum above":                   {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Max: "10050"}, report.Passed, ""},
 		"both around the interval":          {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Min: "9800", Max: "10100"}, report.Passed, ""},
-		"the total's minimum between both":  {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Direction: "Total", Min: "20000"}, report.Undecided, "all directions: 19.62 kpps, at least 20000 demanded, and the true value may be up to 20.08 kpps"},
-		"as fine as a measurement promises": {"0.01", plan.Criterion{Metric: "PacketsPerSecond", Min: "9900"}, report.DidFail, "9.81 kpps, at least 9900 demanded"},
+		"the total's minimum between both":  {"0.0229", plan.Criterion{Metric: "PacketsPerSecond", Direction: "Total", Min: "20000"}, report.Undecided, "all directions: 19.62 kpps, at least 20,000 pps demanded, and the true value may be up to 20.08 kpps"},
+		"as fine as a measurement promises": {"0.01", plan.Criterion{Metric: "PacketsPerSecond", Min: "9900"}, report.DidFail, "9.81 kpps, at least 9,900 pps demanded"},
 		"nothing resolved at all":           {"1", plan.Criterion{Metric: "PacketsPerSecond", Min: "9900"}, report.Undecided, "the figure is a lower bound only"},
 	}
 	for name, test := range tests {
@@ -98,9 +98,9 @@ func TestSeveralRunsAreJudgedByTheirMedian(t *testing.T) {
 		says string
 	}{
 		"all meet it": {runs(9974, 9966, 9973, 9965, 9977), report.Passed,
-			"west→east: median 9.97 kpps of 5 runs (9.97 kpps to 9.98 kpps); east→west: median 9.97 kpps of 5 runs (9.97 kpps to 9.98 kpps), at least 9900 demanded; all 5 runs meet it"},
+			"west→east: median 9.97 kpps of 5 runs (9.97 kpps to 9.98 kpps); east→west: median 9.97 kpps of 5 runs (9.97 kpps to 9.98 kpps), at least 9,900 pps demanded; all 5 runs meet it"},
 		"none does":                       {runs(9474, 9466, 9473), report.DidFail, "all 3 runs do not meet it"},
-		"one of five doesn't":             {runs(9974, 9966, 9473, 9965, 9977), report.Undecided, "1 of 5 runs do not meet it (west→east: 9.47 kpps, at least 9900 demanded"},
+		"one of five doesn't":             {runs(9974, 9966, 9473, 9965, 9977), report.Undecided, "1 of 5 runs do not meet it (west→east: 9.47 kpps, at least 9,900 pps demanded"},
 		"one of nine doesn't, by little":  {runs(9974, 9966, 9893, 9965, 9977, 9970, 9971, 9972, 9973), report.Passed, "1 of 9 runs do not meet it"},
 		"one of nine doesn't, and is far": {runs(9974, 9966, 9473, 9965, 9977, 9970, 9971, 9972, 9973), report.Undecided, "; the median meets it, but 1 of 9 runs lies far from the rest and doesn't meet it: look into"},
 		"one of nine does":                {runs(9474, 9466, 9973, 9465, 9477, 9470, 9471, 9472, 9473), report.DidFail, "8 of 9 runs do not meet it"},

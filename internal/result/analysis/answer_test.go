@@ -44,26 +44,26 @@ func TestCriteria(t *testing.T) {
 		want      report.Outcome
 		says      string
 	}{
-		"both directions reach it":                {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80"}, report.Passed, "east→west: 80.00 % of line rate, at least 80 demanded"},
-		"one direction falls short":               {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80.5"}, report.DidFail, "east→west: 80.00 % of line rate, at least 80.5 demanded"},
+		"both directions reach it":                {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80"}, report.Passed, "east→west: 80.00 % of line rate, at least 80 % demanded"},
+		"one direction falls short":               {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80.5"}, report.DidFail, "east→west: 80.00 % of line rate, at least 80.5 % demanded"},
 		"each is the default":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8001"}, report.DidFail, "east→west: 8.00 kpps"},
 		"the total is enough":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Direction: "Total", Min: "17000"}, report.Passed, "all directions: 17.00 kpps"},
 		"the total is not":                        {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Total", Min: "85.0000001"}, report.DidFail, "85.00 % of line rate"},
 		"bits of layer 1":                         {nil, plan.Criterion{Metric: "Layer1BitsPerSecond", Min: "80000"}, report.Passed, "80.00 kb/s"},
 		"bits of layer 2":                         {nil, plan.Criterion{Metric: "Layer2BitsPerSecond", Min: "80000"}, report.DidFail, "9.00 kb/s"},
-		"no more than a maximum":                  {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "9000"}, report.Passed, "at most 9000 demanded"},
+		"no more than a maximum":                  {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "9000"}, report.Passed, "at most 9,000 pps allowed"},
 		"more than a maximum":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "west→east"},
-		"between both":                            {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000", Max: "9000"}, report.Passed, "at least 8000 demanded, at most 9000 demanded"},
+		"between both":                            {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000", Max: "9000"}, report.Passed, "at least 8,000 pps demanded, at most 9,000 pps allowed"},
 		"a lower bound that is enough":            {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000"}, report.Passed, ""},
 		"a lower bound that is not":               {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8001"}, report.Undecided, "lower bound only"},
 		"a lower bound under a maximum":           {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Max: "9000"}, report.Undecided, "lower bound only"},
-		"a lower bound over a maximum":            {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "at most 8999"},
+		"a lower bound over a maximum":            {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "at most 8,999 pps"},
 		"the target reached is a lower bound":     {reached, plan.Criterion{Metric: "PacketsPerSecond", Min: "10000"}, report.Undecided, "lower bound only"},
 		"an unconfirmed figure":                   {unconfirmed, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000"}, report.Undecided, "not confirmed"},
-		"loss within":                             {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0005"}, report.Passed, "loss ratio 0.0002 to 0.0005, at most 0.0005 demanded"},
+		"loss within":                             {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0005"}, report.Passed, "0.02 % to 0.05 % lost, at most 0.05 % allowed"},
 		"loss surely above":                       {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0001"}, report.DidFail, ""},
 		"loss that may be the generator's":        {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0003"}, report.Undecided, "part of the loss may be the generator's own"},
-		"loss of all that may be the generator's": {nil, plan.Criterion{Metric: "LossRatio", Direction: "Total", Max: "0.0003"}, report.Undecided, "all directions: loss ratio 0.0002 to 0.0005"},
+		"loss of all that may be the generator's": {nil, plan.Criterion{Metric: "LossRatio", Direction: "Total", Max: "0.0003"}, report.Undecided, "all directions: 0.02 % to 0.05 % lost"},
 		"loss of all surely above":                {nil, plan.Criterion{Metric: "LossRatio", Direction: "Total", Max: "0.0001"}, report.DidFail, "all directions"},
 		"unconfirmed loss within":                 {unconfirmed, plan.Criterion{Metric: "LossRatio", Max: "0.0005"}, report.Undecided, "not confirmed"},
 		"unconfirmed loss above":                  {unconfirmed, plan.Criterion{Metric: "LossRatio", Max: "0.0001"}, report.Undecided, "not confirmed"},
@@ -119,7 +119,7 @@ func TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt(t *testing.T) {
 	for maximum, want := range map[string]report.Outcome{"8999": report.DidFail, "9000": report.Undecided, "9045": report.Undecided, "9046": report.Passed} {
 		searched.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", Max: maximum}}
 		v := analysis.Verdict(searched)
-		if v.Outcome != want || want == report.Undecided && !strings.Contains(v.Criteria[0].Message, "west→east: 9.00 kpps, at most "+maximum+" demanded, and the true value may be up to 9.05 kpps") {
+		if v.Outcome != want || want == report.Undecided && !strings.Contains(v.Criteria[0].Message, "west→east: 9.00 kpps, at most "+maximum[:1]+","+maximum[1:]+" pps allowed, and the true value may be up to 9.05 kpps") {
 			t.Errorf("at most %s: %+v, want %s", maximum, v, want)
 		}
 	}

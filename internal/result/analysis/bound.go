@@ -14,6 +14,25 @@ import (
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
+// bound is the least or the most that a criterion lets a figure be.
+type bound struct {
+	limit   string
+	atLeast bool
+}
+
+// boundsOf are the bounds that a criterion has.
+func boundsOf(c plan.Criterion) []bound {
+	return slices.DeleteFunc([]bound{{c.Min, true}, {c.Max, false}}, func(b bound) bool { return b.limit == "" })
+}
+
+// sentence is the bound behind a figure, such as ", at most 0.1 % allowed".
+func (b bound) sentence(limit string) string {
+	if b.atLeast {
+		return ", at least " + limit + " demanded"
+	}
+	return ", at most " + limit + " allowed"
+}
+
 // judgedFigure is a figure that is compared with a criterion, and the run that claims it.
 type judgedFigure struct {
 	report.Figure
@@ -27,19 +46,13 @@ func (f judgedFigure) against(c plan.Criterion) (report.Outcome, string) {
 	if f.Missing != "" {
 		return report.Undecided, message
 	}
-	for _, b := range []struct {
-		limit, words string
-		atLeast      bool
-	}{{c.Min, "at least", true}, {c.Max, "at most", false}} {
-		if b.limit == "" {
-			continue
-		}
+	for _, b := range boundsOf(c) {
 		limit, err := decimal(b.limit)
 		if err != nil {
 			return report.Undecided, fmt.Sprintf("%s: %v", direction, err)
 		}
 		got, reason := f.againstBound(limit, b.atLeast)
-		message += fmt.Sprintf(", %s %s demanded%s", b.words, b.limit, reason)
+		message += b.sentence(figures.BoundText(f.Metric, b.limit)) + reason
 		if got == report.DidFail || got == report.Undecided && outcome == report.Passed {
 			outcome = got
 		}

@@ -39,10 +39,10 @@ func TestLossesAndDelaysAtLessThanTheDeviceCarries(t *testing.T) {
 		want      report.Outcome
 		says      string
 	}{
-		"retransmits within, of what the path limited":   {[]report.Direction{byPath}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.01"}, report.Passed, "west→east: retransmit ratio 0.01, at most 0.01 demanded"},
-		"retransmits above, of what the path limited":    {[]report.Direction{byPath}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.009"}, report.DidFail, "at most 0.009 demanded"},
-		"retransmits within, of what an end limited":     {[]report.Direction{byEnd}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.01"}, report.Undecided, "at most 0.01 demanded, " + tooWeak},
-		"retransmits above, of what an end limited":      {[]report.Direction{byEnd}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.009"}, report.DidFail, "at most 0.009 demanded"},
+		"retransmits within, of what the path limited":   {[]report.Direction{byPath}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.01"}, report.Passed, "west→east: 1 % of the segments retransmitted, at most 1 % allowed"},
+		"retransmits above, of what the path limited":    {[]report.Direction{byPath}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.009"}, report.DidFail, "at most 0.9 % allowed"},
+		"retransmits within, of what an end limited":     {[]report.Direction{byEnd}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.01"}, report.Undecided, "at most 1 % allowed, " + tooWeak},
+		"retransmits above, of what an end limited":      {[]report.Direction{byEnd}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.009"}, report.DidFail, "at most 0.9 % allowed"},
 		"retransmits within, of what nobody knows":       {[]report.Direction{unknown}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.01"}, report.Undecided, "that the device was the limit could not be shown"},
 		"retransmits above, of what nobody knows":        {[]report.Direction{unknown}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.009"}, report.DidFail, ""},
 		"round trips within, of what the path limited":   {[]report.Direction{byPath}, plan.Criterion{Metric: "RoundTripMicroseconds", Max: "1900"}, report.Passed, "rtt 1.9 ms"},
@@ -51,7 +51,7 @@ func TestLossesAndDelaysAtLessThanTheDeviceCarries(t *testing.T) {
 		"at least so many, of what an end limited":       {[]report.Direction{byEnd}, plan.Criterion{Metric: "RetransmitRatio", Min: "0.01"}, report.Passed, ""},
 		"at least more than there were, by an end":       {[]report.Direction{byEnd}, plan.Criterion{Metric: "RetransmitRatio", Min: "0.02"}, report.Undecided, tooWeak},
 		"each direction, of which an end limited one":    {[]report.Direction{byEnd, back}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.01"}, report.Undecided, "west→east"},
-		"each direction, both above":                     {[]report.Direction{byEnd, back}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.009"}, report.DidFail, "east→west: retransmit ratio 0.01, at most 0.009 demanded"},
+		"each direction, both above":                     {[]report.Direction{byEnd, back}, plan.Criterion{Metric: "RetransmitRatio", Max: "0.009"}, report.DidFail, "east→west: 1 % of the segments retransmitted, at most 0.9 % allowed"},
 		"all directions, of which an end limited one":    {[]report.Direction{byEnd, back}, plan.Criterion{Metric: "RetransmitRatio", Direction: "Total", Max: "0.01"}, report.Undecided, tooWeak},
 		"all directions, of which the path limited each": {[]report.Direction{byPath, back}, plan.Criterion{Metric: "RetransmitRatio", Direction: "Total", Max: "0.01"}, report.Passed, ""},
 		"goodput that is enough, of what an end limited": {[]report.Direction{byEnd}, plan.Criterion{Metric: "GoodputBitsPerSecond", Min: "40000000"}, report.Passed, ""},

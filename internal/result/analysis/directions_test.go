@@ -103,10 +103,10 @@ func TestCriteriaJudgeEachDirectionByItsOwnInterval(t *testing.T) {
 		want      report.Outcome
 		says      string
 	}{
-		"at least what only one of them surely lacks": {plan.Criterion{Min: "5000"}, report.DidFail, "east→west: 4.00 kpps, at least 5000 demanded"},
+		"at least what only one of them surely lacks": {plan.Criterion{Min: "5000"}, report.DidFail, "east→west: 4.00 kpps, at least 5,000 pps demanded"},
 		"at least what both were seen to do":          {plan.Criterion{Min: "3900"}, report.Passed, ""},
-		"at most what nobody has looked at":           {plan.Criterion{Max: "12000"}, report.Undecided, "west→east: 4.00 kpps, shown for 10s, at most 12000 demanded, and the figure is a lower bound only: another direction lost frames first and set the load"},
-		"all together at least what nobody knows":     {plan.Criterion{Direction: "Total", Min: "15000"}, report.Undecided, "all directions: 8.00 kpps, shown for 10s, at least 15000 demanded, and the figure is a lower bound only: another direction"},
+		"at most what nobody has looked at":           {plan.Criterion{Max: "12000"}, report.Undecided, "west→east: 4.00 kpps, shown for 10s, at most 12,000 pps allowed, and the figure is a lower bound only: another direction lost frames first and set the load"},
+		"all together at least what nobody knows":     {plan.Criterion{Direction: "Total", Min: "15000"}, report.Undecided, "all directions: 8.00 kpps, shown for 10s, at least 15,000 pps demanded, and the figure is a lower bound only: another direction"},
 		"all together at least what was seen":         {plan.Criterion{Direction: "Total", Min: "7900"}, report.Passed, ""},
 		"no loss at the answer's load":                {plan.Criterion{Metric: "LossRatio", Max: "0.001"}, report.Passed, ""},
 	} {

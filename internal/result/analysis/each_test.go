@@ -58,7 +58,7 @@ func TestADirectionsFigureIsComparedByItsOwnConfirmation(t *testing.T) {
 		"at least so much of each":                          {report.Invalid, 4000, least, nil, report.Passed, "all 5 runs meet it"},
 		"all at once, which nobody could judge":             {report.Invalid, 4000, ofAll, nil, report.Undecided, "5 of 5 runs set aside (its figure is not confirmed)"},
 		"a regression of a direction that wasn't confirmed": {report.Lossy, 3500, allowed, unconfirmedBack, report.Undecided, "east→west: only 0 of 5 runs confirmed this figure"},
-		"at least so much of one that wasn't":               {report.Lossy, 4000, least, unconfirmedBack, report.Undecided, "all 5 runs leave it open (east→west: 4.00 kpps, at least 3900 demanded, and the figure is not confirmed)"},
+		"at least so much of one that wasn't":               {report.Lossy, 4000, least, unconfirmedBack, report.Undecided, "all 5 runs leave it open (east→west: 4.00 kpps, at least 3,900 pps demanded, and the figure is not confirmed)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			candidate := oneByOne(t, 10_000, c.east, c.atOnce)

@@ -65,13 +65,13 @@ func TestACriterionOfLatency(t *testing.T) {
 		want      report.Outcome
 		says      string
 	}{
-		"short enough":            {most("LatencyP50", "20000"), tookEach(20_000), nil, report.Passed, "west→east, 64 bytes at 50 %: p50 20 µs, at most 20000 demanded"},
+		"short enough":            {most("LatencyP50", "20000"), tookEach(20_000), nil, report.Passed, "west→east, 64 bytes at 50 %: p50 20 µs, at most 20,000 ns allowed"},
 		"too long":                {most("LatencyP50", "19900"), tookEach(20_000), nil, report.DidFail, "p50 20 µs"},
 		"as finely as it is told": {most("LatencyP50", "19990"), tookEach(20_000), nil, report.Undecided, "it is known to 1 % only"},
 		"longer than can be":      {most("LatencyP90", "20000"), tookEach(20_000), nil, report.DidFail, "p90 over 17.2 s"},
 		"longer than is told":     {most("LatencyP90", "60000000000"), tookEach(20_000), nil, report.Undecided, "how much longer it is was not measured"},
 		"not told":                {most("LatencyP99", "20000"), tookEach(20_000), nil, report.Undecided, "fewer than ten of 500 frames lie above it"},
-		"the first goal unmet":    {most("LatencyP50", "20000"), []*report.Report{took(20_000, withoutAnswer)}, nil, report.Passed, "p50 20 µs, at most 20000 demanded"},
+		"the first goal unmet":    {most("LatencyP50", "20000"), []*report.Report{took(20_000, withoutAnswer)}, nil, report.Passed, "p50 20 µs, at most 20,000 ns allowed"},
 		"unmet in several runs":   {most("LatencyP50", "21000"), []*report.Report{took(20_000, withoutAnswer), took(20_100, withoutAnswer), took(19_900, withoutAnswer)}, nil, report.Passed, "median p50 20 µs of 3 runs"},
 		"no trial, and no answer": {most("LatencyP50", "20000"), []*report.Report{took(20_000, withoutAnswer, withoutTrial)}, nil, report.Undecided, "no load was clean"},
 		"no such load":            {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{Load: units.One}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no trial at 100 % (procedure.latency.loads)"},

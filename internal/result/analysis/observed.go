@@ -81,14 +81,8 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 	if low == nil || high == nil {
 		return report.Undecided, fmt.Sprintf("%s is missing: %v is no number", name, value)
 	}
-	outcome, message := report.Passed, name+": "+observedText(value, o.Unit)+boundsSentence(c)
-	for _, b := range []struct {
-		limit   string
-		atLeast bool
-	}{{c.Min, true}, {c.Max, false}} {
-		if b.limit == "" {
-			continue
-		}
+	outcome, message := report.Passed, name+": "+observedText(value, o.Unit)+boundsSentence(c, unitName(o.Unit))
+	for _, b := range boundsOf(c) {
 		limit, err := decimal(b.limit)
 		if err != nil {
 			return report.Undecided, fmt.Sprintf("%s: %v", name, err)
@@ -158,11 +152,16 @@ func seriesName(o report.Observed, wanted plan.ObservedSeries) string {
 	return fmt.Sprintf("%s: %s %s of %s", o.Observer, statistic, o.Series, o.Subject)
 }
 
-// observedText is a value in the unit that bounds are in. Seconds of processor time in a second are processors.
-func observedText(v float64, unit string) string {
+// unitName is the unit of a series in words. Seconds of processor time in a second are processors.
+func unitName(unit string) string {
 	if unit == "s/s" {
-		unit = "processors"
+		return "processors"
 	}
+	return unit
+}
+
+// observedText is a value in the unit that bounds are in.
+func observedText(v float64, unit string) string {
 	parts := 1e6
 	switch size := math.Abs(v); {
 	case size >= parts: // bytes, or hertz
@@ -170,10 +169,10 @@ func observedText(v float64, unit string) string {
 	case size < 0.001: // a packet's energy
 		parts = 1e9
 	}
-	return strconv.FormatFloat(math.Round(v*parts)/parts, 'f', -1, 64) + " " + unit
+	return strconv.FormatFloat(math.Round(v*parts)/parts, 'f', -1, 64) + " " + unitName(unit)
 }
 
-// observedOverRuns has the median of each series of a criterion, over the runs that have it.
+// observedOverRuns has the median of each series of a criterion, over the runs that have it, and the bounds.
 func observedOverRuns(runs []*report.Report, c plan.Criterion) string {
 	var names, texts []string
 	values, units := map[string][]float64{}, map[string]string{}
@@ -204,7 +203,7 @@ func observedOverRuns(runs []*report.Report, c plan.Criterion) string {
 		}
 	}
 	if len(texts) == 0 {
-		return reason
+		return reason + boundsSentence(c, "")
 	}
-	return strings.Join(texts, "; ")
+	return strings.Join(texts, "; ") + boundsSentence(c, unitName(units[names[0]]))
 }

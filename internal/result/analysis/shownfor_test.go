@@ -22,7 +22,7 @@ func TestALowerBoundSaysForHowLongItWasShown(t *testing.T) {
 		t.Errorf("%+v: %s", f, figures.Text(f))
 	}
 	v := analysis.Judge([]plan.Criterion{{Metric: string(figures.PacketsPerSecond), Min: "9000"}}, []*report.Report{r}, nil)
-	if v.Outcome != report.Passed || !strings.Contains(v.Criteria[0].Message, "shown for 10s, at least 9000 demanded") {
+	if v.Outcome != report.Passed || !strings.Contains(v.Criteria[0].Message, "shown for 10s, at least 9,000 pps demanded") {
 		t.Errorf("%+v", v)
 	}
 }

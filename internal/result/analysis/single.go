@@ -77,7 +77,7 @@ func judgeSpread(runs []*report.Report, c plan.Criterion) report.CriterionResult
 		messages[outcome] = append(messages[outcome], figures.DirectionText(f)+": "+message)
 	}
 	result.Outcome, result.Message = worstOf(messages)
-	result.Message += fmt.Sprintf("; at most %s %% demanded", c.Max) + setAside
+	result.Message += fmt.Sprintf("; at most %s %% allowed", c.Max) + setAside
 	return result
 }
 

@@ -134,7 +134,7 @@ func TestATablesAnswer(t *testing.T) {
 		want   string
 	}{
 		"failed, and another is not measured": {[]report.Cell{missing, {Product: "VPP", Loadtest: "64b", Figures: figures,
-			Verdict: report.DidFail, Message: "fast: 1.78 Mpps, at least 2 Mpps demanded"}},
+			Verdict: report.DidFail, Message: "fast: 1.78 Mpps, at least 2,000,000 pps demanded"}},
 			"1 of 2 tests have a figure: 0 passed, 1 failed, 0 undecided.",
 			"VPP 64b does not meet fast. Find what limits the device there, or correct the criterion."},
 		"one is not measured": {[]report.Cell{missing, {Figures: figures}}, "1 of 2 tests have a figure.",
@@ -151,7 +151,7 @@ func TestATablesAnswer(t *testing.T) {
 		"passed": {[]report.Cell{{Figures: figures, Verdict: report.Passed}, {Figures: figures}},
 			"2 of 2 tests have a figure: 1 passed, 0 failed, 0 undecided.", "Each figure meets its criteria."},
 		"the only one failed": {[]report.Cell{{Product: "VPP", Loadtest: "64b", Figures: figures, Verdict: report.DidFail,
-			Message: "fast: 1.78 Mpps, at least 2 Mpps allowed"}}, "VPP 64b: 1.78 Mpps, the median of 2 runs. Failed.",
+			Message: "fast: 1.78 Mpps, at least 2,000,000 pps demanded"}}, "VPP 64b: 1.78 Mpps, the median of 2 runs. Failed.",
 			"VPP 64b does not meet fast. Find what limits the device there, or correct the criterion."},
 		"no criteria": {[]report.Cell{{Figures: figures}, {Figures: figures}}, "2 of 2 tests have a figure.",
 			"Each test has a figure."},

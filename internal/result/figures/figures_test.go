@@ -199,7 +199,7 @@ func TestLossIsAnIntervalAndWhatWasSentIsExact(t *testing.T) {
 	hides := measured(func(r *report.Report) {
 		r.Answer.Total.LossRatio, r.Answer.Total.LossRatioMin, r.Answer.Total.LossRatioMax = 0, 0, units.One/1000
 	})
-	if f := one(t, hides, figures.LossRatio, report.AllDirections); f.Low != "0" || f.High != "0.001" || figures.Text(f) != "loss ratio 0 to 0.001" {
+	if f := one(t, hides, figures.LossRatio, report.AllDirections); f.Low != "0" || f.High != "0.001" || figures.Text(f) != "0 % to 0.1 % lost" {
 		t.Errorf("loss from %s to %s: %s", f.Low, f.High, figures.Text(f))
 	}
 	if f := one(t, r, figures.OfferedPacketsPerSecond, "east→west"); f.Low != "1250" || f.High != "1250" {

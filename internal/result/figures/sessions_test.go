@@ -148,7 +148,7 @@ func TestLossOfAReceiverThatDoesNotTellAll(t *testing.T) {
 		Datagrams: &report.Datagrams{Sent: 1000, Received: 980, Lost: 10, LostAtLeast: true, LossRatio: units.RatioOf(10, 990)}}}
 	for _, f := range figures.Of(ofSessions(d)) {
 		if f.Metric == figures.DatagramLossRatio && f.Direction == "west→east" {
-			if f.Low.Float() < 0.0101 || f.Low.Float() > 0.0102 || f.High != "0.02" || figures.Text(f) != "datagram loss ratio 0.01010101 to 0.02" {
+			if f.Low.Float() < 0.0101 || f.Low.Float() > 0.0102 || f.High != "0.02" || figures.Text(f) != "1.010101 % to 2 % of the datagrams lost" {
 				t.Errorf("%+v: %s", f, figures.Text(f))
 			}
 			return

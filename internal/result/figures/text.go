@@ -3,7 +3,9 @@ package figures
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/procedure"
@@ -40,26 +42,44 @@ func text(f report.Figure) string {
 	case LineRatePercent:
 		return units.Percent(scaled(v, int64(units.Hundred)/100)).FormatFixed() + " % of line rate"
 	case LossRatio:
-		return "loss ratio " + lossInterval(f.Low.Rat(), v)
+		return lossInterval(f.Low.Rat(), v) + " lost"
 	case DatagramLossRatio:
-		return "datagram loss ratio " + lossInterval(f.Low.Rat(), v)
+		return lossInterval(f.Low.Rat(), v) + " of the datagrams lost"
 	case RetransmitRatio:
-		return "retransmit ratio " + units.Ratio(scaled(v, int64(units.One))).String()
+		return exactShare(v) + " of the segments retransmitted"
 	}
 	return Format(f.Metric, number.Float())
 }
 
-// lossInterval is the loss as text, with one number where both ends are the same. A lower end below 0 is printed as
+// lossInterval is the loss as a share, with one number where both ends are the same. A lower end below 0 is printed as
 // 0.
 func lossInterval(low, high *big.Rat) string {
-	upTo := units.Ratio(scaled(high, int64(units.One)))
-	if low == nil {
-		return upTo.String()
+	if low != nil && low.Cmp(high) < 0 {
+		return exactShare(new(big.Rat), low) + " to " + exactShare(high)
 	}
-	if lowest := max(0, units.Ratio(scaled(low, int64(units.One)))); lowest < upTo {
-		return lowest.String() + " to " + upTo.String()
+	return exactShare(high)
+}
+
+// exactShare is the largest of some ratios as an exact share, such as "0.12 %", so that nothing which lies above a
+// criterion's bound reads as the bound.
+func exactShare(ratios ...*big.Rat) string {
+	return wording.Share(units.Ratio(scaled(slices.MaxFunc(ratios, (*big.Rat).Cmp), int64(units.One))))
+}
+
+// BoundText is a criterion's bound as a verdict names it, such as "0.1 %" or "9,900 pps". It has each digit of the
+// bound.
+func BoundText(metric report.Metric, bound string) string {
+	m, _ := MetricOf(metric)
+	v, isNumber := new(big.Rat).SetString(bound)
+	switch {
+	case !isNumber:
+		return bound
+	case m.Unit == report.UnitRatio:
+		return exactShare(v)
+	case v.IsInt() && v.Num().IsInt64():
+		bound = wording.Count(v.Num().Int64())
 	}
-	return upTo.String()
+	return strings.TrimSpace(bound + " " + strings.NewReplacer("packets/s", "pps", "bit/s", "b/s").Replace(m.Unit))
 }
 
 // scaled is a number in units of which there are so many in one.
@@ -78,15 +98,15 @@ func Format(metric report.Metric, v float64) string {
 	case LineRatePercent:
 		return strconv.FormatFloat(v, 'f', 2, 64) + " % of line rate"
 	case LossRatio:
-		return "loss ratio " + strconv.FormatFloat(v, 'g', 3, 64)
+		return wording.Share(units.RatioOfShare(v)) + " lost"
 	case GoodputBitsPerSecond:
 		return units.BitRate(math.Round(v)).FormatSI() + " goodput"
 	case RetransmitRatio:
-		return "retransmit ratio " + strconv.FormatFloat(v, 'g', 3, 64)
+		return wording.Share(units.RatioOfShare(v)) + " of the segments retransmitted"
 	case RoundTripMicroseconds:
 		return "rtt " + wording.Microseconds(int64(math.Round(v)))
 	case DatagramLossRatio:
-		return "datagram loss ratio " + strconv.FormatFloat(v, 'g', 3, 64)
+		return wording.Share(units.RatioOfShare(v)) + " of the datagrams lost"
 	case procedure.BackToBackFrames:
 		return "bursts of " + wording.Count(int64(math.Round(v))) + " frames"
 	case procedure.BufferFrames:

@@ -214,7 +214,7 @@ spec:
 `, boxOf(boxInUse), separately, held, strings.ReplaceAll(strings.TrimSpace(observers), "\n", "\n      "), boxOf(boxOfRules), boxOf(boxThatDraws), mostSoftIRQ, (fewWatts+moreWatts)/2), 0o600))
 	said := s.types("gate", "-f", file, "--timeout", "10m", "-o", "text,json="+out)
 	s.Logf("the gate says:\n%s", said.out)
-	drew := fmt.Sprintf("bmc: mean power of System Input Power: %d W, at most %d demanded", moreWatts, (fewWatts+moreWatts)/2)
+	drew := fmt.Sprintf("bmc: mean power of System Input Power: %d W, at most %d W allowed", moreWatts, (fewWatts+moreWatts)/2)
 	said.wants(report.ExitFailed, drew, "").wants(report.ExitFailed, "softirqs: mean time of all processors: ", "")
 	var gate report.Gate
 	text, err := os.ReadFile(out)

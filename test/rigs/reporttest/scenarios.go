@@ -56,9 +56,9 @@ func inPod(r *report.Report) *report.Report {
 // JudgedAs gives the report the criteria's verdict.
 func JudgedAs(o report.Outcome, r *report.Report) *report.Report {
 	messages := map[report.Outcome]string{
-		report.Passed:    "east→west: 99.95 % of line rate, at least 95 demanded",
-		report.DidFail:   "west→east: 10.22 % of line rate, at least 95 demanded",
-		report.Undecided: "west→east: at least 27.50 % of line rate is known, at least 95 demanded",
+		report.Passed:    "east→west: 99.95 % of line rate, at least 95 % demanded",
+		report.DidFail:   "west→east: 10.22 % of line rate, at least 95 % demanded",
+		report.Undecided: "west→east: at least 27.50 % of line rate is known, at least 95 % demanded",
 	}
 	r.Verdict = report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Name: "imix-line-rate", Outcome: o,
 		Message: messages[o]}}}
