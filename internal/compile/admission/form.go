@@ -2,10 +2,14 @@ package admission
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/units"
 )
+
+// nameForm begins the form of a name, which ends with the field's own example.
+const nameForm = "a name is made of at most "
 
 const share = `^(\d{1,2}(\.\d{1,7})?|100)%$`
 
@@ -28,10 +32,8 @@ var forms = map[string]string{
 		"letter and has at most 13 characters, such as west",
 	`^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$`: "a LoadTest's name is made of at most 40 lower-case letters, digits and dashes, " +
 		"such as vpp-main",
-	`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`: "a name is made of at most 63 lower-case letters, digits and dashes, such as " +
-		"imix-line-rate",
-	`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`: "a name is made of at most 253 lower-case letters, digits, dashes and dots, " +
-		"such as vpp-main-report",
+	`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`:   nameForm + "63 lower-case letters, digits and dashes",
+	`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`: nameForm + "253 lower-case letters, digits, dashes and dots",
 	`^[A-Za-z0-9]([-_.A-Za-z0-9]{0,18}[A-Za-z0-9])?$`: "a goal's name is at most 20 letters and digits, with - _ . between " +
 		"them, such as NDR or pdr-0.5",
 	`^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`: "write a network as the name of a " +
@@ -58,7 +60,8 @@ var forms = map[string]string{
 }
 
 // form is how a value is written that doesn't match a pattern or a format, in the words "must match '^…$'" or "must be
-// of type cidr: …". Of a share it is what the value has to become.
+// of type cidr: …". Of a share it is what the value has to become, and of a number with too many digits how many it may
+// have.
 func form(words string, value any) (string, bool) {
 	pattern, found := strings.CutPrefix(words, "must match '")
 	pattern = strings.TrimSuffix(pattern, "'")
@@ -68,6 +71,25 @@ func form(words string, value any) (string, bool) {
 	text, listed := forms[pattern]
 	if _, err := units.ParseShare(fmt.Sprint(value)); pattern == share && err != nil {
 		text = err.Error()
+	} else if fewer := fewerDigits(pattern, fmt.Sprint(value)); listed && fewer != "" {
+		text = fewer
 	}
 	return text, found && listed
+}
+
+// digits are the parts of patterns that bound how many digits a number has.
+var digits = regexp.MustCompile(`(?:\\d|\[0-9\])\{1,([0-9]+)\}`)
+
+// fewerDigits says how many digits a value may have that matches a pattern but for their number. It is empty for
+// another value.
+func fewerDigits(pattern, value string) string {
+	bounds := digits.FindAllStringSubmatch(pattern, 2)
+	unbounded, err := regexp.Compile(digits.ReplaceAllString(pattern, "[0-9]+"))
+	switch {
+	case len(bounds) == 0 || err != nil || !unbounded.MatchString(value):
+		return ""
+	case len(bounds) == 1:
+		return "write at most " + bounds[0][1] + " digits"
+	}
+	return fmt.Sprintf("write at most %s digits before the point, and %s behind it", bounds[0][1], bounds[1][1])
 }

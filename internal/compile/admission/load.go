@@ -146,6 +146,7 @@ func (o Object) Fault(field, message string) Fault { return o.source.fault(field
 func (s *resource) faults(src source, object any, errs field.ErrorList) Faults {
 	var faults Faults
 	for _, e := range errs {
+		e = s.narrowed(e, object)
 		faults = append(faults, src.fault(e.Field, s.sentence(e, object)))
 	}
 	return faults

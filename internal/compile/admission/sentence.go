@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -39,6 +40,50 @@ func (s *resource) sentence(e *field.Error, object any) string {
 	}
 }
 
+// narrowed is a rule's error at the field that its author has to change. An error of metadata is of the name, the only
+// member that rules read. The error of a union is of the member that the union's type forbids or lacks.
+func (s *resource) narrowed(e *field.Error, object any) *field.Error {
+	p := parsePath(e.Field)
+	value, _ := p.value(object)
+	members, isObject := value.(map[string]any)
+	switch node := p.schema(s.structural); {
+	case e.Type != field.ErrorTypeInvalid || !isObject:
+	case e.Field == "metadata":
+		return field.Invalid(field.NewPath("metadata", "name"), members["name"], e.Detail)
+	case node != nil && strings.Contains(e.Detail, unionRule):
+		return narrowedUnion(e, node, members)
+	}
+	return e
+}
+
+// unionRule is what the messages of unions' rules have in common. Such a message stands for all members, as a rule
+// cannot name one.
+const unionRule = " for the type of "
+
+// narrowedUnion is the error of a union's rule at a member that the type forbids, or else at the member that the type
+// needs. A member has the name of its type.
+func narrowedUnion(e *field.Error, node *structuralschema.Structural, members map[string]any) *field.Error {
+	lacking := e
+	for _, name := range names(node) {
+		for _, memberType := range node.Properties["type"].ValueValidation.Enum {
+			if !strings.EqualFold(fmt.Sprint(memberType.Object), name) {
+				continue
+			}
+			_, given := members[name]
+			switch matches := memberType.Object == members["type"]; {
+			case given && !matches:
+				return &field.Error{Type: e.Type, Field: e.Field + "." + name, BadValue: field.OmitValueType{},
+					Detail: fmt.Sprintf("%[1]s is for type %[2]v, and type is %[3]v: set type: %[2]v, or remove %[1]s", name,
+						memberType.Object, members["type"])}
+			case !given && matches:
+				lacking = &field.Error{Type: field.ErrorTypeRequired, Field: e.Field + "." + name,
+					Detail: fmt.Sprintf("type %v needs it", memberType.Object)}
+			}
+		}
+	}
+	return lacking
+}
+
 // longestShown is how long a text may be that a sentence repeats, unless its length may be what is wrong.
 const longestShown = 100
 
@@ -71,7 +116,7 @@ func plain(e *field.Error) (message string, fromSchema bool) {
 		"chars long", "characters long",
 	).Replace(words)
 	if text, found := form(words, e.BadValue); found {
-		return text, false
+		return text, strings.HasPrefix(text, nameForm)
 	}
 	if got, want, typed := cutType(words); typed {
 		return fmt.Sprintf("must be of type %s, not %s", want, got), true
