@@ -77,23 +77,23 @@ type SuiteMemory struct {
 	// StoredRuns says which copies of the ended tests' results are the operator's. It stores the results themselves in
 	// its own namespace.
 	StoredRuns *StoredRuns `json:"storedRuns,omitempty"`
-	// Begun are the tests that aren't over and whose first run has begun. So runs whose LoadTest is deleted are
+	// StartedTests are the tests that aren't over and whose first run has begun. So runs whose LoadTest is deleted are
 	// counted, though another one is made.
-	Begun []BegunTest `json:"begun,omitempty"`
+	StartedTests []StartedTest `json:"startedTests,omitempty"`
 }
 
 // UnmarshalJSON reads each member that can be read.
 func (m *SuiteMemory) UnmarshalJSON(data []byte) error {
 	members := membersOf(data)
 	*m = SuiteMemory{
-		StoredRuns: member[*StoredRuns](members, "storedRuns"),
-		Begun:      member[[]BegunTest](members, "begun"),
+		StoredRuns:   member[*StoredRuns](members, "storedRuns"),
+		StartedTests: member[[]StartedTest](members, "begun"),
 	}
 	return nil
 }
 
-// BegunTest is a test of a suite whose first run has begun.
-type BegunTest struct {
+// StartedTest is a test of a suite whose first run has begun.
+type StartedTest struct {
 	// Test is the LoadTest's name.
 	Test string `json:"test"`
 	// UID is the LoadTest's. It is empty once the LoadTest was deleted.

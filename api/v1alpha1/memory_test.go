@@ -37,7 +37,7 @@ func TestAMemoryThatCantBeReadKeepsNobodyFromTheRest(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"items": [{"status": {"operator": {"storedRuns": "all", "begun": [{"test": "a", "runs": 1}]}}}]}`), &suites); err != nil {
 		t.Fatal(err)
 	}
-	if got := suites.Items[0].Status.Operator; got.StoredRuns != nil || len(got.Begun) != 1 || got.Begun[0].Test != "a" {
+	if got := suites.Items[0].Status.Operator; got.StoredRuns != nil || len(got.StartedTests) != 1 || got.StartedTests[0].Test != "a" {
 		t.Errorf("of a suite it reads %+v", got)
 	}
 }

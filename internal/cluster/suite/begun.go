@@ -18,12 +18,12 @@ import (
 const maxBegun = 1024
 
 // begunTests are the tests of the new status whose runs have begun. Tests with deleted runs come first.
-func (v *situation) begunTests() []v1alpha1.BegunTest {
-	previous := map[string]v1alpha1.BegunTest{}
-	for _, b := range v.lastStatus.Operator.Begun {
+func (v *situation) begunTests() []v1alpha1.StartedTest {
+	previous := map[string]v1alpha1.StartedTest{}
+	for _, b := range v.lastStatus.Operator.StartedTests {
 		previous[b.Test] = b
 	}
-	var tests []v1alpha1.BegunTest
+	var tests []v1alpha1.StartedTest
 	for name, b := range previous {
 		if v.Tests[name] != nil || v.Stored.Contains(name) {
 			continue
@@ -38,7 +38,7 @@ func (v *situation) begunTests() []v1alpha1.BegunTest {
 		if _, ran := v.Runs[name]; ran && !ok || v.Stored.Contains(name) {
 			continue
 		}
-		b := v1alpha1.BegunTest{Test: name, UID: string(t.UID)}
+		b := v1alpha1.StartedTest{Test: name, UID: string(t.UID)}
 		if ok {
 			b = underUID(earlier, string(t.UID))
 		}
@@ -46,18 +46,18 @@ func (v *situation) begunTests() []v1alpha1.BegunTest {
 			tests = append(tests, b)
 		}
 	}
-	slices.SortFunc(tests, func(a, b v1alpha1.BegunTest) int {
+	slices.SortFunc(tests, func(a, b v1alpha1.StartedTest) int {
 		return cmp.Or(cmp.Compare(min(b.Deleted, 1), min(a.Deleted, 1)), cmp.Compare(a.Test, b.Test))
 	})
 	return tests[:min(len(tests), maxBegun)]
 }
 
 // underUID is a begun test whose LoadTest now has this UID.
-func underUID(b v1alpha1.BegunTest, uid string) v1alpha1.BegunTest {
+func underUID(b v1alpha1.StartedTest, uid string) v1alpha1.StartedTest {
 	if b.UID == uid {
 		return b
 	}
-	return v1alpha1.BegunTest{Test: b.Test, UID: uid, Deleted: b.Deleted + b.Runs}
+	return v1alpha1.StartedTest{Test: b.Test, UID: uid, Deleted: b.Deleted + b.Runs}
 }
 
 // runsBegun is how many runs a test has begun, including an ongoing run.
@@ -71,7 +71,7 @@ func runsBegun(t *v1alpha1.LoadTest) int32 {
 // AfterDeleted adds the runs of earlier, deleted LoadTests of the same name to the run of a test that is
 // complete.
 func (r Run) AfterDeleted(status *v1alpha1.LoadTestSuiteStatus, t *v1alpha1.LoadTest) Run {
-	for _, b := range status.Operator.Begun {
+	for _, b := range status.Operator.StartedTests {
 		if b.Test == t.Name {
 			r.Voided += int(underUID(b, string(t.UID)).Deleted)
 		}

@@ -151,8 +151,8 @@ func TestARunWhoseLoadTestWasDeletedIsCounted(t *testing.T) {
 					c.message == "" && strings.Contains(message, "void") {
 					t.Errorf("the verdict is %q, want %q", message, c.message)
 				}
-				if len(w.suite.Status.Operator.Begun) > 0 {
-					t.Errorf("a suite that is over still has begun tests: %+v", w.suite.Status.Operator.Begun)
+				if len(w.suite.Status.Operator.StartedTests) > 0 {
+					t.Errorf("a suite that is over still has begun tests: %+v", w.suite.Status.Operator.StartedTests)
 				}
 			})
 		}
@@ -166,7 +166,7 @@ func TestTheStatusForgetsBegunTestsOnceTheirResultsAreStored(t *testing.T) {
 	for range 3 {
 		test := w.created[len(w.created)-1]
 		w.begin(test)
-		if tests := w.suite.Status.Operator.Begun; len(tests) != 1 || tests[0].Test != test || tests[0].Runs != 1 {
+		if tests := w.suite.Status.Operator.StartedTests; len(tests) != 1 || tests[0].Test != test || tests[0].Runs != 1 {
 			t.Errorf("of %s the status says %+v", test, tests)
 		}
 		w.end(test)
@@ -174,7 +174,7 @@ func TestTheStatusForgetsBegunTestsOnceTheirResultsAreStored(t *testing.T) {
 	}
 	w.now = w.now.Add(time.Minute)
 	w.pass()
-	if tests := w.suite.Status.Operator.Begun; len(tests) != 0 {
+	if tests := w.suite.Status.Operator.StartedTests; len(tests) != 0 {
 		t.Errorf("the status still has %+v", tests)
 	}
 }

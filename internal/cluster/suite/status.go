@@ -42,8 +42,8 @@ func statusOf(v *situation, s *step, document *StoredReport) v1alpha1.LoadTestSu
 	if st.StartTime != nil { // set even if none are stored, since otherwise other people could add some
 		st.Operator.StoredRuns = v.Sheets.Published()
 	}
-	if st.Operator.Begun = v.begunTests(); s.complete {
-		st.Operator.Begun = nil
+	if st.Operator.StartedTests = v.begunTests(); s.complete {
+		st.Operator.StartedTests = nil
 	}
 	setConditions(&st, v, s)
 	SetPhase(&st)
