@@ -87,7 +87,7 @@ func (m *SuiteMemory) UnmarshalJSON(data []byte) error {
 	members := membersOf(data)
 	*m = SuiteMemory{
 		StoredRuns:   member[*StoredRuns](members, "storedRuns"),
-		StartedTests: member[[]StartedTest](members, "begun"),
+		StartedTests: member[[]StartedTest](members, "startedTests"),
 	}
 	return nil
 }

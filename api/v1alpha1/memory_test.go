@@ -34,7 +34,7 @@ func TestAMemoryThatCantBeReadKeepsNobodyFromTheRest(t *testing.T) {
 		})
 	}
 	var suites LoadTestSuiteList
-	if err := json.Unmarshal([]byte(`{"items": [{"status": {"operator": {"storedRuns": "all", "begun": [{"test": "a", "runs": 1}]}}}]}`), &suites); err != nil {
+	if err := json.Unmarshal([]byte(`{"items": [{"status": {"operator": {"storedRuns": "all", "startedTests": [{"test": "a", "runs": 1}]}}}]}`), &suites); err != nil {
 		t.Fatal(err)
 	}
 	if got := suites.Items[0].Status.Operator; got.StoredRuns != nil || len(got.StartedTests) != 1 || got.StartedTests[0].Test != "a" {

@@ -13,7 +13,7 @@
 //
 // What a procedure alone shows it lays out itself, as report.Sections: tables and plots that every format draws alike.
 // What others must know of it is in its Traits. So one procedure is known in its package, the API, the Plan's
-// parameters, compile and the registry, and TestAProcedureIsKnownInItsOwnRoomAlone says which already are.
+// parameters, compile and the registry, and TestAProcedureIsKnownInItsOwnRoomAlone allows six such files.
 //
 // The packages below:
 //

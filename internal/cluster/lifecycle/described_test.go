@@ -30,7 +30,9 @@ func TestLoadTestsAsPeopleSeeThem(t *testing.T) {
 		},
 		"measured": func(w *world) {
 			w.finish(w.toRun(), report.Completed)
-			w.Report.Answer.SetBy = []string{"west→east", "east→west"}
+			for i := range w.Report.Answer.Directions {
+				w.Report.Answer.Directions[i].Limit = &report.DirectionLimit{LimitsAll: true}
+			}
 			w.pass(time.Minute)
 		},
 		"failed": func(w *world) {

@@ -17,8 +17,8 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 		Claim:   claimOf(&r.Answer),
 		Latency: wording.Limited(figures.LatencySummary(r), 128),
 	}
-	if len(r.Answer.SetBy) < len(r.Answer.Directions) {
-		for _, name := range r.Answer.SetBy {
+	if limiting := r.Answer.LimitedBy(); len(limiting) < len(r.Answer.Directions) {
+		for _, name := range limiting {
 			if d := directionOf(name); d != nil && len(result.LimitedBy) < maxDirections {
 				result.LimitedBy = append(result.LimitedBy, *d)
 			}

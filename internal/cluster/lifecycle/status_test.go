@@ -18,9 +18,8 @@ func TestResultAsMeasured(t *testing.T) {
 	r := w.toRun()
 	w.finish(r, report.Completed)
 	w.Report.Answer.Resolution = 5000
-	w.Report.Answer.SetBy = []string{"west→east"}
 	w.Report.Answer.Directions[0].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true,
-		Confirmed: true, Window: 7, Lossy: 9, Resolution: 5_000_000}
+		Confirmed: true, Window: 7, Lossy: 9, Resolution: 5_000_000, LimitsAll: true}
 	w.Report.Answer.Directions[1].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true,
 		Window: 7}
 	w.settle()

@@ -90,9 +90,7 @@ type Answer struct {
 	Lossy int `json:"lossy,omitempty"`
 	// Directions are the answer's figures, in the Plan's order, each with its Limit where a procedure searched for one.
 	Directions []Direction `json:"directions,omitempty"`
-	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them.
-	SetBy []string `json:"setBy,omitempty"`
-	Total *Sum     `json:"total,omitempty"`
+	Total      *Sum        `json:"total,omitempty"`
 	// NearGenerators are the directions, such as "west→east", whose figures come so close to what the generators
 	// did without a device that the limit may be theirs. These figures are lower bounds, and the generators may
 	// have lost the frames that were lost. A suite finds this out about its runs. A single Report can't.
@@ -162,6 +160,18 @@ type DirectionLimit struct {
 	Lossy  int `json:"lossy,omitempty"`
 	// Resolution is how far the direction's limit may lie above its figure, as a share of what Lossy was offered.
 	Resolution units.Ratio `json:"resolution,omitempty"`
+	// LimitsAll says that the direction's loss ended the search, and so set the load of all directions.
+	LimitsAll bool `json:"limitsAll,omitempty"`
+}
+
+// LimitedBy are the directions, "west→east", whose loss ended the search, and so set the load of all directions.
+func (r Answer) LimitedBy() (names []string) {
+	for _, d := range r.Directions {
+		if d.Limit != nil && d.Limit.LimitsAll {
+			names = append(names, d.Name())
+		}
+	}
+	return names
 }
 
 // ResultWindows are the windows that the result's figures are of, which are each window that counts where the answer

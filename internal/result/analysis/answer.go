@@ -49,7 +49,7 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Answer {
 	if reason == "" { // a load that was not held is claimed for no time at all
 		result.ShownFor = plan.Duration(shownFor(r, c))
 	}
-	result.Directions, result.SetBy = directionResults(r, w.Directions, c), setBy(r, c)
+	result.Directions = directionResults(r, w.Directions, c)
 	if procedures.TraitsOf(r.Plan.Procedure).GivesLoad {
 		result.Directions = withLossToSending(result.Directions, answerWindows(r, c))
 	}
@@ -156,13 +156,14 @@ func directionResults(r *report.Report, directions []report.Direction, c procedu
 		}
 		return r.Windows[window].Number
 	}
-	merged := slices.Clone(directions)
+	merged, limiting := slices.Clone(directions), limitedBy(r, c)
 	for i, d := range c.Directions {
 		if hasOwnWindow(d, c) {
 			merged[i] = r.Windows[d.Window].Directions[i]
 		}
 		merged[i].Limit = &report.DirectionLimit{Reason: d.Reason, Saturated: d.Saturated, Confirmed: d.Confirmed,
-			Window: number(d.Window), Lossy: number(d.Lossy), Resolution: d.Resolution}
+			Window: number(d.Window), Lossy: number(d.Lossy), Resolution: d.Resolution,
+			LimitsAll: slices.Contains(limiting, merged[i].Name())}
 	}
 	return merged
 }
@@ -173,9 +174,9 @@ func hasOwnWindow(d procedure.DirectionConclusion, c procedure.Conclusion) bool 
 	return d.Window != procedure.NoWindow && d.Window != c.Window
 }
 
-// setBy are the directions whose loss ended the search. They are those at a limit of their own that lost frames at
+// limitedBy are the directions whose loss ended the search. They are those at a limit of their own that lost frames at
 // the lowest lossy load, or all that are at a limit, where a direction was tried again above that load.
-func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
+func limitedBy(r *report.Report, c procedure.Conclusion) (first []string) {
 	if c.Lossy == procedure.NoWindow {
 		return nil
 	}

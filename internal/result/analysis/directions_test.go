@@ -50,7 +50,7 @@ func figureIn(t *testing.T, r *report.Report, direction string) report.Figure {
 func TestEachDirectionHasItsOwnLimit(t *testing.T) {
 	r := searched(t, 10_000, 4000)
 	result := r.Answer
-	if result.Saturated || result.Reason != report.OtherDirection || !result.Measured || !result.Confirmed || fmt.Sprint(result.SetBy) != "[east→west]" {
+	if result.Saturated || result.Reason != report.OtherDirection || !result.Measured || !result.Confirmed || fmt.Sprint(result.LimitedBy()) != "[east→west]" {
 		t.Errorf("%+v", result)
 	}
 	west, east := result.Directions[0].Limit, result.Directions[1].Limit
@@ -89,7 +89,7 @@ func TestDirectionsThatLoseFramesInTurnsAreTold(t *testing.T) {
 func TestADeviceThatDoesTheSameBothWaysHasALimit(t *testing.T) {
 	r := searched(t, 10_000, 10_000)
 	total, west := figureIn(t, r, report.AllDirections), figureIn(t, r, "west→east")
-	if !r.Answer.Saturated || r.Answer.Reason != report.LossAboveLimit || len(r.Answer.SetBy) != 2 || total.High.Float() < 20_000 || total.High.Float() > 20_100 || west.High.Float() < 10_000 || west.High.Float() > 10_050 {
+	if !r.Answer.Saturated || r.Answer.Reason != report.LossAboveLimit || len(r.Answer.LimitedBy()) != 2 || total.High.Float() < 20_000 || total.High.Float() > 20_100 || west.High.Float() < 10_000 || west.High.Float() > 10_050 {
 		t.Errorf("%s to %s, one way %s to %s: %+v", total.Low, total.High, west.Low, west.High, r.Answer)
 	}
 }

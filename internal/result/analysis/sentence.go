@@ -154,7 +154,7 @@ func mostHiddenLoss(r *report.Report, w report.Window) (highest units.Ratio) {
 // otherDirectionsSentence says which directions set the load of all, and what is known of those without a limit of
 // their own. It is empty where all have one, or none has.
 func otherDirectionsSentence(r *report.Report, c procedure.Conclusion) string {
-	set, open := setBy(r, c), openDirections(r, c)
+	set, open := limitedBy(r, c), openDirections(r, c)
 	if len(set) == 0 || len(open) == 0 {
 		return ""
 	}

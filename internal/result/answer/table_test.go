@@ -22,8 +22,8 @@ func longestReport(c cause) *report.Report {
 			Type: plan.TypeRamp, MaxLossRatio: 1234,
 			Ramp: plan.Ramp{ConfirmDuration: plan.Duration(1234500 * time.Millisecond)},
 			Soak: &plan.Soak{LossRatio: 1234}}}
-	direction := report.Direction{From: "west-access", To: "east-access"}
-	return &report.Report{Plan: p, Ending: report.Completed, Answer: report.Answer{Measured: true, Reason: c.reason, SetBy: []string{direction.Name(), direction.Name()}, Directions: []report.Direction{direction}, Total: &report.Sum{}, Cause: report.Cause{Detail: c.detail, Lost: units.One * 1234 / 10_000, Acceptable: units.One * 2 / 10,
+	direction := report.Direction{From: "west-access", To: "east-access", Limit: &report.DirectionLimit{LimitsAll: true}}
+	return &report.Report{Plan: p, Ending: report.Completed, Answer: report.Answer{Measured: true, Reason: c.reason, Directions: []report.Direction{direction, direction}, Total: &report.Sum{}, Cause: report.Cause{Detail: c.detail, Lost: units.One * 1234 / 10_000, Acceptable: units.One * 2 / 10,
 		PacketsPerSecond: 123_456_789, Process: "kworker/u16:3-events_unbound", Link: "west-access",
 		Direction: direction.Name(), Elapsed: plan.Duration(123400 * time.Millisecond),
 		Lasted: plan.Duration(123400 * time.Millisecond), Judged: plan.Duration(1234500 * time.Millisecond),

@@ -115,14 +115,15 @@ const (
 // limitsAndOthers say which directions are at their limit, and which had no more load for that.
 func limitsAndOthers(result report.Answer) (limits, others string) {
 	limits, others = "some directions reached their limit", "the others were"
-	if n := len(result.SetBy); n == 1 {
-		limits = result.SetBy[0] + " reached its limit"
+	limiting := result.LimitedBy()
+	if n := len(limiting); n == 1 {
+		limits = limiting[0] + " reached its limit"
 	} else if n > 1 {
 		limits = strconv.Itoa(n) + " directions reached their limits"
 	}
 	var names []string
 	for _, d := range result.Directions {
-		if !slices.Contains(result.SetBy, d.Name()) {
+		if !slices.Contains(limiting, d.Name()) {
 			names = append(names, d.Name())
 		}
 	}

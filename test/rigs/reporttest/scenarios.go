@@ -94,7 +94,7 @@ func Bursts() *report.Report {
 func OtherDirection() *report.Report {
 	r := Measured(named("asymmetric", "imix"), Limited(150_000))
 	res := &r.Answer
-	res.Saturated, res.Reason, res.SetBy = false, report.OtherDirection, []string{"east→west"}
+	res.Saturated, res.Reason = false, report.OtherDirection
 	lossy := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Quality == report.Lossy })
 	for i := range r.Windows {
 		w := &r.Windows[i]
@@ -107,7 +107,7 @@ func OtherDirection() *report.Report {
 	res.Directions = slices.Clone(res.Directions)
 	res.Directions[0].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true, Window: res.Window}
 	res.Directions[1].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true,
-		Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
+		Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200, LimitsAll: true}
 	res.Message = "at 150.38 kpps each way more frames are lost than allowed; east→west set the load of all " +
 		"directions, and west→east is a lower bound: no loss of its own is shown"
 	return r
