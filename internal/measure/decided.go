@@ -329,7 +329,8 @@ func settleUndecided(w report.Window, g Goal) {
 		default:
 			m.Quality = report.Invalid
 			m.Reason = fmt.Sprintf("the trial was ended after %s of %s, when more than %s of its frames seemed lost, which shows nothing for a limit of %s: %s",
-				wording.Span(w.Decided.Duration.Std()), w.Decided.Planned.Std(), Percent(w.Decided.LossRatio), Percent(g.MaxLossRatio), m.Reason)
+				wording.Span(w.Decided.Duration.Std()), w.Decided.Planned.Std(), Percent(w.Decided.LossRatio),
+				Percent(g.MaxLossRatio), m.Reason)
 		}
 	}
 }

@@ -68,7 +68,8 @@ func gatewayOf(input Input, gateway int) forwarderSpec {
 	t, p := tunnelOf(input), input.Compiled.Plan
 	spec := forwarderSpec{Forwarding: p.DUT.Forwarding, Directions: []forwarderDirection{}, Tunnel: &plan.TunnelGateway{
 		Kind: t.Kind, Cipher: t.Cipher, Local: plan.OnTunnelCable(gateway),
-		Peer: plan.OnTunnelCable(1 - gateway).Addr(), Connects: gateway == 1, MTU: max(leastMTU, p.LargestFrame()-ethernet),
+		Peer: plan.OnTunnelCable(1 - gateway).Addr(), Connects: gateway == 1,
+		MTU: max(leastMTU, p.LargestFrame()-ethernet),
 	}}
 	if t.Kind == plan.TunnelIPsec {
 		spec.Tunnel.MTU = plan.LargestOfIPsec

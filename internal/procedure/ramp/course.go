@@ -199,7 +199,8 @@ func (c *course) next() procedure.Step {
 	switch c.stage {
 	case warming:
 		s.Narrows = false
-		s.Phase, s.Load, s.Number, s.Settle = report.WarmUp, units.One, 0, min(r.SettleDuration.Std(), r.WarmupDuration.Std()/2)
+		s.Phase, s.Load, s.Number = report.WarmUp, units.One, 0
+		s.Settle = min(r.SettleDuration.Std(), r.WarmupDuration.Std()/2)
 		s.Judge = r.WarmupDuration.Std() - s.Settle
 	case climbing:
 		s.Phase, s.Load = report.Ramping, Level(c.level, c.steps)

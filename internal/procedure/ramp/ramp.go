@@ -80,7 +80,8 @@ func (r Ramp) Bound() procedure.Bound {
 	if p.Precision > 0 {
 		search += refineWindows * refine
 	}
-	if p.RefineDuration > 0 { // the window that uses up the time may be the longest, and a first confirmation may follow
+	// The window that uses up the time may be the longest, and a first confirmation may follow.
+	if p.RefineDuration > 0 {
 		search = min(search, p.RefineDuration.Std()+max(refine, confirm)+confirm)
 	}
 	total += search

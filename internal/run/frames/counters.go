@@ -47,8 +47,8 @@ func limitsBetween(first, latest []report.Limiter) []report.Limiter {
 	return counted
 }
 
-// A generator on a busy machine answers late, and isn't lost. It is lost if it answers nothing within this time. Nothing
-// is sent any more by then, as each generator stops by itself ten seconds after the last request that it heard.
+// A generator on a busy machine answers late, and is not lost. It is lost if it answers nothing within this time.
+// Nothing is sent any more by then, as each generator stops by itself ten seconds after the last request that it heard.
 const readTimeout = 30 * time.Second
 
 // firstAttempt is for how long a reading is awaited before it is asked for again on a new connection, as the request may

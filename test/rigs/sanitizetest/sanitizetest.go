@@ -92,10 +92,10 @@ func fill(v reflect.Value, next *int, except []string) {
 }
 
 var (
-	command  = regexp.MustCompile(`(?m)^[\pZ\s]*::`)
-	legacy   = regexp.MustCompile(`##\pL*\[`)
-	formula  = regexp.MustCompile(`^[ ]*([=+@]|-\D)`)
-	markup   = regexp.MustCompile(`(?i)<(img|script|a |!--)|https?://|www\.|(^|[^\pL\pN_])@[a-z]|@evil\.|#\d|\bGH-\d|\]\(`)
+	command = regexp.MustCompile(`(?m)^[\pZ\s]*::`)
+	legacy  = regexp.MustCompile(`##\pL*\[`)
+	formula = regexp.MustCompile(`^[ ]*([=+@]|-\D)`)
+	markup  = regexp.MustCompile(`(?i)<(img|script|a |!--)|https?://|www\.|(^|[^\pL\pN_])@[a-z]|@evil\.|#\d|\bGH-\d|\]\(`)
 	// object is a command that names objects, between backticks, where no name is a link.
 	object   = regexp.MustCompile("`[a-z0-9./ \uFFFD-]+`")
 	elements = regexp.MustCompile(`(?i)<img|<script>x|<!--|onerror=alert\(1\)>`)
