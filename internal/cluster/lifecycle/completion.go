@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -65,7 +66,8 @@ func (cm *completion) activeDeadlineExceeded() *step {
 	return cm.end(&ending{
 		reason: v1alpha1.ReasonDeadlineExceeded,
 		message: fmt.Sprintf("the run wasn't over within spec.activeDeadline (%s): "+
-			"what was measured until then is kept", cm.test.Spec.ActiveDeadline),
+			"what was measured until then is kept",
+			cmp.Or(string(cm.test.Spec.ActiveDeadline), cm.deadlines.active().String())),
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 type deadlines struct {
 	spec       *v1alpha1.LoadTestSpec
 	attempt    *attempt
+	blueprint  *blueprint
 	history    *history
 	kueue      *kueue
 	observers  *observers
@@ -20,10 +21,22 @@ type deadlines struct {
 
 // activeUntil is when the operator ends the run. Zero means never.
 func (d *deadlines) activeUntil() time.Time {
-	if d.spec.ActiveDeadline == "" || d.attempt.startedAt() == nil {
+	if d.attempt.startedAt() == nil || d.active() == 0 {
 		return time.Time{}
 	}
-	return d.attempt.startedAt().Add(duration(d.spec.ActiveDeadline) + deadlineMargin)
+	return d.attempt.startedAt().Add(d.active() + deadlineMargin)
+}
+
+// active is how long the run may take. Where nobody wrote it, it depends on the procedure. Zero means that the spec
+// can't be compiled.
+func (d *deadlines) active() time.Duration {
+	if d.spec.ActiveDeadline != "" {
+		return duration(d.spec.ActiveDeadline)
+	}
+	if cluster := d.blueprint.cluster(); cluster != nil {
+		return cluster.Plan.ActiveDeadline.Std()
+	}
+	return 0
 }
 
 // schedulingDeadlineExceeded is the rule for pods that weren't all running in time.

@@ -52,7 +52,7 @@ func newSituation(o Observed) *situation {
 		observedAt: observedAt,
 	}
 	deadlines := &deadlines{
-		spec: &test.Spec, attempt: attempt, history: history, kueue: kueue, observers: observers,
+		spec: &test.Spec, attempt: attempt, blueprint: blueprint, history: history, kueue: kueue, observers: observers,
 		givenBack: status.Operator.GivenBack, observedAt: observedAt,
 	}
 	remnants.test, remnants.history, remnants.deadlines, remnants.observedAt = test, history, deadlines, observedAt
