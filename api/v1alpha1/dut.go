@@ -51,7 +51,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.type == 'Pod')",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
 type DUTSpec struct {
 	// type is Pod (software, in a cluster), Reference (the built-in Linux forwarder), Device (a box that already
-	// forwards) or Loopback (no device: links wired to each other).
+	// forwards) or Loopback (no device: links wired to each other). Example: Reference.
 	// +required
 	Type DUTType `json:"type"`
 

@@ -121,9 +121,12 @@ func TestANetworkOfTheDevicesOwnIsForADeviceInAPod(t *testing.T) {
 }
 
 func TestADurationThatIsNoneMakesOneFault(t *testing.T) {
-	for _, text := range []string{"soon", "-1s", "1us", "1d", "60", "1234567s"} {
+	for text, wayOut := range map[string]string{"soon": "write a duration with its unit",
+		"-1s": "write a duration with its unit", "1us": "write a duration with its unit",
+		"1d": "write a duration with its unit", "60": "write a duration with its unit",
+		"1234567s": "write at most 6 digits before the point"} {
 		err := judged(t, []choice{devices[1], lineRates[0], {"ramp", "procedure: {ramp: {stepDuration: " + text + "}}"}})
-		if err == nil || len(faultsOf(t, err)) != 1 || !strings.Contains(err.Error(), "write a duration with its unit") {
+		if err == nil || len(faultsOf(t, err)) != 1 || !strings.Contains(err.Error(), wayOut) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -26,6 +26,7 @@ var mayNameAnEngine = []string{
 	"internal/cli/generator_kinds.go",
 	"internal/cli/ramp.go",        // the published staircase drives a TRex that runs already
 	"internal/cli/trex_launch.go", // TRex' own verb
+	"internal/cli/doctor.go",      // its flag says which engine is to have the card
 }
 
 // mayNameAKind are the files that name kinds of traffic: where they are declared, the lists, and what has something
