@@ -109,7 +109,7 @@ func TestTheLoadTestsShownAreAccepted(t *testing.T) {
 			}
 		})
 	}
-	if seen != 3 {
+	if seen != 4 {
 		t.Errorf("%d LoadTests were seen", seen)
 	}
 }
@@ -135,7 +135,7 @@ func TestTheNetworksShownAreRead(t *testing.T) {
 			t.Errorf("%+v", n)
 		}
 	}
-	if seen["sriov"] != 2 || seen["bridge"] != 2 {
+	if seen["sriov"] != 4 || seen["bridge"] != 2 {
 		t.Errorf("networks by plugin: %v", seen)
 	}
 }
