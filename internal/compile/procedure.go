@@ -228,7 +228,8 @@ func leastGrowth(whole time.Duration) time.Duration {
 }
 
 func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
-	spec = cmp.Or(spec, v1alpha1.SoakSpec{LossRatio: "0.00001%", Duration: "30m", MaxRate: "100%", WarmupDuration: "5s"})
+	spec = cmp.Or(spec,
+		v1alpha1.SoakSpec{LossRatio: "0.00001%", Duration: "30m", MaxRate: "100%", WarmupDuration: "5s"})
 	spec.FirstTrialDuration = unlessGiven(spec.FirstTrialDuration, min(5100*time.Millisecond, spanOf(spec.Duration)))
 	usualGrowth, lasts := 100*time.Millisecond, spanOf(spec.Duration)
 	if lasts > mostTrials*spanOf(spec.FirstTrialDuration)+mostTrials*(mostTrials-1)/2*usualGrowth {

@@ -250,9 +250,9 @@ func (s Setup) plausible(rate, counted, unit int64) bool {
 	return rate >= counted-slack && rate-counted <= counted/4+slack
 }
 
-// AsPlanned says that a window lasted about as long as a step is judged, or longer by as much as it was looked at again
-// and as its last counters may have come late. A window of any other length has a Fault. It is the rule by which windows
-// are taken, for readers of windows.
+// AsPlanned says that a window lasted about as long as a step is judged, or longer by as much as it was looked at
+// again and as its last counters may have come late. A window of any other length has a Fault. It is the rule by which
+// windows are taken, for readers of windows.
 func AsPlanned(took plan.Duration, judge time.Duration) bool {
 	return took.Std() >= judge-judge/10 && took.Std() <= judge+judge/10+LookAgain+silence
 }

@@ -58,7 +58,8 @@ func observedSeries(r *report.Report, wanted plan.ObservedSeries) (found []repor
 func machinesWithoutProcessors(r *report.Report, wanted plan.ObservedSeries,
 	found []report.Observed) (machines []report.Observed) {
 	for _, o := range r.Answer.Observed {
-		if o.Observer != wanted.Observer || o.Series != wanted.Series || !o.OfAll() || wanted.Scope == plan.ObservedAll {
+		if o.Observer != wanted.Observer || o.Series != wanted.Series || !o.OfAll() ||
+			wanted.Scope == plan.ObservedAll {
 			continue
 		}
 		prefix := strings.TrimSuffix(o.Subject, report.AllProcessors) + "processor "

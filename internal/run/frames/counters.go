@@ -51,8 +51,8 @@ func limitsBetween(first, latest []report.Limiter) []report.Limiter {
 // Nothing is sent any more by then, as each generator stops by itself ten seconds after the last request that it heard.
 const readTimeout = 30 * time.Second
 
-// firstAttempt is for how long a reading is awaited before it is asked for again on a new connection, as the request may
-// be lost. The second attempt waits until the time is over, as a late answer is followed by later ones.
+// firstAttempt is for how long a reading is awaited before it is asked for again on a new connection, as the request
+// may be lost. The second attempt waits until the time is over, as a late answer is followed by later ones.
 const firstAttempt = 5 * time.Second
 
 // mayHaveStopped is how long after a reading a generator may have stopped by itself, as it heard no request.
