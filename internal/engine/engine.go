@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -21,7 +22,7 @@ var (
 	ErrSilent = errors.New("it does not answer")
 	// ErrEnded means that a port doesn't send any more, as its duration was over, or the generator stopped by itself
 	// because it heard no client. The generator lives, with its counters.
-	ErrEnded error = ended{}
+	ErrEnded = fmt.Errorf("%w", ErrLost)
 	// ErrTaken means that another client owns a port, or took it during the run.
 	ErrTaken = errors.New("port is owned by someone else")
 	// ErrTakenByLinerate is an ErrTaken whose owner is another run of linerate. One that was killed never gives
@@ -37,12 +38,6 @@ var (
 	// ErrUnresolved means that nobody answered ARP or neighbour discovery for the next hop.
 	ErrUnresolved = errors.New("next hop not resolved")
 )
-
-type ended struct{}
-
-func (ended) Error() string { return ErrLost.Error() }
-
-func (ended) Unwrap() error { return ErrLost }
 
 type takenByLinerate struct{}
 

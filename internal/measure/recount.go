@@ -254,5 +254,5 @@ func (s Setup) plausible(rate, counted, unit int64) bool {
 // again and as its last counters may have come late. A window of any other length has a Fault. It is the rule by which
 // windows are taken, for readers of windows.
 func AsPlanned(took plan.Duration, judge time.Duration) bool {
-	return took.Std() >= judge-judge/10 && took.Std() <= judge+judge/10+LookAgain+silence
+	return took.Std() >= judge-judge/10 && took.Std() <= judge+judge/10+LookAgain+MaxSilence
 }

@@ -47,7 +47,7 @@ func (s Span) generatorFault(g int) string {
 	if s.Planned > 0 && took < s.Planned-s.Planned/10 {
 		return fmt.Sprintf("the window lasted %s instead of %s: generator or runner was held up", took, s.Planned)
 	}
-	if gap := longestGap(readings); s.longerThanPlanned(took) && gap > silence || len(readings) > 2 && gap > silence {
+	if gap := longestGap(readings); gap > MaxSilence && (s.longerThanPlanned(took) || len(readings) > 2) {
 		return fmt.Sprintf("nothing was read for %s: the runner stood still, or the generator answered too late, and a generator that hears nothing stops by itself",
 			gap.Round(time.Millisecond))
 	}
@@ -93,7 +93,7 @@ func (s Span) readLate() (late time.Duration) {
 		late = longest - s.Planned
 	}
 	for _, readings := range s.Readings {
-		if gap := longestGap(readings); gap > silence {
+		if gap := longestGap(readings); gap > MaxSilence {
 			late = max(late, gap)
 		}
 	}
@@ -111,9 +111,9 @@ func (s Span) portFault(link string, g, port int) string {
 	return ""
 }
 
-// silence is how long a window may go without a reading. There should be one every second. A software engine stops
-// after 10 s.
-const silence = 8 * time.Second
+// MaxSilence is how long a window may go without a reading. There should be one every second. A software engine that
+// hears nothing stops after 10 s.
+const MaxSilence = 8 * time.Second
 
 func longestGap(readings []engine.Reading) time.Duration {
 	var longest time.Duration

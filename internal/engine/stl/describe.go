@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/host/card"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -85,8 +86,7 @@ func untimed(stamps string) string {
 // cautions are the server's own, or what its driver's name says.
 func cautions(p trex.PortInfo) []string {
 	if len(p.Cautions) == 0 && (p.Driver == "net_iavf" || strings.HasSuffix(p.Driver, "_vf")) {
-		return []string{nameOf(p) + " is a virtual function, and what its port sets for it (VLAN, spoof check, MAC, link) " +
-			"may drop frames; only its node shows that: run linerate doctor there"}
+		return []string{card.FunctionCaution(nameOf(p), "")}
 	}
 	return p.Cautions
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // Answer is what the kernel says of an interface by netlink and ethtool alone.
@@ -106,7 +108,7 @@ func filters(l netlink.Link) (count int) {
 // pauses asks the driver (ETHTOOL_GPAUSEPARAM). A driver that can't say sends none.
 func pauses(name string) bool {
 	parameters := struct{ command, automatic, receive, send uint32 }{command: unix.ETHTOOL_GPAUSEPARAM}
-	return askDriver(name, unsafe.Pointer(&parameters)) && parameters.receive+parameters.send > 0
+	return netif.Ethtool(name, unsafe.Pointer(&parameters)) == nil && parameters.receive+parameters.send > 0
 }
 
 // rings asks the driver (ETHTOOL_GRINGPARAM).
@@ -115,49 +117,29 @@ func rings(name string) (ring, most int) {
 		command, most, _, _, _ uint32
 		ring, _, _, _          uint32
 	}{command: unix.ETHTOOL_GRINGPARAM}
-	if !askDriver(name, unsafe.Pointer(&parameters)) {
+	if netif.Ethtool(name, unsafe.Pointer(&parameters)) != nil {
 		return 0, 0
 	}
 	return int(parameters.ring), int(parameters.most)
 }
 
-// askDriver carries out an ethtool command. The driver answers in the command's memory.
-func askDriver(name string, command unsafe.Pointer) (answered bool) {
-	request := struct {
-		name [unix.IFNAMSIZ]byte
-		data unsafe.Pointer
-		_    [16]byte
-	}{data: command}
-	copy(request.name[:unix.IFNAMSIZ-1], name)
-	withSocket(func(fd int) {
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
-		answered = errno == 0
-	})
-	return answered
-}
-
 // stamps asks the driver (ETHTOOL_GET_TS_INFO) which frames its card stamps.
-func stamps(name string) (kind Stamps) {
-	withSocket(func(fd int) {
-		info, err := unix.IoctlGetEthtoolTsInfo(fd, name)
-		switch {
-		case err != nil || info.So_timestamping&unix.SOF_TIMESTAMPING_RX_HARDWARE == 0:
-		case info.Rx_filters&(1<<unix.HWTSTAMP_FILTER_ALL) != 0:
-			kind = AllStamps
-		case info.Rx_filters>>1 != 0: // but HWTSTAMP_FILTER_NONE
-			kind = PTPStamps
-		}
-	})
-	return kind
-}
-
-func withSocket(use func(fd int)) {
+func stamps(name string) Stamps {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return
+		return NoStamps
 	}
-	defer unix.Close(fd) //nolint:errcheck // a socket that nothing was written to
-	use(fd)
+	defer func() { _ = unix.Close(fd) }()
+	info, err := unix.IoctlGetEthtoolTsInfo(fd, name)
+	switch {
+	case err != nil || info.So_timestamping&unix.SOF_TIMESTAMPING_RX_HARDWARE == 0:
+		return NoStamps
+	case info.Rx_filters&(1<<unix.HWTSTAMP_FILTER_ALL) != 0:
+		return AllStamps
+	case info.Rx_filters>>1 != 0: // but HWTSTAMP_FILTER_NONE
+		return PTPStamps
+	}
+	return NoStamps
 }
 
 // String is the settings in the words of "ip link show".

@@ -2,6 +2,7 @@ package card
 
 import (
 	"cmp"
+	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
@@ -105,6 +106,13 @@ func PortOf(root fs.FS, name string) string {
 	t := tree{root}
 	d, _ := DeviceOf(root, t.pointsTo("sys/class/net/"+name+"/device"))
 	return cmp.Or(d.PhysicalInterface, d.PhysicalFunction)
+}
+
+// FunctionCaution says that the port of a virtual function may drop the function's frames. The port is empty where only
+// its node knows it.
+func FunctionCaution(function, port string) string {
+	return fmt.Sprintf("%s is a virtual function, and what %s sets for it (VLAN, spoof check, MAC, link) may drop frames; "+
+		"only its node shows that: run linerate doctor there", function, strings.TrimSpace("its port "+port))
 }
 
 // Functions is how many virtual functions the port of a PCI address has.

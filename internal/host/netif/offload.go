@@ -3,8 +3,6 @@ package netif
 import (
 	"fmt"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
 
 // Offload is work that a driver does for the kernel, and that ethtool turns on and off. Its value is ethtool's
@@ -22,28 +20,14 @@ const (
 
 type ethtoolValue struct{ command, data uint32 }
 
-type interfaceRequest struct {
-	name [unix.IFNAMSIZ]byte
-	data *ethtoolValue
-	_    [16]byte // struct ifreq is larger than a pointer
-}
-
-// SetOffload turns an offload of an interface in the calling thread's namespace on or off, by SIOCETHTOOL.
+// SetOffload turns an offload of an interface in the calling thread's namespace on or off.
 func SetOffload(name string, o Offload, enabled bool) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("open a control socket: %w", err)
-	}
-	defer func() { _ = unix.Close(fd) }()
 	value := ethtoolValue{command: uint32(o)}
 	if enabled {
 		value.data = 1
 	}
-	req := interfaceRequest{data: &value}
-	copy(req.name[:unix.IFNAMSIZ-1], name)
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL,
-		uintptr(unsafe.Pointer(&req))); errno != 0 {
-		return fmt.Errorf("%s: ethtool command %#x: %w", name, uint32(o), errno)
+	if err := Ethtool(name, unsafe.Pointer(&value)); err != nil {
+		return fmt.Errorf("%s: ethtool command %#x: %w", name, uint32(o), err)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
@@ -47,16 +48,13 @@ func limitsBetween(first, latest []report.Limiter) []report.Limiter {
 	return counted
 }
 
-// A generator on a busy machine answers late, and is not lost. It is lost if it answers nothing within this time.
-// Nothing is sent any more by then, as each generator stops by itself ten seconds after the last request that it heard.
+// A generator on a busy machine answers late, and is not lost. It is lost if it answers nothing within this time. A
+// software engine that hears nothing stops by itself after ten seconds. The others may send until the time is over.
 const readTimeout = 30 * time.Second
 
 // firstAttempt is for how long a reading is awaited before it is asked for again on a new connection, as the request
 // may be lost. The second attempt waits until the time is over, as a late answer is followed by later ones.
 const firstAttempt = 5 * time.Second
-
-// mayHaveStopped is how long after a reading a generator may have stopped by itself, as it heard no request.
-const mayHaveStopped = 8 * time.Second
 
 // read takes one reading of every generator, all at the same time. Reading changes nothing, so read tries again after
 // an error that doesn't decide the run. A window shows the delay.
@@ -106,8 +104,8 @@ func (c *counters) sinceAnswer() time.Duration {
 	return time.Since(c.answered)
 }
 
-// mayStandStill reports whether a generator may have stopped by itself since the load was set.
-func (c *counters) mayStandStill() bool { return max(c.unheard, c.sinceAnswer()) > mayHaveStopped }
+// mayStandStill reports whether a generator may have stopped by itself since the load was set, as it heard no request.
+func (c *counters) mayStandStill() bool { return max(c.unheard, c.sinceAnswer()) > measure.MaxSilence }
 
 // withoutStrays subtracts received link upkeep, such as ARP and routers' hellos, from readings, where ports count
 // them apart and no stream of the test sends such frames. A device asks now and then whether its neighbour is still

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/run/runner"
@@ -96,7 +97,7 @@ func (t *traffic) hold(ctx context.Context, step procedure.Step) error {
 	if _, err := t.endHeld(ctx, stillOnce); err != nil {
 		return err
 	}
-	counters.unheard = mayHaveStopped + 1
+	counters.unheard = measure.MaxSilence + 1
 	return t.begin(ctx, loads)
 }
 

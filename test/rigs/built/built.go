@@ -21,7 +21,7 @@ func Program(name string) (file string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	unlock, err := lockBuild(filepath.Join(dir, name+".lock"))
+	unlock, err := Lock(filepath.Join(dir, name+".lock"))
 	if err != nil {
 		return "", err
 	}
@@ -36,9 +36,10 @@ func Program(name string) (file string, err error) {
 	return file, nil
 }
 
-// lockBuild waits until no other process builds the same, so that none links what another one is linking.
-func lockBuild(lock string) (unlock func(), err error) {
-	lockFile, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)
+// Lock waits until no other process holds a lock file, so that only one makes what all of them need. The kernel frees
+// the file when its holder ends, for whatever reason.
+func Lock(file string) (unlock func(), err error) {
+	lockFile, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func lockBuild(lock string) (unlock func(), err error) {
 	}
 	if err != nil {
 		_ = lockFile.Close()
-		return nil, fmt.Errorf("lock %s: %w", lock, err)
+		return nil, fmt.Errorf("lock %s: %w", file, err)
 	}
 	return func() { _ = lockFile.Close() }, nil
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
+	"github.com/linerate-dev/linerate/test/rigs/built"
 )
 
 // cacheDir is where what is the same for all machines is kept: the kernel, the first root, the agent.
@@ -23,7 +23,7 @@ func cacheDir() (string, error) {
 // the others wait.
 func inCache(cache, name string, fill func(dir string) error) (string, error) {
 	final := filepath.Join(cache, name)
-	unlock, err := lock(final + ".lock")
+	unlock, err := built.Lock(final + ".lock")
 	if err != nil {
 		return "", err
 	}
@@ -39,19 +39,4 @@ func inCache(cache, name string, fill func(dir string) error) (string, error) {
 		return "", errors.Join(err, os.RemoveAll(partial))
 	}
 	return final, os.Rename(partial, final)
-}
-
-// lock waits for a lock file. The kernel frees it when its holder ends, for whatever reason.
-func lock(path string) (unlock func(), err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	for err = unix.EINTR; err == unix.EINTR; { //nolint:errorlint // a system call's own
-		err = unix.Flock(int(file.Fd()), unix.LOCK_EX)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
-	}
-	return func() { _ = file.Close() }, nil
 }

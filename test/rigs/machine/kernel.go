@@ -2,7 +2,6 @@ package machine
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -204,5 +203,5 @@ func (k kernel) lines(name string) ([]string, error) {
 	for scanner.Scan() {
 		lines = append(lines, scanner.Text())
 	}
-	return lines, errors.Join(scanner.Err())
+	return lines, scanner.Err()
 }

@@ -101,7 +101,7 @@ func prepare(progress io.Writer) (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
-	unlock, err := lock(filepath.Join(cache, "machine.lock"))
+	unlock, err := built.Lock(filepath.Join(cache, "machine.lock"))
 	if err != nil {
 		return prepared{}, err
 	}

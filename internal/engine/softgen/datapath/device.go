@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/host/card"
 	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -73,8 +74,7 @@ func (d *device) cautions() (sentences []string) {
 			"first: ip link set %s xdp off", d.xdp, d.name, d.name))
 	}
 	if d.nic.Port != "" {
-		sentences = append(sentences, fmt.Sprintf("%s is a virtual function, and what its port %s sets for it (VLAN, spoof "+
-			"check, MAC, link) may drop frames; only its node shows that: run linerate doctor there", d.name, d.nic.Port))
+		sentences = append(sentences, card.FunctionCaution(d.name, d.nic.Port))
 	}
 	return sentences
 }

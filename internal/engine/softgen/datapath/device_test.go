@@ -9,6 +9,8 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // TestThreadsShareTheQueuesThatACardUses: a driver makes room for eight queues and uses two, as igb does beside virtual
@@ -21,9 +23,7 @@ func TestThreadsShareTheQueuesThatACardUses(t *testing.T) {
 	setUp(t, "east")
 	fewer := channelsOf("west")
 	fewer.command, fewer.sending, fewer.receiving = unix.ETHTOOL_SCHANNELS, 2, 2
-	if !askDriver("west", unsafe.Pointer(&fewer)) {
-		t.Fatal("the driver doesn't change its queues")
-	}
+	noError(t, netif.Ethtool("west", unsafe.Pointer(&fewer)))
 	info := open(t, Options{Interface: "west", Cores: 4}).Info()
 	if !strings.HasPrefix(info.Path, "sends by AF_XDP ") || info.ReceiveQueues != 2 {
 		t.Errorf("it %s, with %d receive queues", info.Path, info.ReceiveQueues)

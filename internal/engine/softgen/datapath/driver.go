@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -21,7 +22,7 @@ const (
 func speed(name string) units.BitRate {
 	var command [ethtoolCommandSize]byte
 	binary.NativeEndian.PutUint32(command[:], unix.ETHTOOL_GSET)
-	if !askDriver(name, unsafe.Pointer(&command)) {
+	if netif.Ethtool(name, unsafe.Pointer(&command)) != nil {
 		return 0
 	}
 	low := binary.NativeEndian.Uint16(command[ethtoolSpeed:])
@@ -43,7 +44,7 @@ type channels struct {
 
 func channelsOf(name string) channels {
 	c := channels{command: unix.ETHTOOL_GCHANNELS}
-	if !askDriver(name, unsafe.Pointer(&c)) {
+	if netif.Ethtool(name, unsafe.Pointer(&c)) != nil {
 		return channels{}
 	}
 	return c
@@ -52,20 +53,3 @@ func channelsOf(name string) channels {
 func (c channels) send() int { return int(c.sending + c.combined) }
 
 func (c channels) receive() int { return int(c.receiving + c.combined) }
-
-// askDriver carries out an ethtool command. The driver answers in the command's memory.
-func askDriver(name string, command unsafe.Pointer) bool {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd) //nolint:errcheck // a socket that nothing was written to
-	request := struct {
-		name [unix.IFNAMSIZ]byte
-		data unsafe.Pointer
-		_    [16]byte
-	}{data: command}
-	copy(request.name[:unix.IFNAMSIZ-1], name)
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
-	return errno == 0
-}

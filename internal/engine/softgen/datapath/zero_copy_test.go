@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// card plays a network card behind a socket's rings. On each kick it begins this many frames of the transmit
+// ringCard plays a network card behind a socket's rings. On each kick it begins this many frames of the transmit
 // ring, and completes this many of the frames that it has begun.
-type card struct {
+type ringCard struct {
 	transmitter       *xdpTransmitter
 	begins, completes int
 	errno             unix.Errno
@@ -20,19 +20,19 @@ type card struct {
 	instant           time.Duration
 }
 
-func newCard() *card {
+func newCard() *ringCard {
 	descriptors, completions := new([xdpRingSize]unix.XDPDesc), new([completionRingSize]uint64)
 	ringOf := func(entries unsafe.Pointer) ring {
 		return ring{producer: new(uint32), consumer: new(uint32), entries: entries}
 	}
-	c := &card{begins: 7, completes: 5}
+	c := &ringCard{begins: 7, completes: 5}
 	c.transmitter = &xdpTransmitter{iface: "card0", zero: true, ring: ringOf(unsafe.Pointer(descriptors)),
 		pool: &xdpPool{completed: ringOf(unsafe.Pointer(completions))},
 		kick: c.look, clock: func() time.Duration { return c.instant }}
 	return c
 }
 
-func (c *card) look() unix.Errno {
+func (c *ringCard) look() unix.Errno {
 	c.instant += time.Millisecond
 	t := c.transmitter
 	descriptors, completions := (*[xdpRingSize]unix.XDPDesc)(t.ring.entries),
