@@ -85,14 +85,14 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 
 // checkRange refuses a range of rates that has two units, or nothing between its ends. A rate that can't be read was
 // refused. what lies in the range begins the sentence.
-func (m member) checkRange(written v1alpha1.Rate, lowest, highest units.Rate, what string) {
+func (m member) checkRange(written v1alpha1.Rate, lowest, highest units.Rate, subject string) {
 	switch {
 	case lowest.IsZero() || highest.IsZero():
 	case lowest.Kind != highest.Kind:
 		m.refuse(m.path("minRate"), written, "minRate and maxRate must be in one unit, such as 1kpps and 2mpps")
 	case lowest.Micros >= highest.Micros:
 		m.refusef(m.path("minRate"), written,
-			"%s between minRate and maxRate: make minRate less than %s, or maxRate more than %s", what, highest, lowest)
+			"%s between minRate and maxRate: make minRate less than %s, or maxRate more than %s", subject, highest, lowest)
 	}
 }
 

@@ -39,10 +39,10 @@ func (s Span) generatorFault(g int) string {
 		return "the counters could not be read at both edges of the window"
 	}
 	readings := s.Readings[g]
-	first, last := edgesOf(readings)
-	took := last.Instant - first.Instant
+	first, latest := edgesOf(readings)
+	took := latest.Instant - first.Instant
 	if took <= 0 {
-		return fmt.Sprintf("the generator's clock went from %s to %s within the window: it was restarted or stands still", first.Instant, last.Instant)
+		return fmt.Sprintf("the generator's clock went from %s to %s within the window: it was restarted or stands still", first.Instant, latest.Instant)
 	}
 	if s.Planned > 0 && took < s.Planned-s.Planned/10 {
 		return fmt.Sprintf("the window lasted %s instead of %s: generator or runner was held up", took, s.Planned)
@@ -76,8 +76,8 @@ func (s Span) lasted() (shortest, longest time.Duration) {
 		if len(readings) < 2 {
 			continue
 		}
-		first, last := edgesOf(readings)
-		took := last.Instant - first.Instant
+		first, latest := edgesOf(readings)
+		took := latest.Instant - first.Instant
 		if longest == 0 || took < shortest {
 			shortest = took
 		}
@@ -160,6 +160,6 @@ func (s Span) plannedSending() time.Duration {
 	return s.Sending
 }
 
-func edgesOf(readings []engine.Reading) (first, last engine.Reading) {
+func edgesOf(readings []engine.Reading) (first, latest engine.Reading) {
 	return readings[0], readings[len(readings)-1]
 }

@@ -17,7 +17,7 @@ import (
 
 // distribution is how long all frames of a direction took at a load, whatever their size.
 type distribution struct {
-	At      units.Ratio
+	Load    units.Ratio
 	Frames  transit.Histogram
 	reading transit.Reading
 }
@@ -36,7 +36,7 @@ func distributionsOf(r *report.Report, direction string) (distributions []distri
 }
 
 func appendWhole(distributions []distribution, load units.Ratio, d report.Direction) []distribution {
-	whole, missing := distribution{At: load}, int64(0)
+	whole, missing := distribution{Load: load}, int64(0)
 	for _, l := range d.Latency {
 		if missing += l.Came() - l.Timed(); l.Timed() <= 0 {
 			continue // there is no distribution of nothing
@@ -86,8 +86,8 @@ func latencyPlots(r *report.Report, reports []*report.Report, id string) (plots 
 
 // timeAxis maps times to a drawing by their logarithm.
 type timeAxis struct {
-	low, high float64 // in nanoseconds, powers of ten
-	from, end float64 // where these are drawn
+	low, high  float64 // in nanoseconds, powers of ten
+	start, end float64 // where these are drawn
 }
 
 // timeAxisOf reaches from the decade below the shortest of these times to the one above the longest.
@@ -110,11 +110,11 @@ func decade(d time.Duration, round func(float64) float64) float64 {
 
 func (a timeAxis) position(d time.Duration) float64 {
 	share := math.Log10(float64(d)/a.low) / math.Log10(a.high/a.low)
-	return a.from + min(max(share, 0), 1)*(a.end-a.from)
+	return a.start + min(max(share, 0), 1)*(a.end-a.start)
 }
 
 // plotSize is a drawing of latency with room for its axes, and how far the plot reaches.
-func plotSize(narrow bool) (d drawing, left, right float64) {
+func plotSize(narrow bool) (d drawing, start, end float64) {
 	if narrow {
 		return drawing{Class: "narrow", Width: 430, Height: 320}, 58, 430 - 78
 	}
@@ -127,11 +127,11 @@ const (
 	plotBottom = 46 // from below
 )
 
-func (d *drawing) timeGrid(a timeAxis, left, right float64) {
+func (d *drawing) timeGrid(a timeAxis, start, end float64) {
 	for v := a.low; v <= a.high*1.001; v *= 10 {
 		y := a.position(time.Duration(v))
-		d.line("grid", left, y, right, y)
-		d.label("end", left-7, y+4, wording.Nanoseconds(int64(math.Round(v))))
+		d.line("grid", start, y, end, y)
+		d.label("end", start-7, y+4, wording.Nanoseconds(int64(math.Round(v))))
 	}
 	d.label("head", 2, 16, "latency")
 }
@@ -144,23 +144,23 @@ func (d *drawing) timeGrid(a timeAxis, left, right float64) {
 //	│  ─────────── p50
 //	└───────────── load
 func newByLoad(distributions []distribution, name string, narrow bool) drawing {
-	d, left, right := plotSize(narrow)
+	d, start, end := plotSize(narrow)
 	d.Title, d.Desc = "Latency by load, "+name, "Percentiles of all frames of the direction, at "+
 		wording.Counted(len(distributions), "load")+"."
-	y, x := timeAxisOf(distributions, d.Height-plotBottom, plotTop), axis{top: 1, from: left, end: right}
-	d.timeGrid(y, left, right)
-	for _, one := range distributions {
-		d.line("tick", x.position(one.At.Float()), y.from, x.position(one.At.Float()), y.from+5)
-		d.label("mid", x.position(one.At.Float()), y.from+20, wording.Share(one.At))
+	y, x := timeAxisOf(distributions, d.Height-plotBottom, plotTop), axis{top: 1, from: start, end: end}
+	d.timeGrid(y, start, end)
+	for _, loaded := range distributions {
+		d.line("tick", x.position(loaded.Load.Float()), y.start, x.position(loaded.Load.Float()), y.start+5)
+		d.label("mid", x.position(loaded.Load.Float()), y.start+20, wording.Share(loaded.Load))
 	}
-	d.label("end faint", right, d.Height-6, "load, as a share of the rate")
+	d.label("end faint", end, d.Height-6, "load, as a share of the rate")
 	lowest := math.Inf(1) // where the last name is
 	for k, s := range []transit.Share{transit.P50, transit.P99, transit.P999, transit.P99999, transit.Whole} {
 		class := "series s" + strconv.Itoa(k)
 		var p pen
 		previous := math.NaN()
 		for _, byLoad := range slices.SortedFunc(slices.Values(distributions),
-			func(a, b distribution) int { return cmp.Compare(a.At, b.At) }) {
+			func(a, b distribution) int { return cmp.Compare(a.Load, b.Load) }) {
 			arrival, ok := arrivalOf(byLoad, s)
 			if !ok {
 				continue
@@ -170,9 +170,9 @@ func newByLoad(distributions []distribution, name string, narrow bool) drawing {
 			if p.Len() == 0 {
 				command = "M"
 			}
-			p.to(command, x.position(byLoad.At.Float()), previous)
-			d.Marks = append(d.Marks, shape{D: circle(x.position(byLoad.At.Float()), previous, 3), Class: class,
-				Title: fmt.Sprintf("%s at %s: %s", headOf(s.String()), figures.AtText(byLoad.At),
+			p.to(command, x.position(byLoad.Load.Float()), previous)
+			d.Marks = append(d.Marks, shape{D: circle(x.position(byLoad.Load.Float()), previous, 3), Class: class,
+				Title: fmt.Sprintf("%s at %s: %s", headOf(s.String()), figures.AtText(byLoad.Load),
 					wording.Nanoseconds(arrival.Nanoseconds()))})
 		}
 		if p.Len() == 0 {
@@ -180,7 +180,7 @@ func newByLoad(distributions []distribution, name string, narrow bool) drawing {
 		}
 		d.Paths = append(d.Paths, shape{D: p.String(), Class: class})
 		lowest = min(lowest-13, previous)
-		d.label("start", right+6, lowest+4, headOf(s.String()))
+		d.label("start", end+6, lowest+4, headOf(s.String()))
 	}
 	return d
 }
@@ -205,7 +205,7 @@ func arrivalOf(d distribution, s transit.Share) (arrival time.Duration, ok bool)
 //	└─┬──────┬─────┬─────┬─
 //	  0     90 %  99 %  99.9 %  of the frames
 func newTails(distributions, cables []distribution, name string, narrow bool) drawing {
-	d, left, right := plotSize(narrow)
+	d, start, right := plotSize(narrow)
 	d.Title, d.Desc = "Distribution of latency, "+name,
 		"Within which time which share of the frames came, a line for each load."
 	drawn := slices.Concat(distributions, cables)
@@ -214,13 +214,13 @@ func newTails(distributions, cables []distribution, name string, narrow bool) dr
 	for _, member := range drawn {
 		nines = max(nines, math.Log10(float64(member.Frames.Frames())))
 	}
-	x := axis{top: math.Ceil(nines), from: left, end: right}
-	d.timeGrid(y, left, right)
+	x := axis{top: math.Ceil(nines), from: start, end: right}
+	d.timeGrid(y, start, right)
 	for n := 0.0; n <= x.top; n++ {
-		d.line("tick", x.position(n), y.from, x.position(n), y.from+5)
+		d.line("tick", x.position(n), y.start, x.position(n), y.start+5)
 		text := strconv.FormatFloat(100*(1-math.Pow(10, -n)), 'f', max(0, int(n)-2), 64)
 		if n < 5 || !narrow {
-			d.label("mid", x.position(n), y.from+20, text)
+			d.label("mid", x.position(n), y.start+20, text)
 		}
 	}
 	d.label("end faint", right, d.Height-6, "percent of the frames")
@@ -229,14 +229,14 @@ func newTails(distributions, cables []distribution, name string, narrow bool) dr
 		d.Paths = append(d.Paths, shape{D: path, Class: "cable"})
 	}
 	if len(cables) > 0 {
-		d.label("start faint", left+8, plotTop+10, "dashed: a cable")
+		d.label("start faint", start+8, plotTop+10, "dashed: a cable")
 	}
 	lowest := math.Inf(1)
 	for k, member := range distributions {
 		path, end := tail(member, x, y)
 		d.Paths = append(d.Paths, shape{D: path, Class: "series s" + strconv.Itoa(k%5)})
 		lowest = min(lowest-13, end)
-		d.label("start", right+6, lowest+4, wording.Share(member.At))
+		d.label("start", right+6, lowest+4, wording.Share(member.Load))
 	}
 	return d
 }
@@ -246,7 +246,7 @@ func newTails(distributions, cables []distribution, name string, narrow bool) dr
 func tail(d distribution, x axis, y timeAxis) (path string, end float64) {
 	var p pen
 	frames, counted := float64(d.Frames.Frames()), 0.0
-	end = y.from
+	end = y.start
 	for i, n := range d.Frames.All() {
 		_, longest := transit.Bounds(i)
 		height := y.position(min(longest, transit.Limit))

@@ -56,10 +56,10 @@ func latencyBeside(c *report.Comparison, r report.ComparisonRow) *table {
 			}
 		}
 	}
-	for _, of := range rows {
-		row := []string{latencyName(of)}
+	for _, median := range rows {
+		row := []string{latencyName(median)}
 		for i, s := range r.Sides {
-			row = append(row, latencyCells(s, of, i == 0)...)
+			row = append(row, latencyCells(s, median, i == 0)...)
 		}
 		t.add(row...)
 	}
@@ -104,9 +104,9 @@ func latencyNow(s *report.Series) *table {
 		t.columns = append(t.columns, column{head: head})
 	}
 	for _, f := range point.Latency {
-		of := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, LatencyLoad: *f.LatencyLoad,
+		wanted := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, LatencyLoad: *f.LatencyLoad,
 			FrameSize: f.FrameSize, Runs: 1, Open: f.High == ""}
-		i := slices.IndexFunc(stretch.Latency, of.Same)
+		i := slices.IndexFunc(stretch.Latency, wanted.Same)
 		if i < 0 || !slices.Contains(shownMetrics, f.Metric) {
 			continue
 		}
@@ -115,7 +115,7 @@ func latencyNow(s *report.Series) *table {
 			share := f.High.Float()/float64(median.Nanoseconds) - 1
 			away = changeText(&report.Change{Percent: units.PercentOfShare(share)})
 		}
-		t.add(latencyName(of), latencyText(f), away, medianText(median))
+		t.add(latencyName(wanted), latencyText(f), away, medianText(median))
 	}
 	if len(t.rows) == 0 {
 		return nil

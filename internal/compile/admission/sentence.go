@@ -69,13 +69,13 @@ func narrowedUnion(e *field.Error, node *structuralschema.Structural, members ma
 			if !strings.EqualFold(fmt.Sprint(memberType.Object), name) {
 				continue
 			}
-			_, given := members[name]
+			_, present := members[name]
 			switch matches := memberType.Object == members["type"]; {
-			case given && !matches:
+			case present && !matches:
 				return &field.Error{Type: e.Type, Field: e.Field + "." + name, BadValue: field.OmitValueType{},
 					Detail: fmt.Sprintf("%[1]s is for type %[2]v, and type is %[3]v: set type: %[2]v, or remove %[1]s", name,
 						memberType.Object, members["type"])}
-			case !given && matches:
+			case !present && matches:
 				lacking = &field.Error{Type: field.ErrorTypeRequired, Field: e.Field + "." + name,
 					Detail: fmt.Sprintf("type %v needs it", memberType.Object)}
 			}

@@ -24,9 +24,9 @@ type Figure struct {
 	// Load is the share of the procedure's full rate that the figure is of, where it is one of several. It is 0 for
 	// the run's answer.
 	Load units.Ratio `json:"load,omitempty"`
-	// LatencyLoad is the load that a latency is of, as a share of the rate that the procedure found or held (0 for
-	// single frames), and FrameSize the size of its frames in bytes, FCS included, or 0 where it varies. LatencyLoad
-	// is nil where the figure is no latency.
+	// LatencyLoad is the load that a latency is of, as a share of the rate that the procedure found or held. It is 0
+	// for single frames, and nil where the figure is no latency. FrameSize is the size of a latency's frames in bytes,
+	// FCS included, or 0 where it varies.
 	LatencyLoad *units.Ratio `json:"latencyLoad,omitempty"`
 	FrameSize   int64        `json:"frameSize,omitempty"`
 	// Window is the number of the window that the figure is of, where its load is not the answer's.

@@ -112,15 +112,15 @@ func pauses(name string) bool {
 }
 
 // rings asks the driver (ETHTOOL_GRINGPARAM).
-func rings(name string) (ring, most int) {
+func rings(name string) (ring, capacity int) {
 	parameters := struct { // the kernel's struct ethtool_ringparam
-		command, most, _, _, _ uint32
-		ring, _, _, _          uint32
+		command, capacity, _, _, _ uint32
+		ring, _, _, _              uint32
 	}{command: unix.ETHTOOL_GRINGPARAM}
 	if netif.Ethtool(name, unsafe.Pointer(&parameters)) != nil {
 		return 0, 0
 	}
-	return int(parameters.ring), int(parameters.most)
+	return int(parameters.ring), int(parameters.capacity)
 }
 
 // stamps asks the driver (ETHTOOL_GET_TS_INFO) which frames its card stamps.

@@ -71,29 +71,29 @@ func DeviceOf(root fs.FS, address string) (d Device, found bool) {
 // farInterrupts compares the processors of a device's interrupts with those that are near the device.
 func (t tree) farInterrupts(address string) bool {
 	dir := path.Join(pciDevices, address)
-	near, seen := processors(t.text(dir+"/local_cpulist")), false
+	local, handled := processors(t.text(dir+"/local_cpulist")), false
 	for _, number := range t.names(dir + "/msi_irqs") {
 		for processor := range processors(t.text("proc/irq/" + number + "/effective_affinity_list")) {
-			if near[processor] {
+			if local[processor] {
 				return false
 			}
-			seen = true
+			handled = true
 		}
 	}
-	return seen && len(near) > 0
+	return handled && len(local) > 0
 }
 
 // processors reads a list of the kernel's, such as "0-3,8".
 func processors(list string) map[int]bool {
 	found := map[int]bool{}
 	for part := range strings.SplitSeq(list, ",") {
-		first, last, isRange := strings.Cut(part, "-")
+		first, final, isRange := strings.Cut(part, "-")
 		if !isRange {
-			last = first
+			final = first
 		}
-		from, errFirst := strconv.Atoi(first)
-		to, errLast := strconv.Atoi(last)
-		for i := from; errFirst == nil && errLast == nil && i <= to; i++ {
+		lowest, errFirst := strconv.Atoi(first)
+		highest, errLast := strconv.Atoi(final)
+		for i := lowest; errFirst == nil && errLast == nil && i <= highest; i++ {
 			found[i] = true
 		}
 	}

@@ -44,8 +44,8 @@ type Function struct {
 type Interface struct {
 	Name, MAC string
 	MTU       int
-	// Up is that it was set up, Carrier that frames can pass.
-	Up, Carrier bool
+	// AdminUp is that it was set up, Carrier that frames can pass.
+	AdminUp, Carrier bool
 	State
 }
 
@@ -91,7 +91,7 @@ func (t tree) networkInterface(name string, asked map[string]Answer) Interface {
 	dir := "sys/class/net/" + name
 	flags, _ := strconv.ParseUint(strings.TrimPrefix(t.text(dir+"/flags"), "0x"), 16, 32) // unreadable is down
 	return Interface{Name: name, MAC: t.text(dir + "/address"), MTU: int(t.number(dir+"/mtu", 0)),
-		Up: flags&flagUp != 0, Carrier: t.text(dir+"/carrier") == "1", State: asked[name].State}
+		AdminUp: flags&flagUp != 0, Carrier: t.text(dir+"/carrier") == "1", State: asked[name].State}
 }
 
 func (t tree) hugepages() (pages []Hugepages) {

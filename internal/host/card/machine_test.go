@@ -25,12 +25,12 @@ func TestAMachineWithAnIntel82576(t *testing.T) {
 		return card.Function{Index: index, Device: card.Device{Address: address, Driver: "igbvf", Vendor: "0x8086",
 			Model: "0x10ca", PhysicalFunction: "0000:21:00.0", PhysicalInterface: "eth1", IOMMUGroup: group,
 			Interfaces: []string{name}, SpeedMbps: 1000},
-			Interface: &card.Interface{Name: name, MAC: mac, MTU: 1500, Up: true, Carrier: true}}
+			Interface: &card.Interface{Name: name, MAC: mac, MTU: 1500, AdminUp: true, Carrier: true}}
 	}
 	want := card.Port{
 		Device: card.Device{Address: "0000:21:00.0", Driver: "igb", Vendor: "0x8086", Model: "0x10c9", IOMMUGroup: "10",
 			Interfaces: []string{"eth1"}, SpeedMbps: 1000},
-		Interface: card.Interface{Name: "eth1", MAC: "02:00:00:00:01:00", MTU: 1500, Up: true, Carrier: true,
+		Interface: card.Interface{Name: "eth1", MAC: "02:00:00:00:01:00", MTU: 1500, AdminUp: true, Carrier: true,
 			State: card.State{Pause: true, Stamps: card.PTPStamps}},
 		MostFunctions: 7,
 		Functions: []card.Function{function(0, "0000:21:10.0", "13", "eth4", "02:00:00:00:aa:01"),

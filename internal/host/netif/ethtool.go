@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ethtool carries out an ethtool command (SIOCETHTOOL) on an interface of the calling thread's namespace. command points
-// to the kernel's struct of the command, and the driver answers in that memory.
+// Ethtool carries out an ethtool command (SIOCETHTOOL) on an interface of the calling thread's namespace. command
+// points to the kernel's struct of the command, and the driver answers in that memory.
 func Ethtool(name string, command unsafe.Pointer) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

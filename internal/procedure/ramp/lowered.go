@@ -9,8 +9,8 @@ import (
 
 // The first step of the staircase may be far above what the device carries, such as 5 kpps where it carries 200
 // packets/s. Higher steps show nothing then, and a slow machine can't even send them. The load is lowered to twice what
-// came back of the first step. Where that could not be judged, the load is lowered until a window can be, and then
-// raised again.
+// came back of the first step. Where that could not be judged, the load is lowered until a window can be judged, and
+// is raised again then.
 //
 //	first step  ✗ lossy ┐               ✗ unclear ┐                  ┌ the climb goes on
 //	                    │                         └ ✗ ┐        ┌─ ✓ ─┘

@@ -115,11 +115,11 @@ func (p point) carried() units.Ratio { return p.carriedBy(measure.Carried) }
 func (p point) carriedFrames() units.Ratio { return p.carriedBy(measure.CarriedFrames) }
 
 func (p point) carriedBy(share func(report.Direction) units.Ratio) units.Ratio {
-	least := units.One
+	smallest := units.One
 	for _, d := range p.losers() {
-		least = min(least, share(p.window.Directions[d]))
+		smallest = min(smallest, share(p.window.Directions[d]))
 	}
-	return mul(p.asked, least)
+	return mul(p.asked, smallest)
 }
 
 // largestLoss is the share that the direction that lost most lost, and the frames that it is a share of.
@@ -179,12 +179,12 @@ func (p point) hasFrames(required int64, load units.Ratio, judge time.Duration, 
 
 // leastExcess is the least share of a load that a window at that load, read like this window, surely shows as lost. It
 // is 0 where that is at most few if counters are read in no time. The worst direction counts.
-func (p point) leastExcess(load units.Ratio, judge time.Duration, limit, few units.Ratio) (share units.Ratio) {
+func (p point) leastExcess(load units.Ratio, judge time.Duration, limit, tolerated units.Ratio) (share units.Ratio) {
 	const surest, fixed = 3, 2 // frames that a loss has to exceed, and edges of a window that is read in no time
 	for _, d := range p.window.Directions {
 		part := units.RatioOf(int64(load), int64(p.asked))
 		frames := max(1, int64(units.PacketRate(d.Intended.PacketsPerSecond).Mul(part))*judge.Milliseconds()/1000)
-		if limit+units.RatioOf(fixed+surest, frames) > few {
+		if limit+units.RatioOf(fixed+surest, frames) > tolerated {
 			edges := fixed + int64(units.PacketRate(max(0, d.EdgeFrames-fixed)).Mul(part))
 			share = max(share, limit+units.RatioOf(edges+surest, frames))
 		}

@@ -91,9 +91,9 @@ func explained(r *report.Report, unchecked, c procedure.Conclusion, result repor
 }
 
 // evidenceOf puts first why a load was not held. A procedure's own words stand for the windows'.
-func evidenceOf(held string, c procedure.Conclusion, windows []report.EvidenceRow) (rows []report.EvidenceRow) {
-	if held != "" {
-		rows = append(rows, report.EvidenceRow{Subject: "held", Text: held})
+func evidenceOf(fault string, c procedure.Conclusion, windows []report.EvidenceRow) (rows []report.EvidenceRow) {
+	if fault != "" {
+		rows = append(rows, report.EvidenceRow{Subject: "held", Text: fault})
 	}
 	if c.Sentence != "" {
 		return append(rows, report.EvidenceRow{Subject: "answer", Text: c.Sentence})

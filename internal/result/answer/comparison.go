@@ -40,14 +40,14 @@ func OfComparison(c *report.Comparison) report.Lines {
 			Message: besideSentence(found, values)}
 	}
 	unknown := count[report.TooFew] + count[report.NotComparable] + hidden
-	less, more, alike := count[report.Less], count[report.More], count[report.NotShown]-hidden
-	others := "Others"
+	slower, faster, equal := count[report.Less], count[report.More], count[report.NotShown]-hidden
+	candidates := "Others"
 	if len(c.Sides) == 2 {
-		others = c.Sides[1]
+		candidates = c.Sides[1]
 	}
-	summary := fmt.Sprintf("%s against %s: of %s %d %s slower, %d faster, %d equal, %d not comparable.", others,
-		values["first"], wording.Counted(less+more+alike+unknown, "test"), less, wording.Verb(less, "is", "are"), more,
-		alike, unknown)
+	summary := fmt.Sprintf("%s against %s: of %s %d %s slower, %d faster, %d equal, %d not comparable.", candidates,
+		values["first"], wording.Counted(slower+faster+equal+unknown, "test"), slower,
+		wording.Verb(slower, "is", "are"), faster, equal, unknown)
 	return report.Lines{Summary: summary, Message: besideSentence(found, values)}
 }
 
@@ -64,12 +64,12 @@ func worstOf(outcomes map[report.Outcome]int) report.Outcome {
 
 // causeOfSide is what a side shows, and how much that matters beside the other sides.
 func causeOfSide(s report.Compared, demanded bool) (c besideCause, weight int) {
-	known := s.Change != nil
-	less := known && s.Judgement == report.Less
+	measured := s.Change != nil
+	slower := measured && s.Judgement == report.Less
 	switch {
-	case demanded && s.Verdict == report.DidFail && less:
+	case demanded && s.Verdict == report.DidFail && slower:
 		return sideTooLow, 8
-	case !demanded && less:
+	case !demanded && slower:
 		return sideLess, 7
 	case s.Figures == nil:
 		return causeOfAbsence(s.Judgement)
@@ -79,18 +79,18 @@ func causeOfSide(s report.Compared, demanded bool) (c besideCause, weight int) {
 		return sideTooFew, 4
 	case demanded && s.Verdict == report.Undecided:
 		return sideUndecided, 3
-	case less:
+	case slower:
 		return sideKept, 2
 	}
-	return causeOfChange(s.Judgement, known)
+	return causeOfChange(s.Judgement, measured)
 }
 
 // causeOfChange is what a side shows that leaves nothing to do.
-func causeOfChange(j report.Judgement, known bool) (c besideCause, weight int) {
+func causeOfChange(j report.Judgement, measured bool) (c besideCause, weight int) {
 	switch {
-	case j == report.NotShown && !known:
+	case j == report.NotShown && !measured:
 		return sideHidden, 2
-	case j == report.More && known:
+	case j == report.More && measured:
 		return sideMore, 2
 	}
 	return sidesAlike, 1

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/test/rigs/built"
 )
 
-// cacheDir is where what is the same for all machines is kept: the kernel, the first root, the agent.
+// cacheDir is the folder of what all machines share, which is the kernel, the first root and the agent.
 func cacheDir() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -85,7 +85,7 @@ func portFaults(p card.Port, need CardNeed) (findings []Finding) {
 		findings = append(findings, Finding{level, "port " + p.Name, message, fix})
 	}
 	switch {
-	case !p.Up:
+	case !p.AdminUp:
 		fault(Fail, "it is down, and a virtual function has no link while its port is down", "ip link set "+p.Name+" up")
 	case !p.Carrier:
 		fault(Fail, "it is up and has no carrier", "connect its cable, and set the far end up: ethtool "+p.Name)
@@ -222,7 +222,7 @@ var functionRules = []functionRule{
 	{Fail, onSettings(func(s card.Settings, _ CardNeed) bool { return s.Disabled }),
 		"their link is disabled by the port", setting("state auto"), ""},
 	{Fail, func(p card.Port, f card.Function, _ CardNeed) bool {
-		return f.Interface != nil && f.Interface.Up && !f.Interface.Carrier && p.Up && p.Carrier
+		return f.Interface != nil && f.Interface.AdminUp && !f.Interface.Carrier && p.AdminUp && p.Carrier
 	}, "they are up and have no carrier, though their port has one",
 		command("ip link set NAME down; ip link set NAME up; else unbind and bind the driver again"), ""},
 	{Fail, sharesMAC, "another function of the port, or the port, has the same MAC, and the card gives it their frames",
@@ -288,8 +288,8 @@ func sharesMAC(p card.Port, f card.Function, _ CardNeed) bool {
 	if f.Settings == nil || !isSet(f.Settings.MAC) {
 		return false
 	}
-	return p.MAC == f.Settings.MAC || slices.ContainsFunc(p.Functions, func(other card.Function) bool {
-		return other.Index != f.Index && other.Settings != nil && other.Settings.MAC == f.Settings.MAC
+	return p.MAC == f.Settings.MAC || slices.ContainsFunc(p.Functions, func(sibling card.Function) bool {
+		return sibling.Index != f.Index && sibling.Settings != nil && sibling.Settings.MAC == f.Settings.MAC
 	})
 }
 
@@ -326,12 +326,12 @@ func nameOf(f card.Function) string {
 // nodesApart finds ports on different NUMA nodes.
 func nodesApart(ports []card.Port) []Finding {
 	var words []string
-	apart := false
+	differ := false
 	for _, p := range ports {
-		apart = apart || p.NUMANode != ports[0].NUMANode
+		differ = differ || p.NUMANode != ports[0].NUMANode
 		words = append(words, fmt.Sprintf("%s is on node %d", p.Name, p.NUMANode))
 	}
-	if !apart {
+	if !differ {
 		return nil
 	}
 	return single(Warn, "NUMA nodes", strings.Join(words, ", ")+": a pod's processors and memory are far from one of "+
