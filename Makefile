@@ -214,9 +214,9 @@ e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kue
 	@$(GO) run ./hack/kube kueue >/dev/null
 	$(GO) test -vet=off -count=1 -timeout 20m -tags full,kueue -run '^TestKueue$$' -v ./test/cluster/e2e
 
-machine: ## Full tier: measure a limit between virtual functions of an emulated machine (3 minutes)
+machine: ## Full tier: measure a limit between virtual functions of an emulated machine, and the machine itself (4 minutes)
 	@hack/ci-packages machine
-	$(FULL) -timeout 15m -v ./test/packets/virtualfunctions
+	$(FULL) -p 1 -timeout 15m -v ./hack/machine ./test/packets/virtualfunctions
 
 race: compiler kube ## Full tier: the race detector for what the gate tests without it (as root; 15 minutes)
 	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(RACE) -vet=off -count=1 -timeout 60m $(PLAIN) $(BOTH)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"time"
@@ -29,7 +30,7 @@ const (
 func main() {
 	endWithGo()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
-	status := command(ctx, os.Args[1:])
+	status := command(ctx, streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:])
 	stop()
 	os.Exit(status)
 }
@@ -42,8 +43,15 @@ func endWithGo() {
 	}
 }
 
-func command(ctx context.Context, args []string) int {
+// streams are the command's, and the program's in the machine.
+type streams struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+func command(ctx context.Context, s streams, args []string) int {
 	flags := flag.NewFlagSet("machine", flag.ContinueOnError)
+	flags.SetOutput(s.stderr)
 	file := flags.String("f", "", "a description of machines and cables; by default one machine with two ports")
 	name := flags.String("on", "", "the machine in which the program runs, by default the first")
 	timeout := flags.Duration("timeout", 10*time.Minute, "end everything after this time")
@@ -51,12 +59,12 @@ func command(ctx context.Context, args []string) int {
 		return failed
 	}
 	if flags.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "machine: name the program that is to run, after --: go run ./hack/machine -- ip -br link")
+		fmt.Fprintln(s.stderr, "machine: name the program that is to run, after --: go run ./hack/machine -- ip -br link")
 		return failed
 	}
 	limited, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
-	err := play(limited, *file, *name, flags.Args())
+	err := play(limited, s, *file, *name, flags.Args())
 	status, exited := errors.AsType[machine.ExitStatus](err)
 	switch {
 	case err == nil:
@@ -66,14 +74,14 @@ func command(ctx context.Context, args []string) int {
 	case ctx.Err() != nil:
 		return interrupted
 	case limited.Err() != nil:
-		fmt.Fprintf(os.Stderr, "machine: not done after %s: raise --timeout, if that is too short\n", *timeout)
+		fmt.Fprintf(s.stderr, "machine: not done after %s: raise --timeout, if that is too short\n", *timeout)
 		return timedOut
 	}
-	fmt.Fprintln(os.Stderr, "machine:", err)
+	fmt.Fprintln(s.stderr, "machine:", err)
 	return failed
 }
 
-func play(ctx context.Context, file, name string, program []string) error {
+func play(ctx context.Context, s streams, file, name string, program []string) error {
 	var lab machine.Lab
 	if file != "" {
 		var err error
@@ -81,7 +89,7 @@ func play(ctx context.Context, file, name string, program []string) error {
 			return err
 		}
 	}
-	rig, err := machine.Start(ctx, lab, os.Stderr)
+	rig, err := machine.Start(ctx, lab, s.stderr)
 	if err != nil {
 		return err
 	}
@@ -94,6 +102,6 @@ func play(ctx context.Context, file, name string, program []string) error {
 	if run.Dir, err = os.Getwd(); err != nil {
 		return err
 	}
-	run.Stdin, run.Stdout, run.Stderr = os.Stdin, os.Stdout, os.Stderr
+	run.Stdin, run.Stdout, run.Stderr = s.stdin, s.stdout, s.stderr
 	return run.Run(ctx)
 }

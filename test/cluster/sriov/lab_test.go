@@ -72,6 +72,20 @@ func (l *lab) start() {
 		l.Fatal(err)
 	}
 	l.Cleanup(l.machines.Close)
+	l.Cleanup(l.showLogs)
+}
+
+// showLogs shows the end of what each node's programs said, if the test failed: the machines take all of it with them.
+func (l *lab) showLogs() {
+	if !l.Failed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.Context()), time.Minute)
+	defer cancel()
+	for _, name := range l.names {
+		logs, err := l.machines.Machine(name).Command("sh", "-c", "tail -n 40 /linerate-node/*/*/log/*.log | cut -c 1-400").Output(ctx)
+		l.Logf("%s: %v\n%s", name, err, logs)
+	}
 }
 
 // description is what the page draws, named and addressed as there.

@@ -12,6 +12,9 @@ func setUp(index int, d Description) string {
 	say := func(format string, args ...any) { fmt.Fprintf(&script, format+"\n", args...) }
 	say("set -eu")
 	say("hostname %s", d.Name)
+	for processor := 1; processor < d.Processors; processor++ {
+		say("echo 1 >/sys/devices/system/cpu/cpu%d/online", processor)
+	}
 	say("ip link set lo up")
 	for node := range d.NUMANodes {
 		say("echo %d >/sys/devices/system/node/node%d/hugepages/hugepages-2048kB/nr_hugepages", d.Hugepages, node)

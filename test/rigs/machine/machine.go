@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/sys/unix"
@@ -32,8 +33,12 @@ type Machine struct {
 	monitor *monitor
 }
 
-// Start brings all machines of the lab up, with their functions, and returns when programs can run in them. A machine
-// ends with Close, and with this process. What takes long is written to progress.
+// maxBoot bounds a machine's boot, which takes 10 s of a processor of its own.
+const maxBoot = 4 * time.Minute
+
+// Start brings all machines of the lab up, with their functions, and returns when programs can run in them, or with
+// the console of one that isn't up after maxBoot. A machine ends with Close, and with this process. What takes long is
+// written to progress.
 func Start(ctx context.Context, lab Lab, progress io.Writer) (*Rig, error) {
 	lab, err := lab.complete()
 	if err != nil {
@@ -171,6 +176,8 @@ func boot(ctx context.Context, p prepared, index int, d Description, cables map[
 		return nil, err
 	}
 	m := &Machine{Name: d.Name, process: process, monitor: &monitor{conn: control, answers: json.NewDecoder(control)}}
+	ctx, cancel := context.WithTimeoutCause(ctx, maxBoot, fmt.Errorf("it isn't up after %s", maxBoot))
+	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = process.cmd.Process.Kill() })
 	defer stop()
 	if err := m.bringUp(ctx, serial, index, d); err != nil {

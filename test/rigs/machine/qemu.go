@@ -91,7 +91,8 @@ func (a *arguments) hardware(p prepared, index int, d Description, cables map[st
 	a.add("kernel", "%s", p.kernel.image)
 	a.add("initrd", "%s", p.initramfs)
 	options := "console=ttyS0 quiet panic=-1 net.ifnames=0 mitigations=off tsc=reliable" +
-		" no_timer_check" // on a busy host the first ticks come late, and the kernel would panic
+		" no_timer_check" + // on a busy host the first ticks come late, and the kernel would panic
+		" maxcpus=1" // setUp starts the other processors: the booting kernel patches its code, and QEMU's threads race over that
 	if !d.WithoutIOMMU {
 		a.add("device", "intel-iommu")
 		options += " intel_iommu=on iommu=pt"
