@@ -49,7 +49,7 @@ func limitsBetween(first, latest []report.Limiter) []report.Limiter {
 }
 
 // A generator on a busy machine answers late, and is not lost. It is lost if it answers nothing within this time. A
-// software engine that hears nothing stops by itself after ten seconds. The others may send until the time is over.
+// software engine that hears nothing stops by itself after ten seconds. The others are stopped by then (callAll).
 const readTimeout = 30 * time.Second
 
 // firstAttempt is for how long a reading is awaited before it is asked for again on a new connection, as the request

@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
 // fleet calls the generators, all at the same time.
 type fleet struct {
+	journal  *runner.Journal
 	topology *topology
 	engines  []engine.Engine // in the Plan's order
 }
@@ -31,13 +36,19 @@ const (
 )
 
 // callAll calls a function for every generator at the same time, each call with a deadline of its own, and joins the
-// errors, with the generators' names.
+// errors, with the generators' names. If calls take longer than a window may go without a reading, the traffic of the
+// generators that have answered is stopped, and the others are awaited.
+//
+//	generator 0 ├ read ┤            ├ stop ┤      sends no longer than ten seconds after 1 fell silent
+//	generator 1 ├ read ──────────────────────── … ┤ deadline: lost
+//	            ↔ MaxSilence ───────↔
 func (f *fleet) callAll(ctx context.Context, timeout time.Duration, action string,
 	call func(ctx context.Context, g int) error) error {
-	errs := make([]error, len(f.topology.names))
+	errs, answered := make([]error, len(f.topology.names)), make([]atomic.Bool, len(f.topology.names))
 	var wg sync.WaitGroup
 	for g := range f.topology.names {
 		wg.Go(func() {
+			defer answered[g].Store(true)
 			timed, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
 			err := call(timed, g)
@@ -49,6 +60,40 @@ func (f *fleet) callAll(ctx context.Context, timeout time.Duration, action strin
 			}
 		})
 	}
-	wg.Wait()
+	all := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(all)
+	}()
+	select {
+	case <-all:
+	case <-time.After(measure.MaxSilence):
+		if f.journal.Driving {
+			f.stopAnswered(ctx, answered)
+		}
+		<-all
+	}
 	return errors.Join(errs...)
+}
+
+// stopAnswered stops the traffic of the generators that have answered, while the others are silent. The procedure's
+// next load starts it again, as all traffic that stopped by itself.
+func (f *fleet) stopAnswered(ctx context.Context, answered []atomic.Bool) {
+	ctx, cancel := runner.Afterwards(ctx, stopTimeout)
+	defer cancel()
+	var stopped, silent []string
+	var wg sync.WaitGroup
+	for g, name := range f.topology.names {
+		if !answered[g].Load() {
+			silent = append(silent, name)
+			continue
+		}
+		stopped = append(stopped, name)
+		wg.Go(func() { _ = f.engines[g].Stop(ctx, f.topology.allPorts(g)) }) // the next call to it shows an error
+	}
+	wg.Wait()
+	if len(stopped) > 0 && len(silent) > 0 {
+		f.journal.Note("no answer from generator %s for %s: the traffic of %s was stopped", strings.Join(silent, ", "),
+			measure.MaxSilence, strings.Join(stopped, ", "))
+	}
 }

@@ -35,7 +35,7 @@ func (r *driver) matchGenerators() error {
 		return fmt.Errorf("the plan has %d generators and %d directions: there is nothing to measure", len(gens),
 			len(r.journal.Plan.Directions))
 	}
-	r.topology, r.fleet = &topology{plan: r.journal.Plan}, &fleet{}
+	r.topology, r.fleet = &topology{plan: r.journal.Plan}, &fleet{journal: r.journal}
 	r.resolver = &resolver{}
 	for _, g := range gens {
 		r.topology.names, r.topology.ports = append(r.topology.names, g.Name), append(r.topology.ports, g.PortOfLink)
