@@ -33,8 +33,8 @@ type scripted struct {
 	server *trextest.Server
 }
 
-func (s *scripted) run(t *testing.T) (rep *report.Report) {
-	t.Helper()
+// plan is the Plan of the run, with one generator.
+func (s *scripted) plan() *plan.Plan {
 	frame := units.Traffic{Packets: 1, Bytes: 64}
 	p := plan.Plan{Version: plan.Version, Test: plan.Test{Name: "scripted", Loadtest: "64"}, Engine: "TRex",
 		DUT: plan.DUT{Type: "Device", Forwarding: plan.L3}, Procedure: s.procedure,
@@ -51,6 +51,12 @@ func (s *scripted) run(t *testing.T) (rep *report.Report) {
 				Packet: stream.Packet{Binary: udp(byte(16 + 32*i))}}}})
 	}
 	p.Generators = []plan.Generator{g}
+	return &p
+}
+
+func (s *scripted) run(t *testing.T) (rep *report.Report) {
+	t.Helper()
+	p := s.plan()
 	synctest.Test(t, func(t *testing.T) {
 		ports := trextest.TwoPorts()
 		for i := range ports {
@@ -66,7 +72,7 @@ func (s *scripted) run(t *testing.T) (rep *report.Report) {
 		defer func() { _ = e.Close() }()
 		driver := frames.New([]frames.Generator{{Name: "trex", Engine: e, PortOfLink: map[string]int{"west": 0,
 			"east": 1}}}, frames.Options{PaceEvery: 50 * time.Millisecond, Numbered: 20})
-		rep = runner.Run(t.Context(), &p, driver, runner.Options{})
+		rep = runner.Run(t.Context(), p, driver, runner.Options{})
 		if sending := trex.Sending(); len(sending) > 0 {
 			t.Errorf("ports %v send after the run", sending)
 		}
