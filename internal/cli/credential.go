@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -30,8 +31,29 @@ func verifierFlag(f *pflag.FlagSet, target *credential.Verifier) {
 // secretFlag adds --secret-file. Its help begins with use.
 func secretFlag(f *pflag.FlagSet, target *string, use string) {
 	f.StringVar(target, "secret-file", autoSecret, use+
-		"; auto is /run/linerate/secret of root's, and $XDG_RUNTIME_DIR/linerate/secret of others'")
+		"; auto is the secret in $"+secretVariable+", else /run/linerate/secret of root's, and "+
+		"$XDG_RUNTIME_DIR/linerate/secret of others'")
 }
+
+// secretVariable is the environment variable that holds a secret itself, where no file does.
+const secretVariable = "LINERATE_SECRET"
+
+// secretOfEnvironment is the key in the environment, if --secret-file leaves the choice. It is zero if there is none.
+func secretOfEnvironment(file string) (key credential.Key, err error) {
+	text := os.Getenv(secretVariable)
+	if file != autoSecret || text == "" {
+		return key, nil
+	}
+	if err = key.UnmarshalText([]byte(strings.TrimSpace(text))); err == nil && key.IsZero() {
+		err = errZeroKey
+	}
+	if err != nil {
+		err = fmt.Errorf("$%s: %w; copy a server's secret file, or unset it", secretVariable, err)
+	}
+	return key, err
+}
+
+var errZeroKey = errors.New("the key is empty of randomness")
 
 // secretOfServers is the help of --secret-file of clients.
 const secretOfServers = "file with the secret of servers that run already and ask for it, as linerate generator does"
@@ -85,7 +107,7 @@ func readSecret(path string) (key credential.Key, err error) {
 		err = key.UnmarshalText(bytes.TrimSpace(text))
 	}
 	if err == nil && key.IsZero() {
-		err = errors.New("the key is empty of randomness")
+		err = errZeroKey
 	}
 	if err != nil {
 		return credential.Key{}, fmt.Errorf("%s: %w; remove it, and the server makes a new one", path, err)
@@ -122,25 +144,66 @@ func makeSecret(path string) (credential.Key, error) {
 	return readSecret(path)
 }
 
-// guardedBy is the verifier of a server that people start by hand. It is the flag's, or that of the secret in a file.
-func guardedBy(stderr io.Writer, v credential.Verifier, file, address string) (credential.Verifier, error) {
-	if !v.IsZero() {
-		return v, nil
+// guardOptions say who may drive a server that people start by hand.
+type guardOptions struct {
+	verifier   credential.Verifier
+	secretFile string
+	// open serves whoever calls, also from other machines, where there is no secret.
+	open bool
+	// use is what callers can do.
+	use string
+}
+
+// flags adds --secret-file, --open and --verifier.
+func (o *guardOptions) flags(f *pflag.FlagSet) {
+	secretFlag(f, &o.secretFile, "answer only who may read the secret in this file, which is made if there is none; "+
+		"\"\" answers whoever calls")
+	f.BoolVar(&o.open, "open", false, "with --secret-file \"\": answer callers from other machines, too, as TRex does")
+	verifierFlag(f, &o.verifier)
+}
+
+// verify is the verifier of a server at an address. It is the flag's, or that of the secret in the environment or a
+// file. A server without one that other machines reach is an error unless it is to be open.
+func (o guardOptions) verify(stderr io.Writer, address string) (credential.Verifier, error) {
+	if !o.verifier.IsZero() {
+		return o.verifier, nil
 	}
-	if file == "" {
-		pod.WarnOpen(stderr, v, address, "make this machine send", "--secret-file keeps others out")
-		return v, nil
+	if o.secretFile == "" {
+		if !o.open && !pod.IsLoopback(address) {
+			return o.verifier, exit.BadInput("--listen %s: whoever reaches it could %s: name a secret "+
+				"(--secret-file), or add --open where nobody else reaches it", address, o.use)
+		}
+		pod.WarnOpen(stderr, o.verifier, address, o.use, "--secret-file keeps others out")
+		return o.verifier, nil
 	}
-	file, err := secretPath(file)
-	var key credential.Key
+	key, err := secretOfEnvironment(o.secretFile)
+	if err == nil && !key.IsZero() {
+		fmt.Fprintf(stderr, "only who has the secret in $%s is served\n", secretVariable)
+		return key.Verifier(), nil
+	}
+	file := o.secretFile
+	if err == nil {
+		file, err = secretPath(file)
+	}
 	if err == nil {
 		key, err = makeSecret(file)
 	}
 	if err != nil {
-		return v, exit.BadInput("--secret-file: %w; --secret-file \"\" serves whoever calls", err)
+		return o.verifier, exit.BadInput("--secret-file: %w; --secret-file \"\" serves whoever calls", err)
 	}
 	fmt.Fprintf(stderr, "only who may read %s is served (--secret-file)\n", file)
 	return key.Verifier(), nil
+}
+
+// clientKey is the key in the environment, or in the file that --secret-file names.
+func clientKey(file string) (key credential.Key, err error) {
+	if key, err = secretOfEnvironment(file); err != nil || !key.IsZero() {
+		return key, err
+	}
+	if file, err = secretPath(file); err != nil {
+		return key, err
+	}
+	return readSecret(file)
 }
 
 // dialServer connects to a running server, and proves the secret of the file if the server asks for it, as
@@ -150,10 +213,7 @@ func dialServer(ctx context.Context, server, file string, o stl.Options) (*stl.E
 	if !errors.Is(err, credential.ErrAsked) {
 		return e, credential.Key{}, err
 	}
-	var key credential.Key
-	if file, err = secretPath(file); err == nil {
-		key, err = readSecret(file)
-	}
+	key, err := clientKey(file)
 	if err != nil {
 		return nil, credential.Key{}, fmt.Errorf("%s serves only who has its secret: %w; name the file that the "+
 			"server was started with (--secret-file)", server, err)

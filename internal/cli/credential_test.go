@@ -15,11 +15,11 @@ import (
 
 func TestAServersSecretIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "linerate", "secret")
-	v, err := guardedBy(io.Discard, credential.Verifier{}, file, ":4501")
+	v, err := guardOptions{secretFile: file}.verify(io.Discard, ":4501")
 	if err != nil || v.IsZero() {
 		t.Fatal(err)
 	}
-	if second, err := guardedBy(io.Discard, credential.Verifier{}, file, ":4501"); err != nil || second != v {
+	if second, err := (guardOptions{secretFile: file}).verify(io.Discard, ":4501"); err != nil || second != v {
 		t.Errorf("the next server has another secret, or none: %v", err)
 	}
 	if key, err := readSecret(file); err != nil || key.Verifier() != v {
@@ -31,13 +31,43 @@ func TestAServersSecretIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 		}
 	}
 	flag := credential.New().Verifier()
-	if got, err := guardedBy(io.Discard, flag, file, ":4501"); err != nil || got != flag {
+	if got, err := (guardOptions{verifier: flag, secretFile: file}).verify(io.Discard, ":4501"); err != nil || got != flag {
 		t.Errorf("with --verifier: %v", err)
 	}
 	var stderr strings.Builder
-	if open, err := guardedBy(&stderr, credential.Verifier{}, "", ":4501"); err != nil || !open.IsZero() ||
+	if open, err := (guardOptions{open: true, use: "make this machine send"}).verify(&stderr, ":4501"); err != nil || !open.IsZero() ||
 		!strings.Contains(stderr.String(), "whoever reaches :4501 can make this machine send") {
 		t.Errorf("%v, and it said %q", err, stderr.String())
+	}
+}
+
+// Whoever reaches a generator without a secret makes its machine send.
+func TestAServerThatOthersReachDemandsASecret(t *testing.T) {
+	for address, refused := range map[string]bool{":4501": true, "192.0.2.11:4501": true, "[2001:db8::1]:4501": true,
+		"127.0.0.1:4501": false, "localhost:4501": false, "[::1]:4501": false} {
+		_, err := (guardOptions{use: "make this machine send"}).verify(io.Discard, address)
+		if refused != (err != nil && strings.Contains(err.Error(), "name a secret (--secret-file), or add --open")) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// Two hosts and the runner have one secret, also where none of them has a file of it.
+func TestASecretInTheEnvironmentIsTheServersAndTheClients(t *testing.T) {
+	key := credential.New()
+	text, _ := key.MarshalText()
+	t.Setenv(secretVariable, string(text)+"\n")
+	v, err := (guardOptions{secretFile: autoSecret}).verify(io.Discard, ":4501")
+	if client, clientErr := clientKey(autoSecret); err != nil || clientErr != nil || v != key.Verifier() || client != key {
+		t.Errorf("the server's: %v, the client's: %v", err, clientErr)
+	}
+	if _, err := clientKey(filepath.Join(t.TempDir(), "other")); err == nil {
+		t.Error("the environment's is taken for that of a file that was named")
+	}
+	t.Setenv(secretVariable, "secret")
+	if _, err := clientKey(autoSecret); err == nil || strings.Contains(err.Error(), "secret\"") ||
+		!strings.Contains(err.Error(), secretVariable) {
+		t.Errorf("a word that is no key: %v", err)
 	}
 }
 
@@ -48,7 +78,7 @@ func TestServersThatStartAtOnceHaveOneSecret(t *testing.T) {
 	for i := range verifiers {
 		starting.Go(func() {
 			var err error
-			if verifiers[i], err = guardedBy(io.Discard, credential.Verifier{}, file, ":4501"); err != nil {
+			if verifiers[i], err = (guardOptions{secretFile: file}).verify(io.Discard, ":4501"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -91,7 +121,7 @@ func TestASecretThatOthersMayKnowIsRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := guardedBy(io.Discard, credential.Verifier{}, file, ":4501"); err == nil ||
+			if _, err := (guardOptions{secretFile: file}).verify(io.Discard, ":4501"); err == nil ||
 				!strings.Contains(err.Error(), c.message) || strings.Contains(err.Error(), string(key)) {
 				t.Errorf("%v, want %q", err, c.message)
 			}

@@ -23,12 +23,11 @@ type generatorOptions struct {
 	generator.Options
 	ports, nextHops, speeds       []string
 	maxRate, path, terminationLog string
-	secretFile                    string
-	verifier                      credential.Verifier
+	guard                         guardOptions
 }
 
 func newGenerator(s Streams) *cobra.Command {
-	var o generatorOptions
+	o := generatorOptions{guard: guardOptions{use: "make this machine send"}}
 	cmd := &cobra.Command{
 		Use:   "generator",
 		Short: "Serve the software engine on interfaces of this machine, over TRex's RPC",
@@ -67,9 +66,7 @@ func newGenerator(s Streams) *cobra.Command {
 		"virtual cables where processors are free for it, else af_xdp, else af_packet")
 	batchFlag(f, &o.Batch)
 	f.IntVar(&o.ReceiveRing, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
-	secretFlag(f, &o.secretFile, "answer only who may read the secret in this file, which is made if there is none; "+
-		"\"\" answers whoever calls")
-	verifierFlag(f, &o.verifier)
+	o.guard.flags(f)
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	cmd.AddCommand(newRPCProbe(s, "generator", "the software engine"))
 	return cmd
@@ -103,7 +100,7 @@ func serveGenerator(ctx context.Context, stderr io.Writer, o generatorOptions) e
 		o.Ports = append(o.Ports, generator.Port{Interface: name, Speed: speeds[i], NextHop: hops[i]})
 	}
 	o.Version = version
-	o.Guard = func() (credential.Verifier, error) { return guardedBy(stderr, o.verifier, o.secretFile, o.Listen) }
+	o.Guard = func() (credential.Verifier, error) { return o.guard.verify(stderr, o.Listen) }
 	return generator.Serve(ctx, stderr, o.Options)
 }
 

@@ -17,9 +17,14 @@ func WarnOpen(stderr io.Writer, v credential.Verifier, address, use, instead str
 
 // callers are those who reach an address, in an error's words.
 func callers(address string) string {
-	host, _, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err == nil && (ip.IsLoopback() || host == "localhost") {
+	if IsLoopback(address) {
 		return "any user and program of this machine"
 	}
 	return "whoever reaches " + address
+}
+
+// IsLoopback says that only this machine reaches a server at host:port.
+func IsLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && (net.ParseIP(host).IsLoopback() || host == "localhost")
 }

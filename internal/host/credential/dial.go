@@ -97,11 +97,12 @@ func (k Key) prove(conn net.Conn, role Role) error {
 	return nil
 }
 
-// notAsked distinguishes a silent server from one that can't be reached any more.
+// notAsked distinguishes a silent server from one that can't be reached any more. A program that was stopped is as silent
+// as one that asks for nothing.
 func notAsked(err error) error {
 	var late net.Error
 	if errors.As(err, &late) && late.Timeout() {
-		return ErrNotAsked
+		return fmt.Errorf("it says nothing for %s: its program stands still, or %w", proofBound, ErrNotAsked)
 	}
 	return fmt.Errorf("await the server's challenge: %w", err)
 }

@@ -46,7 +46,7 @@ func (s *scene) stranger(name, node string, devices corev1.ResourceList, network
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace, Annotations: map[string]string{"k8s.v1.cni.cncf.io/networks": networks}},
 		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(int64(1)), Containers: []corev1.Container{{
 			Name: "generator", Image: rig.Repository + ":" + lab.Images.Tag, ImagePullPolicy: corev1.PullNever,
-			Args:            append([]string{"generator", "--ports", ports, "--listen", ":4501", "--speed", "1gbps", "--secret-file", ""}, flags...),
+			Args:            append([]string{"generator", "--ports", ports, "--listen", ":4501", "--speed", "1gbps", "--secret-file", "", "--open"}, flags...),
 			Resources:       corev1.ResourceRequirements{Limits: devices, Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
 			SecurityContext: &corev1.SecurityContext{RunAsUser: new(int64(0)), Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"BPF", "IPC_LOCK", "NET_ADMIN", "NET_RAW", "SYS_NICE"}}},
 			ReadinessProbe:  &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"/linerate", "generator", "probe"}}}},

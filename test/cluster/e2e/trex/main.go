@@ -61,7 +61,7 @@ func arguments(config []byte, cores string) ([]string, error) {
 	d := documents[0]
 	args := []string{"linerate", "generator", "--ports", strings.Join(d.Interfaces, ","), "--listen",
 		fmt.Sprintf(":%d", d.RPCPort),
-		"--cores", cores, "--heartbeat", "0", "--secret-file", "", "--termination-log", "/dev/null"}
+		"--cores", cores, "--heartbeat", "0", "--secret-file", "", "--open", "--termination-log", "/dev/null"}
 	if d.PortSpeed > 0 {
 		args = append(args, "--speed", fmt.Sprintf("%dmbps", d.PortSpeed))
 	}
