@@ -43,8 +43,8 @@ func TestAServerThatAsksForNoProofSaysWhoMayUseItAndForWhat(t *testing.T) {
 		"vitals": {[]string{"vitals", "--vitals", "127.0.0.1:0"},
 			"note: any user and program of this machine can read how busy this machine is"},
 		"vitals with a verifier": {[]string{"vitals", "--vitals", "127.0.0.1:0", "--verifier", string(verifier)}, ""},
-		"sessions": {[]string{"sessions", "--link", "lo", "--listen", "127.0.0.1:0"},
-			"can make this machine send and give lo addresses and routes: --verifier"},
+		"sessions": {[]string{"sessions", "--link", "lo", "--listen", "127.0.0.1:0",
+			"--secret-file", ""}, "can make this machine send and give lo addresses and routes: --secret-file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

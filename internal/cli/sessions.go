@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -23,21 +25,22 @@ import (
 
 func newSessions(s Streams) *cobra.Command {
 	o := generator.End{Version: version}
+	var guard guardOptions
 	var terminationLog string
 	cmd := &cobra.Command{
 		Use:     "sessions",
 		Short:   "Serve the end of TCP sessions on an interface of this machine",
-		Example: "  sudo linerate sessions --link west --interface eth1 --listen 192.0.2.1:4501",
+		Example: "  sudo linerate sessions --link west --interface eth1 --listen 192.0.2.11:4501",
 		Long: "Is one end of a test whose traffic is sessions: the runner gives its interface an address and routes, " +
 			"and makes it send and receive\n" +
-			"over TCP. Without --verifier whoever reaches the address, other than by the link, can make this machine " +
-			"send. All\n" +
-			"connections are dropped when no request has come for " + sessions.DriverSilence.String() + ".\n\n" +
+			"over TCP or UDP. It answers who has the secret of --secret-file. All connections are dropped, and " +
+			"addresses and routes removed,\n" +
+			"when no request has come for " + sessions.DriverSilence.String() + ".\n\n" +
 			"It needs CAP_NET_ADMIN, for addresses, routes and buffers. The interface should be in a network " +
 			"namespace with no other end of the test.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return pod.ExplainExit(terminationLog, o.Serve(cmd.Context(), s.Stderr))
+			return pod.ExplainExit(terminationLog, serveEnd(cmd.Context(), s.Stderr, o, guard))
 		},
 	}
 	f := cmd.Flags()
@@ -48,10 +51,18 @@ func newSessions(s Streams) *cobra.Command {
 	f.Int64Var(&o.SlowReader, "fault-read-bytes-per-second", 0,
 		"read no faster on each connection: a receiver that is too slow, for tests")
 	_ = f.MarkHidden("fault-read-bytes-per-second")
-	verifierFlag(f, &o.Verifier)
+	guard.flags(f)
 	terminationFlag(cmd, &terminationLog, "for what went wrong")
 	cmd.AddCommand(newSessionsProbe(s))
 	return cmd
+}
+
+func serveEnd(ctx context.Context, stderr io.Writer, o generator.End, guard guardOptions) (err error) {
+	guard.use = "make this machine send and give " + cmp.Or(o.Interface, o.Link) + " addresses and routes"
+	if o.Verifier, err = guard.verify(stderr, o.Listen); err != nil {
+		return err
+	}
+	return o.Serve(ctx, stderr)
 }
 
 // newSessionsProbe makes the verb that probes of pods call.
@@ -128,4 +139,43 @@ func (s sessionsSite) options(force bool, l *lab.Lab, watch machine.Watch) sessi
 		Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: observe.Want(s.plan.Observers, true)},
 		Machine: watch.Read, Limited: limited,
 	}
+}
+
+// endsSite is ends of sessions that run already, one on each link.
+type endsSite struct {
+	plan                    *plan.Plan
+	credentials, secretFile string
+}
+
+// newEndsSite makes the site of a Plan of sessions whose ends run already. It refuses --ports, which names ports of this
+// machine.
+func newEndsSite(p *plan.Plan, o runOptions) (site, error) {
+	if len(o.ports) > 0 {
+		return nil, errors.New("--ports: servers that run already have ports of their own: leave --ports out")
+	}
+	return endsSite{p, o.credentials, o.secretFile}, nil
+}
+
+// sharedPorts is empty, since servers elsewhere don't report which ports they share.
+func (endsSite) sharedPorts() []string { return nil }
+
+func (s endsSite) start(ctx context.Context, _ io.Writer, force bool) (runner.Driver, func(), error) {
+	options := sessions.Options{Force: force,
+		Whereabouts: observe.Whereabouts{Wanted: observe.Want(s.plan.Observers, false)}}
+	if s.secretFile != "" {
+		var err error
+		if options.Key, err = clientKey(s.secretFile); err != nil {
+			return nil, nil, exit.NotMeasured("the secret of the ends: %w; copy the file that they were started with "+
+				"(--secret-file)", err)
+		}
+	}
+	var places []sessions.Place
+	for _, g := range s.plan.Generators {
+		for _, port := range g.Ports {
+			places = append(places, sessions.Place{Link: port.Link, Server: g.Server})
+		}
+	}
+	var forget func()
+	options.Collector, forget = collectInProcess(ctx, s.plan, s.credentials)
+	return sessions.New(places, options), forget, nil
 }

@@ -72,7 +72,8 @@ var engines = map[plan.Sender]engine{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex, RunsAlready: true}:     servers{trex{}},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware, RunsAlready: true}: servers{software{}},
 
-	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: sessions{},
+	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}:                    sessions{},
+	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware, RunsAlready: true}: servers{sessions{}},
 }
 
 // SenderOf is what carries the load of a LoadTest. It equals its Plan's Sender.

@@ -16,8 +16,13 @@ type servers struct{ engine }
 
 func (servers) runsAlready() bool { return true }
 
-// checkPods has nothing to refuse, since there are no pods.
-func (servers) checkPods(*engineSpec) {}
+// checkPods refuses ends of sessions, which a cluster's runner has no secret for. There are no pods.
+func (servers) checkPods(es *engineSpec) {
+	if AlwaysPerLink(es.spec) {
+		es.refuse(serversPath(), noValue, "in a cluster the ends of sessions are pods: remove servers, or measure by "+
+			"linerate run")
+	}
+}
 
 func (servers) resources(*engineSpec) (devices, kernel Resources) { return Resources{}, Resources{} }
 
@@ -44,6 +49,11 @@ func (s servers) check(es *engineSpec) {
 		if len(number) > 5 || len(number) == 5 && number > "65535" {
 			es.refusef(serversPath().Index(i).Child("address"), string(server.Address),
 				"port %s doesn't exist: use 1 to 65535, such as %s%s", number, host, defaultRPCPort)
+		}
+		if server.Link == "" && AlwaysPerLink(es.spec) {
+			es.refuse(serversPath().Index(i).Child("link"), noValue, "sessions have an end on each link: name the link "+
+				"that this server is on, such as "+string(es.spec.Links[0].Name))
+			return
 		}
 		if link := server.Link; link != "" && !slices.ContainsFunc(es.spec.Links,
 			func(l v1alpha1.LinkSpec) bool { return l.Name == link }) {

@@ -49,8 +49,8 @@ func (st *stamps) check() {
 		if len(st.spec.Generator.Servers()) > 0 {
 			instead = "use servers with a port on each link"
 		}
-		st.refuseStamps("with a generator on each link one machine sends a frame and another receives it, and their "+
-			"clocks differ by more than latency", instead)
+		st.refuseStamps("with a generator on each link one machine sends a frame and another receives it, and nothing "+
+			"proves that both have one clock", instead)
 	}
 }
 

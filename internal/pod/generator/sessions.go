@@ -45,8 +45,6 @@ func (o End) Serve(ctx context.Context, stderr io.Writer) error {
 		return exit.BadInput("--listen %s: %w", o.Listen, err)
 	}
 	fmt.Fprintf(stderr, "end of link %s on interface %s answers on %s; Ctrl-C ends\n", o.Link, o.Interface, l.Addr())
-	pod.WarnOpen(stderr, o.Verifier, l.Addr().String(), "make this machine send and give "+o.Interface+
-		" addresses and routes", "--verifier answers runners of an attempt alone")
 	ends := sessions.Ends{{Link: o.Link, Interface: o.Interface, Product: SessionsProduct(o.Version),
 		SlowReader: o.SlowReader, Log: logger(stderr)}}
 	return ends.Serve(ctx, o.Verifier.Listen(l, credential.Control))

@@ -26,7 +26,8 @@ var reachers = map[plan.Sender]reacher{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex, RunsAlready: true}:     reachFrames(dialAllowed),
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware, RunsAlready: true}: reachFrames(dialAllowed),
 
-	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: reachSessions,
+	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}:                    reachSessions,
+	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware, RunsAlready: true}: reachNoEnds,
 }
 
 // CheckSender is an error where this linerate knows no such engine for that kind of traffic. A newer linerate

@@ -56,6 +56,11 @@ func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (re
 	return ends, errors.Join(errs...)
 }
 
+// reachNoEnds refuses ends that run already, which the operator compiles no test of.
+func reachNoEnds(context.Context, runnerJob, time.Duration) (reachable, error) {
+	return reachedEnds{}, fmt.Errorf("%w: in a cluster the ends of sessions are pods", engine.ErrIncompatible)
+}
+
 func awaitEnd(ctx context.Context, server string) error {
 	var dialer net.Dialer
 	for {
