@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/engine/trex/zmtp"
 	"github.com/linerate-dev/linerate/internal/host/machine"
@@ -129,7 +127,7 @@ func New(cfg Config) (*Server, error) {
 
 func withDefaults(cfg Config) Config {
 	if cfg.Now == nil {
-		cfg.Now = monotonic
+		cfg.Now = datapath.Now
 	}
 	if cfg.Stolen == nil {
 		cfg.Stolen = stolen
@@ -148,13 +146,6 @@ func withDefaults(cfg Config) Config {
 		cfg.Started = time.Now()
 	}
 	return cfg
-}
-
-// monotonic reads seconds since boot, which are never set back. TRex's time stamps are closest to this clock.
-func monotonic() time.Duration {
-	var clock unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock) // can't fail with this clock
-	return time.Duration(clock.Nano())
 }
 
 // Serve answers on the listener until ctx ends, or until a client shuts the server down and may do so. Then it stops

@@ -16,6 +16,7 @@ var linerate string
 
 func TestMain(m *testing.M) {
 	impaired.Main()
+	driftingGenerator()
 	flag.Parse()
 	os.Exit(buildAndRun(m))
 }

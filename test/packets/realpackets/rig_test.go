@@ -142,6 +142,7 @@ func (r *rig) limitEach(t *testing.T, saves time.Duration, packetsPerSecond ...i
 			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
 			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: name},
 			&expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(rate), Unit: expr.LimitTimeSecond, Burst: bucket, Over: true},
+			&expr.Counter{},
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}
@@ -186,7 +187,13 @@ func (r *rig) measure(t *testing.T, yaml string, args ...string) *report.Report 
 // report runs linerate and reads the Report that it prints.
 func (r *rig) report(t *testing.T, args ...string) *report.Report {
 	t.Helper()
-	got := r.call(t, args...)
+	return reportFrom(t, r.generator, args...)
+}
+
+// reportFrom is report of a run in a namespace.
+func reportFrom(t *testing.T, ns *netif.Namespace, args ...string) *report.Report {
+	t.Helper()
+	got := callIn(t, ns, args...)
 	var rep report.Report
 	if err := json.Unmarshal([]byte(got.stdout), &rep); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
@@ -206,10 +213,16 @@ func (r *rig) portList() string {
 // call runs linerate in the generator's namespace.
 func (r *rig) call(t *testing.T, args ...string) outcome {
 	t.Helper()
+	return callIn(t, r.generator, args...)
+}
+
+// callIn runs linerate in a namespace.
+func callIn(t *testing.T, ns *netif.Namespace, args ...string) outcome {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), linerate, args...)
 	var out, talk bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &talk
-	in(t, r.generator, func() error {
+	in(t, ns, func() error {
 		loopbackUp()
 		return cmd.Start()
 	})
