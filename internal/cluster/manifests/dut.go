@@ -92,7 +92,7 @@ func checkLinks(input Input, status string) corev1.Container {
 	arguments := append([]string{"links"}, fileArguments("--plan", folderStatic+"/"+keyLinks, linksText(input))...)
 	c := ourContainer(input, containerLinks,
 		append(arguments, "--network-status="+status, "--output", folderLinerate+"/"+keyLinks)...)
-	c.Resources, c.SecurityContext = smallInit(), restricted()
+	c.Resources, c.SecurityContext = small(initCPU), restricted()
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic),
 		{Name: volumeLinks, MountPath: folderLinerate}}
 	return c

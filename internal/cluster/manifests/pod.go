@@ -80,10 +80,17 @@ func ourContainer(input Input, name string, arguments ...string) corev1.Containe
 	}
 }
 
-// smallInit are the resources of our init containers, a fraction of a CPU, with limits equal to the requests. So a
-// Guaranteed pod stays Guaranteed, and no exclusive CPU is set aside for a container that runs for a second.
-func smallInit() corev1.ResourceRequirements {
-	resources := corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(128)}
+// initCPU is what our init containers have of a CPU: with a tenth, a slow machine took 3 minutes for one. resetCPU is
+// that of the container that waits for resets.
+const (
+	initCPU  = 500
+	resetCPU = 100
+)
+
+// small are the resources of a container of ours beside the pod's own: some thousandths of a CPU, with limits equal to
+// the requests. So a Guaranteed pod stays Guaranteed, and no exclusive CPU is set aside for the container.
+func small(thousandths int64) corev1.ResourceRequirements {
+	resources := corev1.ResourceList{corev1.ResourceCPU: milli(thousandths), corev1.ResourceMemory: mebi(128)}
 	return corev1.ResourceRequirements{Requests: resources, Limits: resources}
 }
 

@@ -46,7 +46,7 @@ func addPortsContainer(input Input, pod *corev1.Pod, links []string, end func(In
 	}
 	c := ourContainer(input, containerPorts, "ports", "--links", strings.Join(named, ","),
 		"--network-status", folderPodInfo+"/"+fileStatus)
-	c.Resources, c.SecurityContext = smallInit(), restricted()
+	c.Resources, c.SecurityContext = small(initCPU), restricted()
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumePodInfo, folderPodInfo)}
 	pod.Spec.InitContainers = append(pod.Spec.InitContainers, c)
 	if !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == volumePodInfo }) {

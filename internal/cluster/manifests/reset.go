@@ -38,7 +38,7 @@ func addReset(input Input, spec *corev1.PodSpec) {
 		EnvFrom:                  forwards.DeepCopy().EnvFrom,
 		WorkingDir:               forwards.WorkingDir,
 		Ports:                    []corev1.ContainerPort{{Name: "reset", ContainerPort: vitalsPort}},
-		Resources:                smallInit(),
+		Resources:                small(resetCPU),
 		SecurityContext:          forwards.SecurityContext.DeepCopy(),
 		StartupProbe:             startup(1, 60, launch, "reset", "probe"),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
@@ -63,7 +63,7 @@ func literal(words []string) []string {
 // copyProgram is the init container that brings our program into a pod of another image.
 func copyProgram(input Input, name string) corev1.Container {
 	c := ourContainer(input, name, "trex-launch", "copy", programFolder+"/")
-	c.Resources, c.SecurityContext = smallInit(), restricted()
+	c.Resources, c.SecurityContext = small(initCPU), restricted()
 	c.VolumeMounts = []corev1.VolumeMount{{Name: "linerate-program", MountPath: programFolder}}
 	return c
 }
