@@ -44,7 +44,7 @@ type Config struct {
 	// AllowShutdown lets the RPC "shutdown" end Serve.
 	AllowShutdown bool
 	// Now is the clock of ping, of start_at_ts and of counters, and must be the data path's. The default is
-	// CLOCK_MONOTONIC.
+	// datapath.Now.
 	Now func() time.Duration
 	// Processors reads how each of the machine's processors spent its time. The default asks the kernel.
 	Processors func() ([]machine.Processor, error)

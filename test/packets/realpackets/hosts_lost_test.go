@@ -5,9 +5,12 @@ package realpackets
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -131,4 +134,62 @@ func TestSessionsBetweenTwoHosts(t *testing.T) {
 			t.Errorf("at %s the device dropped %d", rate, dropped)
 		}
 	}
+}
+
+// TestTwoHostsThroughTunnels: generators that listen on loopback alone are driven through tunnels that have the same address at both ends, as ssh -L makes them. A tunnel
+// with another address is refused: the proof of the secret is for one address.
+func TestTwoHostsThroughTunnels(t *testing.T) {
+	beside(t)
+	h := newHosts(t, 5_000)
+	for i := range h.host {
+		in(t, h.host[i].Namespace, func() error { loopbackUp(); return nil })
+		h.host[i].address = fmt.Sprintf("127.0.0.1:%d", 4501+i)
+		h.generateOn(t, i, clock{})
+		h.tunnel(t, i, h.host[i].address)
+	}
+	const procedure = "procedure: {type: ConstantLoad, constantLoad: {rate: 1kpps, warmupDuration: 500ms, duration: 2s, window: 1s}}"
+	if r := reportFrom(t, h.runner, h.file(t, procedure)...); r.Ending != report.Completed || !r.Answer.Measured {
+		t.Errorf("%s: %s", r.Ending, r.Message)
+	}
+	h.tunnel(t, 1, "127.0.0.1:4503")
+	h.host[1].address = "127.0.0.1:4503"
+	if got := callIn(t, h.runner, h.file(t, procedure)...); got.code == 0 || !strings.Contains(got.stderr, "the address that was called isn't the server's own") {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}
+
+// tunnel carries what the runner sends to an address of its own loopback to the generator on a host's.
+func (h *hosts) tunnel(t *testing.T, i int, entry string) {
+	t.Helper()
+	var l net.Listener
+	exit := h.host[i].address
+	in(t, h.runner, func() (err error) {
+		loopbackUp()
+		l, err = net.Listen("tcp", entry)
+		return err
+	})
+	var carried sync.WaitGroup
+	t.Cleanup(func() {
+		_ = l.Close()
+		carried.Wait()
+	})
+	carried.Go(func() {
+		for {
+			outside, err := l.Accept()
+			if err != nil {
+				return
+			}
+			var inside net.Conn
+			if err := h.host[i].Do(func() (err error) { inside, err = net.Dial("tcp", exit); return err }); err != nil {
+				_ = outside.Close()
+				continue
+			}
+			for from, to := range map[net.Conn]net.Conn{outside: inside, inside: outside} {
+				carried.Go(func() {
+					_, _ = io.Copy(to, from)
+					_, _ = from.Close(), to.Close()
+				})
+			}
+		}
+	})
 }
