@@ -29,7 +29,8 @@ var localKinds = map[plan.Sender]localKind{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex, RunsAlready: true}:     {site: newServersSite},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware, RunsAlready: true}: {site: newServersSite},
 
-	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}:                    {site: newSessionsSite, inLab: openEnds},
+	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: {site: newSessionsSite, inLab: openEnds},
+
 	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware, RunsAlready: true}: {site: newEndsSite},
 }
 

@@ -147,8 +147,8 @@ type endsSite struct {
 	credentials, secretFile string
 }
 
-// newEndsSite makes the site of a Plan of sessions whose ends run already. It refuses --ports, which names ports of this
-// machine.
+// newEndsSite makes the site of a Plan of sessions whose ends run already. It refuses --ports, which names ports of
+// this machine.
 func newEndsSite(p *plan.Plan, o runOptions) (site, error) {
 	if len(o.ports) > 0 {
 		return nil, errors.New("--ports: servers that run already have ports of their own: leave --ports out")

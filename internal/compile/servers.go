@@ -51,8 +51,8 @@ func (s servers) check(es *engineSpec) {
 				"port %s doesn't exist: use 1 to 65535, such as %s%s", number, host, defaultRPCPort)
 		}
 		if server.Link == "" && AlwaysPerLink(es.spec) {
-			es.refuse(serversPath().Index(i).Child("link"), noValue, "sessions have an end on each link: name the link "+
-				"that this server is on, such as "+string(es.spec.Links[0].Name))
+			es.refuse(serversPath().Index(i).Child("link"), noValue, "sessions have an end on each link: name the "+
+				"link that this server is on, such as "+string(es.spec.Links[0].Name))
 			return
 		}
 		if link := server.Link; link != "" && !slices.ContainsFunc(es.spec.Links,

@@ -97,8 +97,8 @@ func (k Key) prove(conn net.Conn, role Role) error {
 	return nil
 }
 
-// notAsked distinguishes a silent server from one that can't be reached any more. A program that was stopped is as silent
-// as one that asks for nothing.
+// notAsked distinguishes a silent server from one that can't be reached any more. A program that was stopped is as
+// silent as one that asks for nothing.
 func notAsked(err error) error {
 	var late net.Error
 	if errors.As(err, &late) && late.Timeout() {
