@@ -55,9 +55,13 @@ type DUTSpec struct {
 	// +required
 	Type DUTType `json:"type"`
 
-	// role Endpoint makes it an end of Sessions. Only a Pod or Reference can be one. Default: Forwarder.
+	// role Endpoint makes it an end of Sessions: a Pod, a Reference, or a Device with endpoint. Default: Forwarder.
 	// +optional
 	Role DUTRole `json:"role,omitempty"`
+
+	// endpoint is the server that runs on a Device of role Endpoint, anybody's. Example: {iperf3: "192.0.2.1:5201"}.
+	// +optional
+	Endpoint *EndpointSpec `json:"endpoint,omitempty"`
 
 	// forwarding is L3 (a router), L2 (a bridge) or MACRewrite (new MACs, same TTL). Default: L3; of Loopback L2; of
 	// reference.mode its own.
@@ -91,6 +95,19 @@ type DUTSpec struct {
 	// that it can. A Loopback sends the mode's traffic.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
+}
+
+// EndpointSpec is a server of one protocol.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.iperf3) != has(self.iperf2)",message="name one server: iperf3 or iperf2, such as iperf3: 192.0.2.1:5201"
+type EndpointSpec struct {
+	// iperf3 is an iperf3 server. Default port: 5201. Example: "192.0.2.1:5201".
+	// +optional
+	Iperf3 ServerAddress `json:"iperf3,omitempty"`
+
+	// iperf2 is an iperf 2 server, of the sessions' protocol. Default port: 5001. Example: "192.0.2.1:5001".
+	// +optional
+	Iperf2 ServerAddress `json:"iperf2,omitempty"`
 }
 
 // DUTPodSpec is software under test in a pod. The links become interfaces of their names in it; LINERATE_*

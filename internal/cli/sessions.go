@@ -96,6 +96,9 @@ type sessionsSite struct {
 
 // newSessionsSite makes the site of a Plan of sessions.
 func newSessionsSite(p *plan.Plan, o runOptions) (site, error) {
+	if p.DUT.Server != nil {
+		return newClientSite(p, o)
+	}
 	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores, Ends: true})
 	return sessionsSite{p, topology, o.credentials}, err
 }

@@ -47,6 +47,9 @@ func (r *refusals) checkLinkFields(spec *v1alpha1.LoadTestSpec) {
 
 func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
 	path, reference := specPath().Child("dut"), dut.Reference
+	r.refuseIf(dut.Endpoint != nil && (dut.Type != v1alpha1.DUTDevice || dut.Role != v1alpha1.RoleEndpoint),
+		path.Child("endpoint"), noValue, "endpoint is a server that runs on a device of somebody's: set type: Device and "+
+			"role: Endpoint, or remove endpoint")
 	if dut.Forwarding != "" {
 		forwarding := path.Child("forwarding")
 		r.refuseIf(reference != nil && reference.Mode != nil, forwarding, dut.Forwarding,

@@ -19,6 +19,7 @@ type device struct {
 func (d *device) plan() plan.DUT {
 	p := plan.DUT{Type: string(d.spec.DUT.Type), Forwarding: d.forwarding(), Hops: int(d.spec.DUT.Hops),
 		ReadyDelay: plan.Duration(d.duration(specPath().Child("dut", "readyDelay"), d.spec.DUT.ReadyDelay))}
+	p.Server = d.server()
 	if d.spec.DUT.Type == v1alpha1.DUTReference {
 		p.Reference = &plan.Reference{Limit: d.limit(), Mode: d.mode()}
 		d.checkRewriting()

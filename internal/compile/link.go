@@ -77,6 +77,9 @@ func (ls *links) readLink(path *field.Path, index int, spec *v1alpha1.LinkSpec) 
 		mac:      strings.ToLower(string(dut.MACAddress)),
 		dut:      ls.prefix(path.Child("dut", "address"), string(dut.Address), d.dut),
 	}
+	if ls.device.server() != nil && dut.Address == "" {
+		l.dut = netip.Prefix{} // no next hop is known, and none is needed for a server on the link
+	}
 	for _, mac := range dut.SourceMACs {
 		l.sources = append(l.sources, strings.ToLower(string(mac)))
 	}
@@ -148,7 +151,10 @@ func (ls *links) plan() []plan.Link {
 	for _, l := range ls.entries {
 		p := plan.Link{Name: l.name, LineRate: l.lineRate}
 		if ls.device.forwarding() != plan.L2 {
-			p.DUT = plan.DUTEnd{Addresses: []netip.Prefix{l.dut}, MAC: l.mac, SourceMACs: l.sources}
+			p.DUT = plan.DUTEnd{MAC: l.mac, SourceMACs: l.sources}
+			if l.dut.IsValid() {
+				p.DUT.Addresses = []netip.Prefix{l.dut}
+			}
 		}
 		planned = append(planned, p)
 	}

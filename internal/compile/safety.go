@@ -24,7 +24,7 @@ func (ls *links) checkAddresses(l link) {
 		}
 		ls.allow(networks, network)
 	}
-	if ls.device.forwarding() == plan.L2 {
+	if ls.device.forwarding() == plan.L2 || !l.dut.IsValid() {
 		return // no next hop
 	}
 	ls.allow(dut, l.dut.Masked())

@@ -32,6 +32,7 @@ const (
 	mostMessage     = 16 << 20
 	mostOfIperf3    = 1 << 20        // of a message, as its protocol has it
 	leastDatagram   = 16             // its time and number
+	leastOfIperf2   = 76             // with the header that tells a server what to do
 	mostDatagram    = 65535 - 8 - 20 // what fits into an IPv4 packet, in fragments
 )
 
@@ -51,11 +52,19 @@ func (sr *sessionReader) read() *plan.Sessions {
 		Parallel: int(cmp.Or(spec.Parallel, 4)), CongestionControl: spec.CongestionControl,
 		WindowBytes: sr.size("window", string(spec.Window), leastWindow, mostWindow),
 	}
+	if e := sr.spec.DUT.Endpoint; e != nil && e.Iperf2 != "" {
+		s.Application = plan.ApplicationIperf2
+	} else if e != nil {
+		s.Application = plan.ApplicationIperf3
+	}
 	message, minimum, maximum := defaultMessage, int64(1), int64(mostMessage)
 	switch {
 	case s.Protocol == plan.UDP:
 		s.Application = cmp.Or(s.Application, plan.ApplicationIperf3)
-		message, minimum, maximum = defaultDatagram, leastDatagram, mostDatagram
+		if message, minimum, maximum = defaultDatagram, leastDatagram, mostDatagram; sr.spec.DUT.Endpoint != nil &&
+			s.Application == plan.ApplicationIperf2 {
+			minimum = leastOfIperf2
+		}
 	case s.Application == plan.ApplicationIperf3:
 		maximum = mostOfIperf3
 	}
@@ -148,7 +157,7 @@ func (sr *sessionReader) checkRate() {
 		sr.refuse(path, cmp.Or(rate, v1alpha1.Unlimited), "datagrams need a rate, since without one the sender's own "+
 			"sockets would lose most of them: name the payload of each direction, such as 100mbps, or datagrams, "+
 			"such as 10kpps")
-	case !udp && s.Application == "":
+	case !udp && s.Application == "" && sr.spec.DUT.Endpoint == nil:
 		sr.refuse(path, rate, "TCP finds its rate by itself, and linerate's own transfer can't be held at another: "+
 			"set rate: Unlimited, or traffic.sessions.application: Iperf3")
 	case err != nil: // it is refused elsewhere
@@ -175,7 +184,7 @@ func (sr *sessionReader) checkApplication(s *plan.Sessions, load *plan.ConstantL
 	member := specPath().Child("procedure", "constantLoad")
 	warmUp, lasts := load.WarmupDuration.Std(), load.WarmupDuration.Std()+load.Duration.Std()
 	switch {
-	case s.Application == plan.ApplicationIperf2 && warmUp > 0 && warmUp < leastWarmUpOfIperf2:
+	case sr.spec.DUT.Endpoint == nil && s.Application == plan.ApplicationIperf2 && warmUp > 0 && warmUp < leastWarmUpOfIperf2:
 		sr.refusef(member.Child("warmupDuration"), sr.spec.Procedure.ConstantLoad.WarmupDuration,
 			"iperf 2 reports its counts every half second: use %s or more, or 0s", leastWarmUpOfIperf2)
 	case s.Application == plan.ApplicationIperf3 && lasts > longestOfIperf3:
@@ -211,10 +220,12 @@ func (sr *sessionReader) checkMetrics() {
 // its limit, and drops segments that it has no memory for, which would look like loss in the device. Buffers whose size
 // the kernel chooses grow only as memory allows.
 func (e sessions) checkPods(es *engineSpec) {
-	if s := es.spec.Traffic.Sessions; s != nil && s.Application == v1alpha1.ApplicationIperf2 {
+	if e := es.spec.DUT.Endpoint; e != nil {
+		es.device.checkServerInCluster(es.links)
+	} else if s := es.spec.Traffic.Sessions; s != nil && s.Application == v1alpha1.ApplicationIperf2 {
 		es.refuse(specPath().Child("traffic", "sessions", "application"), s.Application,
 			"iperf 2 is a program that linerate's image hasn't: use Iperf3, or linerate run on a machine that has it "+
-				"(Debian: apt install iperf)")
+				"(Debian: apt install iperf), or somebody's iperf 2 server (dut.endpoint), which needs no program here")
 	}
 	discarded := &refusals{} // what these readers refuse is refused already
 	p := (&sessionReader{refusals: discarded, spec: es.spec}).read()

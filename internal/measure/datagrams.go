@@ -42,15 +42,20 @@ func (s SessionSpan) datagrams() *report.Datagrams {
 
 // Missing is how many datagrams a receiver should have by now and has not. In each stream these are the numbers
 // below the highest that arrived, and the overdue ones.
-func Missing(s Sending, r Receiving) (missing int64) {
+func Missing(s Sending, r Receiving) (n int64) {
 	for i, stream := range r.Streams {
-		due := stream.Highest
-		if i < len(s.Overdue) {
-			due = max(due, s.Overdue[i])
-		}
-		missing += due - stream.Distinct
+		n += missingOf(s, i, stream)
 	}
-	return missing
+	return n
+}
+
+// missingOf is Missing of one stream.
+func missingOf(s Sending, i int, stream Arrivals) int64 {
+	due := stream.Highest
+	if i < len(s.Overdue) {
+		due = max(due, s.Overdue[i])
+	}
+	return due - stream.Distinct
 }
 
 func distinct(r Receiving) (sum int64) {
@@ -119,6 +124,8 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent,
 			d.Received+d.Lost)
 		l.PathDoubt = "what became of some is not known"
+	case d.Lost > 0 && hasServer(s) && deviceIs(s, report.Receiver):
+		l.Cause, l.Sentence = lostOnWayToServer(s)
 	case d.Lost > 0:
 		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond) || d.LostAtLeast && d.Sent-d.Received > d.Lost
 		l.Cause, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest",
@@ -148,6 +155,10 @@ func droppedByGenerator(s report.Sessions) bool {
 // sentTooLittle says which end sent less than was asked for.
 func sentTooLittle(s report.Sessions) (Limiting, string) {
 	sent, asked := wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond)
+	if hasServer(s) && deviceIs(s, report.Sender) {
+		return ByServer, fmt.Sprintf("%s sent only %s of %s asked for, as far as its numbers came, and the loss is of "+
+			"what it sent", s.Device.Server, sent, asked)
+	}
 	if deviceIs(s, report.Sender) {
 		return ByPath, fmt.Sprintf("the device sent only %s of %s asked for, and the loss is of what it sent", sent,
 			asked)

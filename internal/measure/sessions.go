@@ -41,8 +41,17 @@ type Sending struct {
 	// Overdue is, of each stream, how many had been sent so long before that they are lost unless they have come.
 	// The driver fills it in.
 	Overdue []int64 `json:"-"`
+	// Each is what each connection has done, in the order in which they were made. It is nil where nobody can tell.
+	Each []ConnectionSending `json:"each,omitempty"`
 	// Broken is what became of the first connection that broke. It is empty where all stand.
 	Broken string `json:"broken,omitempty"`
+}
+
+// ConnectionSending is one connection's part of Sending.
+type ConnectionSending struct {
+	SentBytes             int64 `json:"sentBytes,omitempty"`
+	AcknowledgedBytes     int64 `json:"acknowledgedBytes,omitempty"`
+	RetransmittedSegments int64 `json:"retransmittedSegments,omitempty"`
 }
 
 // Arrivals are those of one UDP stream, with the highest number that arrived, and how many did, each once.
@@ -63,7 +72,9 @@ type Receiving struct {
 	Duplicates int64         `json:"duplicates,omitempty"`
 	Dropped    int64         `json:"dropped,omitempty"`
 	Jitter     time.Duration `json:"jitterNanoseconds,omitempty"`
-	Broken     string        `json:"broken,omitempty"`
+	// Each is the bytes of each connection, in the order in which they were made. It is nil where nobody can tell.
+	Each   []int64 `json:"each,omitempty"`
+	Broken string  `json:"broken,omitempty"`
 }
 
 // SessionSpan is what both ends of a direction reported from a window's first edge to its last.
@@ -82,6 +93,9 @@ type SessionSpan struct {
 	// end that is the device's own, and nil where neither is.
 	Ends   []EndSpan
 	Device *EndSpan
+	// Server is the program that is the device's end, where it isn't linerate's, such as "the iperf3 server at
+	// 192.0.2.1:5201". It counts nothing that can be read while it runs, and is empty elsewhere.
+	Server string
 	// Window is how long the window lasted by the driver's clock, and Disturbance what kept threads from running,
 	// or nil where nobody can tell. SharesKernel is Setup's.
 	Window       time.Duration
@@ -136,6 +150,7 @@ func (s SessionSpan) evidence() *report.Sessions {
 			e.RoundTrip.MaxMicroseconds = max(e.RoundTrip.MaxMicroseconds, r.LongestRoundTrip.Microseconds())
 		}
 	}
+	e.Each = s.each()
 	e.Ends = droppedBetween(s.Ends)
 	e.Device = s.device()
 	e.EndsWaited = endsWaited(s.Ends)
@@ -149,7 +164,7 @@ func (s SessionSpan) device() *report.DeviceEnd {
 	if s.Device == nil {
 		return nil
 	}
-	d := &report.DeviceEnd{Role: report.Receiver}
+	d := &report.DeviceEnd{Role: report.Receiver, Server: s.Server}
 	if s.Device.Link == s.From {
 		d.Role = report.Sender
 	}
@@ -157,6 +172,30 @@ func (s SessionSpan) device() *report.DeviceEnd {
 		d.Dropped = dropped.Dropped
 	}
 	return d
+}
+
+// each is what each connection carried. It is nil where an end doesn't tell its connections apart.
+func (s SessionSpan) each() (rows []report.Connection) {
+	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
+	start, end := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
+	if n := len(end.Each); n == 0 || len(start.Each) != n || len(a.Each) != n || len(b.Each) != n {
+		return nil
+	}
+	for i := range end.Each {
+		row := report.Connection{ReceivedBytes: end.Each[i] - start.Each[i],
+			SentBytes: b.Each[i].SentBytes - a.Each[i].SentBytes}
+		switch {
+		case len(end.Streams) == len(end.Each):
+			earlier, later := start.Streams[i], end.Streams[i]
+			row.Datagrams = &report.ConnectionDatagrams{Sent: b.Datagrams[i] - a.Datagrams[i],
+				Received: later.Distinct - earlier.Distinct,
+				Lost:     missingOf(b, i, later) - missingOf(a, i, earlier)}
+		case s.Server == "" || s.Device.Link == s.To:
+			row.Retransmits = new(b.Each[i].RetransmittedSegments - a.Each[i].RetransmittedSegments)
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // rateSessions fills in what follows from counters and times.

@@ -64,6 +64,10 @@ type SessionLimit struct {
 	Carried bool
 }
 
+// ByDevice says that the device limited the sessions, or what is between the ends, so that their figure isn't a lower
+// bound.
+func (l SessionLimit) ByDevice() bool { return l.Cause == ByPath || l.Cause == ByServer }
+
 // Reason is why a figure of such sessions is what it is.
 func (l SessionLimit) Reason() report.Reason {
 	switch l.Cause {
@@ -73,6 +77,8 @@ func (l SessionLimit) Reason() report.Reason {
 		return report.MachineLimited
 	case ByPath:
 		return report.PathLimited
+	case ByServer:
+		return report.EndpointLimited
 	case ByLoad:
 		return report.TargetReached
 	default:
@@ -90,6 +96,9 @@ func (l SessionLimit) Reason() report.Reason {
 func LimitOfSessions(s report.Sessions) SessionLimit {
 	if s.Datagrams != nil {
 		return limitOfDatagrams(s)
+	}
+	if hasServer(s) {
+		return limitWithServer(s)
 	}
 	t := s.Senders
 	generators, devices := timesOfEnds(s)
@@ -236,8 +245,10 @@ func SessionsSentence(s report.Sessions, limit SessionLimit) string {
 	if s.Datagrams != nil {
 		return datagramsSentence(s, limit)
 	}
-	text := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments),
-		"retransmit")
+	text := wording.BitRate(s.GoodputBitsPerSecond) + " goodput"
+	if !hasServer(s) || deviceIs(s, report.Receiver) { // else only the server knows
+		text += ", " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
+	}
 	if s.RoundTrip != nil && limit.PathDoubt == "" {
 		text += ", rtt " + wording.Microseconds(s.RoundTrip.MeanMicroseconds)
 	}

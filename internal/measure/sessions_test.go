@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestSessionsAreCountedBetweenTheEdges(t *testing.T) {
 		Senders: report.SenderTime{Observed: plan.Duration(4 * time.Second), Busy: plan.Duration(4 * time.Second), Samples: 200, HeldByPath: 190}}
 	rtt := *m.Sessions.RoundTrip
 	m.Sessions.RoundTrip = nil
-	if *m.Sessions != want || rtt != (report.RoundTrip{MinMicroseconds: 90, MeanMicroseconds: 1900, MaxMicroseconds: 4000}) {
+	if !reflect.DeepEqual(*m.Sessions, want) || rtt != (report.RoundTrip{MinMicroseconds: 90, MeanMicroseconds: 1900, MaxMicroseconds: 4000}) {
 		t.Errorf("%+v, %+v\nwant %+v", *m.Sessions, rtt, want)
 	}
 	if m.Quality != report.Good || m.Reason != "48.00 Mb/s goodput, 12 retransmits, rtt 1.9 ms; held back by what is between the ends" {
@@ -153,11 +154,11 @@ func TestPropertySessionsTogether(t *testing.T) {
 			parts = append(parts, Sessions(SessionSpan{From: s.From, To: s.To, Sending: s.Sending[i : i+2], Receiving: s.Receiving[i : i+2]}).Sessions)
 		}
 		whole, together := Sessions(s).Sessions, CombineSessions(parts)
-		if *whole != *together {
+		if !reflect.DeepEqual(whole, together) {
 			t.Fatalf("together\n%+v\nthe whole\n%+v", *together, *whole)
 		}
 		slices.Reverse(parts)
-		if again := CombineSessions(parts); *again != *together {
+		if again := CombineSessions(parts); !reflect.DeepEqual(again, together) {
 			t.Fatalf("in another order %+v", *again)
 		}
 	}

@@ -53,6 +53,9 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	var ends []*report.SessionEnds
 	var disturbances []*report.Disturbance
 	sum.Device = deviceTogether(parts)
+	if !atOneMoment {
+		sum.Each = eachTogether(parts)
+	}
 	for _, p := range parts {
 		ends, disturbances = append(ends, p.Ends), append(disturbances, p.Disturbance)
 		if atOneMoment {
@@ -91,6 +94,37 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	return sum
 }
 
+// eachTogether adds up what each connection carried in several windows. It is nil where a window doesn't tell.
+func eachTogether(parts []*report.Sessions) []report.Connection {
+	sum := make([]report.Connection, len(parts[0].Each))
+	for _, p := range parts {
+		if len(p.Each) != len(sum) {
+			return nil
+		}
+		for i, c := range p.Each {
+			s := &sum[i]
+			s.ReceivedBytes, s.SentBytes = s.ReceivedBytes+c.ReceivedBytes, s.SentBytes+c.SentBytes
+			if c.Retransmits != nil {
+				if s.Retransmits == nil {
+					s.Retransmits = new(int64(0))
+				}
+				*s.Retransmits += *c.Retransmits
+			}
+			if d := c.Datagrams; d != nil {
+				if s.Datagrams == nil {
+					s.Datagrams = &report.ConnectionDatagrams{}
+				}
+				s.Datagrams.Sent, s.Datagrams.Received, s.Datagrams.Lost = s.Datagrams.Sent+d.Sent,
+					s.Datagrams.Received+d.Received, s.Datagrams.Lost+d.Lost
+			}
+		}
+	}
+	if len(sum) == 0 {
+		return nil
+	}
+	return sum
+}
+
 // deviceTogether is what the device's own end did in several windows. It is nil where the device is no end, or
 // sends in some and receives in others.
 func deviceTogether(parts []*report.Sessions) *report.DeviceEnd {
@@ -103,7 +137,7 @@ func deviceTogether(parts []*report.Sessions) *report.DeviceEnd {
 	for _, p := range parts {
 		dropped = append(dropped, &report.SessionEnds{Dropped: p.Device.Dropped})
 	}
-	d := &report.DeviceEnd{Role: parts[0].Device.Role}
+	d := &report.DeviceEnd{Role: parts[0].Device.Role, Server: parts[0].Device.Server}
 	if ends := endsTogether(dropped, false); ends != nil {
 		d.Dropped = ends.Dropped
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -151,7 +152,9 @@ func sessionsTable(r *report.Report) *table {
 		cells := []string{name, wording.Count(int64(s.Connections)), sign + wording.BitRate(s.GoodputBitsPerSecond),
 			wording.Count(s.RetransmittedSegments), "-", "-", "-", "-"}
 		figure := figures.PathDoubt(directions...) == ""
-		if figure {
+		if sentByServer(s) {
+			cells[3] = "-"
+		} else if figure {
 			cells[4] = wording.Loss(s.RetransmitRatio)
 		}
 		if rtt := s.RoundTrip; rtt != nil && figure {
@@ -165,11 +168,42 @@ func sessionsTable(r *report.Report) *table {
 			continue
 		}
 		row(wording.Direction(d.From, d.To), goodputSign(r, wording.Direction(d.From, d.To)), d.Sessions, d)
+		for i, c := range connections(d) {
+			retransmits := "-"
+			if c.Retransmits != nil {
+				retransmits = wording.Count(*c.Retransmits)
+			}
+			t.add(connectionName(d, i), "1", goodputOf(d, c), retransmits, "-", "-", "-", "-")
+		}
 	}
 	if sum := r.Answer.Total; sum.Sessions != nil && len(r.Answer.Directions) > 1 {
 		row("all", goodputSign(r, report.AllDirections), sum.Sessions, r.Answer.Directions...)
 	}
 	return t
+}
+
+// sentByServer says that a server sent, which alone knows what it sent again.
+func sentByServer(s *report.Sessions) bool {
+	return s.Device != nil && s.Device.Server != "" && s.Device.Role == report.Sender
+}
+
+// connections are a direction's, where there are several. They add up to the direction's row.
+func connections(d report.Direction) []report.Connection {
+	if len(d.Sessions.Each) < 2 {
+		return nil
+	}
+	return d.Sessions.Each
+}
+
+// connectionName numbers a connection as iperf does.
+func connectionName(d report.Direction, i int) string {
+	return fmt.Sprintf("%s [%d]", wording.Direction(d.From, d.To), i+1)
+}
+
+// goodputOf is a connection's goodput, in the time of all.
+func goodputOf(d report.Direction, c report.Connection) string {
+	share := float64(c.ReceivedBytes) / float64(max(1, d.Sessions.ReceivedBytes))
+	return wording.BitRate(int64(math.Round(share * float64(d.Sessions.GoodputBitsPerSecond))))
 }
 
 // datagramsTable is the same of UDP. It has what was sent by the senders' counts, and what came, and did not, by
@@ -198,8 +232,15 @@ func datagramsTable(r *report.Report) *table {
 		t.add(cells...)
 	}
 	for _, d := range r.Answer.Directions {
-		if d.Sessions != nil {
-			row(wording.Direction(d.From, d.To), goodputSign(r, wording.Direction(d.From, d.To)), d.Sessions, d)
+		if d.Sessions == nil {
+			continue
+		}
+		row(wording.Direction(d.From, d.To), goodputSign(r, wording.Direction(d.From, d.To)), d.Sessions, d)
+		for i, c := range connections(d) {
+			if g := c.Datagrams; g != nil {
+				t.add(connectionName(d, i), "1", "-", goodputOf(d, c), wording.Count(g.Sent), wording.Count(g.Received),
+					wording.Count(g.Lost), "-", "-", "-")
+			}
 		}
 	}
 	if sum := r.Answer.Total; sum.Sessions != nil && len(r.Answer.Directions) > 1 {
@@ -258,6 +299,9 @@ func pathDoubtWords(directions []report.Direction) (words string) {
 
 // deviceWords say what the device does with the traffic, after its type.
 func deviceWords(d plan.DUT) string {
+	if s := d.Server; s != nil {
+		return fmt.Sprintf(", by its %s server at %s", strings.ToLower(s.Application), s.Address)
+	}
 	if d.Endpoint() {
 		return ", an end of the sessions: what it received is its own end's count"
 	}

@@ -13,8 +13,8 @@ import (
 // containerEnd is the container that is the device's end of sessions, in the network namespace of the device's pod.
 const containerEnd = "linerate-end"
 
-// endsAtDevice says that the device is itself an end of the sessions.
-func endsAtDevice(input Input) bool { return input.Compiled.Plan.DUT.Endpoint() }
+// endsAtDevice says that the device is itself an end of the sessions, by a program of linerate's.
+func endsAtDevice(input Input) bool { return input.Compiled.Plan.DUT.HasOurEnd() }
 
 // deviceEnd is that container. It is the same program as the generator's end, with a whole CPU, as its request may
 // become a limit. From the pods' network only the runner reaches it (NetworkPolicies).

@@ -29,6 +29,8 @@ type DUT struct {
 	// needs that is up.
 	ReadyDelay Duration   `json:"readyDelay,omitempty"`
 	Reference  *Reference `json:"reference,omitempty"`
+	// Server is the program that is the device's end of sessions, where it isn't linerate's. It is nil elsewhere.
+	Server *Server `json:"server,omitempty"`
 	// Setup and Teardown are the programs that linerate run starts before and after the run. They are nil where
 	// there is none, or pods do it.
 	Setup    *Program `json:"setup,omitempty"`
@@ -38,8 +40,17 @@ type DUT struct {
 	ResetCommand []string `json:"resetCommand,omitempty"`
 }
 
+// Server is an iperf3 or iperf 2 server. Application is that of Sessions, and Address is host:port.
+type Server struct {
+	Application string `json:"application"`
+	Address     string `json:"address"`
+}
+
 // Endpoint says that the device is itself an end of the traffic.
 func (d DUT) Endpoint() bool { return d.Forwarding == Nothing }
+
+// HasOurEnd says that the device is an end of the traffic by a program of linerate's.
+func (d DUT) HasOurEnd() bool { return d.Endpoint() && d.Server == nil }
 
 // Loopback says that there is no device. Each generator's ports are cabled to each other, and it measures itself.
 func (d DUT) Loopback() bool { return d.Type == "Loopback" }

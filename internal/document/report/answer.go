@@ -44,6 +44,9 @@ const (
 	LoadEstimated Reason = "LoadEstimated"
 	// no search: the path between the ends of sessions held them back, and the figures are what came through
 	PathLimited Reason = "PathLimited"
+	// no search: the device's end, a server that isn't linerate's, or the path to it held sessions back, and the server
+	// doesn't tell which; the figures are what came through
+	EndpointLimited Reason = "EndpointLimited"
 	// what was asked for was not measured whole: a link was down, or windows say nothing; a figure has no claim
 	NotHeld Reason = "NotHeld"
 	// nothing came back for a while of a load that the device carried at another time; a figure has no claim
@@ -200,7 +203,7 @@ func (r Answer) LowerBound() bool {
 		return len(r.NearGenerators) > 0 || !r.boundedAbove()
 	}
 	return len(r.NearGenerators) > 0 || !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured &&
-		r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != PathLimited
+		r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != PathLimited && r.Reason != EndpointLimited
 }
 
 // FoundApart says that the directions' figures are of other windows than the total, as their loads were found one

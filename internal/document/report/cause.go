@@ -92,6 +92,7 @@ const (
 	Refused          Detail = "Refused"          // the device sent another ICMP error
 	NotReset         Detail = "NotReset"         // the device did not forward again after its reset
 	NotConnected     Detail = "NotConnected"     // connections did not come through the device
+	ServerBusy       Detail = "ServerBusy"       // the server that is the device's end ran somebody else's tests
 	EndpointSilent   Detail = "EndpointSilent"   // the device, which is an end, does not answer connections
 	TTLNotKept       Detail = "TTLNotKept"       // a kernel doesn't keep the TTL that proves the path
 	// LoadHeld, where all directions' limits together are too much.

@@ -35,6 +35,9 @@ type Sessions struct {
 	SentBytes             int64       `json:"sentBytes"`
 	RetransmittedBytes    int64       `json:"retransmittedBytes"`
 	RetransmitRatio       units.Ratio `json:"retransmitRatio"` // of segments
+	// Each is what each connection carried, in the order in which they were made. It is nil where the ends don't tell
+	// their connections apart, and of all directions together.
+	Each []Connection `json:"each,omitempty"`
 	// RoundTrip is nil where no connection had a sample of it.
 	RoundTrip *RoundTrip `json:"roundTrip,omitempty"`
 	Senders   SenderTime `json:"senders"`
@@ -112,9 +115,30 @@ const (
 	Receiver = "Receiver"
 )
 
+// Connection is one connection's part of Sessions, which add up to ReceivedBytes and SentBytes there.
+type Connection struct {
+	ReceivedBytes int64 `json:"receivedBytes"`
+	SentBytes     int64 `json:"sentBytes,omitempty"`
+	// Retransmits are segments of TCP that were sent again. It is nil where the sender doesn't tell, or of UDP.
+	Retransmits *int64 `json:"retransmits,omitempty"`
+	// Datagrams is nil of TCP.
+	Datagrams *ConnectionDatagrams `json:"datagrams,omitempty"`
+}
+
+// ConnectionDatagrams is one stream's part of Datagrams.
+type ConnectionDatagrams struct {
+	Sent     int64 `json:"sent"`
+	Received int64 `json:"received"`
+	Lost     int64 `json:"lost"`
+}
+
 // DeviceEnd is what the device's own end sent or received, and threw away.
 type DeviceEnd struct {
-	Role    string    `json:"role"` // Sender or Receiver
+	Role string `json:"role"` // Sender or Receiver
+	// Server is the program that is this end, where it isn't linerate's, such as "the iperf3 server at
+	// 192.0.2.1:5201". It counts nothing that can be read while it runs. What TCP received from linerate is what its
+	// kernel confirmed, and what UDP did is its own count of a whole test.
+	Server  string    `json:"server,omitempty"`
 	Dropped []EndDrop `json:"dropped,omitempty"`
 }
 

@@ -47,7 +47,7 @@ func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (re
 				DUTMAC: site.NextHopMAC[port.Link]}})
 		}
 	}
-	if address := j.sites.DeviceEnd; j.plan.DUT.Endpoint() {
+	if address := j.sites.DeviceEnd; j.plan.DUT.HasOurEnd() {
 		if err := awaitEnd(bounded, address); err != nil {
 			errs = append(errs, fmt.Errorf("the device's own end: %w", err))
 		}

@@ -116,7 +116,8 @@ func claimSessions(directions []report.Direction) report.Reason {
 		if reason == report.GeneratorLimited {
 			return reason
 		}
-		if claim == report.TargetReached || claim == report.PathLimited && reason != report.TargetReached {
+		limited := claim == report.PathLimited || claim == report.EndpointLimited && reason != report.PathLimited
+		if claim == report.TargetReached || limited && reason != report.TargetReached {
 			claim = reason
 		}
 	}

@@ -89,7 +89,7 @@ func Standing(r *report.Report) string { return rowOf(r).standing }
 // claimsRate says that an answer is a load that the device carried, and not what came back of an overload.
 func claimsRate(reason report.Reason) bool {
 	return !slices.Contains([]report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered,
-		report.BurstsMeasured, report.PathLimited, report.NotHeld, report.DeviceLost, report.NoCleanLoad,
+		report.BurstsMeasured, report.PathLimited, report.EndpointLimited, report.NotHeld, report.DeviceLost, report.NoCleanLoad,
 		report.NotMeasured}, reason)
 }
 
@@ -190,8 +190,11 @@ const almostAll = units.Hundred - units.Hundred/1000
 
 func detailOfSessions(p *plan.Plan, reason report.Reason) report.Detail {
 	switch {
-	case p.Sessions.Protocol == plan.UDP && (reason == report.PathLimited || reason == report.GeneratorLimited):
+	case p.Sessions.Protocol == plan.UDP && (reason == report.PathLimited || reason == report.EndpointLimited ||
+		reason == report.GeneratorLimited):
 		return ofDatagrams
+	case reason == report.EndpointLimited:
+		return ""
 	case reason != report.PathLimited:
 		return ofSessions
 	case p.DUT.Endpoint():

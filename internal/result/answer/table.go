@@ -222,6 +222,11 @@ func table() map[cause]row {
 		{report.PathLimited, throughEndpoint}: {goodput, "the device held the connections back, if cables and the " +
 			"generator's network card drop nothing.", noWayOut},
 
+		{report.EndpointLimited, ""}: {goodput, "the server or the path to it was the limit, and the generator was not; the " +
+			"server does not report which.", "See the evidence."},
+		{report.EndpointLimited, ofDatagrams}: {goodput, "the path or the server's own sockets lost {lost} of the " +
+			"datagrams; the server does not report which.", "Look at UdpRcvbufErrors there (nstat -az)."},
+
 		{report.NotHeld, ""}: {notHeld, "part of the load could not be judged.",
 			"See why in the evidence, then measure again."},
 		{report.NotHeld, report.LinkDown}: {notHeld,
@@ -362,6 +367,8 @@ func table() map[cause]row {
 			"reset.", "Give it more time[ ({procedure.reset.timeout})], or correct the reset."},
 		{report.NotMeasured, report.NotConnected}: {notMeasured, "connections {direction} did not come through the device.",
 			"Check that it forwards, and that no filter blocks port {port}."},
+		{report.NotMeasured, report.ServerBusy}: {notMeasured, "the server at {address} ran other tests for {lasted}.",
+			"Wait for their end, or start a second server on a port of its own (iperf3 -s -p 5202)."},
 		{report.NotMeasured, report.EndpointSilent}: {notMeasured, "the device does not answer connections on link {link}.",
 			"Check the cable, and that nothing there blocks port {port}."},
 		{report.NotMeasured, report.TTLNotKept}: {notMeasured, "the receiver's kernel keeps no TTL, which would prove " +

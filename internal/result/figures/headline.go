@@ -351,7 +351,7 @@ func summaryOfSessions(r *report.Report) string {
 			continue
 		}
 		sign, limit := "", limitOf(d)
-		if limit.Cause != measure.ByPath {
+		if !limit.ByDevice() {
 			sign = "≥ "
 		}
 		sentences = append(sentences, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions,

@@ -74,6 +74,9 @@ var Metrics = []Metric{
 	{Name: RetransmitRatio, Unit: report.UnitRatio, Means: "segments that were sent again, of all segments",
 		LessIsBetter: true,
 		Sessions:     true, Protocol: plan.TCP, value: func(m measured) (report.Number, string) {
+			if d := m.sessions.Device; d != nil && d.Server != "" && d.Role == report.Sender {
+				return "", d.Server + " doesn't report what it sends again"
+			}
 			return report.Number(m.sessions.RetransmitRatio.String()), ""
 		}},
 	{Name: RoundTripMicroseconds, Unit: "µs", Means: "mean of the senders' smoothed round trips", LessIsBetter: true,

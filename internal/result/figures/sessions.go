@@ -19,8 +19,9 @@ func limitOf(directions ...report.Direction) (limit measure.SessionLimit) {
 		heldByEnds, doubt, carried := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.PathDoubt, l.PathDoubt),
 			limit.Carried || l.Carried
 		jitter := cmp.Or(limit.JitterDoubt, l.JitterDoubt)
-		if i == 0 || limit.Cause == measure.ByPath || limit.Cause == measure.ByLoad && l.Cause != measure.ByPath ||
-			l.Cause == measure.ByEnds {
+		device, byDevice := limit.ByDevice(), l.ByDevice()
+		if i == 0 || device && !(limit.Cause == measure.ByServer && l.Cause == measure.ByPath) ||
+			limit.Cause == measure.ByLoad && !byDevice || l.Cause == measure.ByEnds {
 			limit = l
 		}
 		limit.HeldByEnds, limit.PathDoubt, limit.JitterDoubt, limit.Carried = heldByEnds, doubt, jitter, carried
@@ -65,7 +66,7 @@ func upperEndOfSessions(f report.Figure, m measured) report.Number {
 	switch {
 	case f.Missing == "" && limit.Cause == measure.ByLoad && f.Metric != GoodputBitsPerSecond: // it is of the load that was asked for
 		return highest
-	case f.Missing != "", limit.Cause != measure.ByPath, limit.Carried && f.Metric == GoodputBitsPerSecond:
+	case f.Missing != "", !limit.ByDevice(), limit.Carried && f.Metric == GoodputBitsPerSecond:
 		return ""
 	case f.Metric != GoodputBitsPerSecond:
 		return highest

@@ -54,16 +54,25 @@ func unwrap(reference uint64, low uint32) uint64 {
 	return reference + uint64(int64(int32(low-uint32(reference))))
 }
 
-// add counts a datagram that arrived at a moment.
-func (a *arrivals) add(datagram []byte, short bool, arrival time.Time) {
-	number, sent, ok := a.read(datagram, short)
-	if !ok || number == 0 || number > a.highest+farthest {
-		a.foreign++
-		return
+// add counts a datagram that arrived at a moment, and says whether it is the last one of an iperf 2 stream. That one
+// counts unless it is over, as it is sent again, with other numbers, until there is an answer.
+func (a *arrivals) add(datagram []byte, test Test, arrival time.Time, over bool) (last bool) {
+	var number uint64
+	var sent time.Time
+	var ok bool
+	if test.iperf2 {
+		number, sent, last, ok = a.readIperf2(datagram)
+	} else {
+		number, sent, ok = a.read(datagram, test.short)
 	}
-	if a.count(number) {
+	switch {
+	case !ok || number == 0 || number > a.highest+farthest:
+		a.foreign++
+	case last && over:
+	case a.count(number):
 		a.delay(arrival.Sub(sent))
 	}
+	return last
 }
 
 // count says whether the number is new.

@@ -37,7 +37,7 @@ func TestEachDatagramIsCountedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var a arrivals
 			for _, n := range c.came {
-				a.add(datagram(n, time.Now()), false, time.Now())
+				a.add(datagram(n, time.Now()), Test{}, time.Now(), false)
 			}
 			if a.distinct != c.distinct || a.missing() != c.missing || a.reordered != c.reordered ||
 				a.duplicates != c.duplicates || a.tooLate != c.tooLate || a.foreign != c.foreign {
@@ -110,8 +110,8 @@ func TestJitterIsOfDelaysAlone(t *testing.T) {
 	for n := range uint64(1000) {
 		sent := began.Add(time.Duration(n) * time.Millisecond)
 		came := sent.Add(-time.Hour)
-		steady.add(datagram(n+1, sent), false, came)
-		unsteady.add(datagram(n+1, sent), false, came.Add(time.Duration(n%2)*160*time.Microsecond))
+		steady.add(datagram(n+1, sent), Test{}, came, false)
+		unsteady.add(datagram(n+1, sent), Test{}, came.Add(time.Duration(n%2)*160*time.Microsecond), false)
 	}
 	if steady.jitter != 0 {
 		t.Errorf("the jitter of equal delays is %g ns", steady.jitter)
@@ -128,8 +128,8 @@ func FuzzArrivals(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, short bool) {
 		var a arrivals
 		for range 3 {
-			a.add(b, short, time.Now())
-			a.add(datagram(a.highest+2, time.Now()), false, time.Now())
+			a.add(b, Test{short: short}, time.Now(), false)
+			a.add(datagram(a.highest+2, time.Now()), Test{}, time.Now(), false)
 		}
 		if a.missing() < 0 || a.distinct < 3 || a.distinct+a.duplicates+a.tooLate+a.foreign != 6 {
 			t.Errorf("%d distinct, %d missing, %d duplicates, %d too late, %d foreign of 6", a.distinct, a.missing(),

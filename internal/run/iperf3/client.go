@@ -26,7 +26,10 @@ type Client struct {
 	Ours bool
 	// Interval is how often counters are read, which is 1 s where 0.
 	Interval time.Duration
-	patience time.Duration // for tests. It is 10 s where 0
+	// EndsAtOnce says that the test's end follows the last datagram closely. It then waits in the same queues, so that
+	// the server counts for as long as datagrams come, and not for longer.
+	EndsAtOnce bool
+	patience   time.Duration // for tests. It is 10 s where 0
 }
 
 // shortestInterval bounds how much memory intervals take. Tests of several hours have longer intervals.
@@ -69,7 +72,7 @@ func (c Client) Connect(ctx context.Context, t Test) (*Standing, error) {
 	if err != nil {
 		return nil, unreachable(ctx, address, err)
 	}
-	r := &clientTest{Client: c, address: address,
+	r := &clientTest{Client: c, address: address, finishes: make(chan struct{}),
 		side: side{test: t, control: &control{Conn: conn, peer: "the server at " + address.String(),
 			patience: cmp.Or(c.patience, answerTimeout)}}}
 	err = r.bounded(ctx, func() error { return r.connect(ctx) })
@@ -88,6 +91,9 @@ func (s *Standing) Carry(ctx context.Context) (result *Result, err error) {
 	})
 	return result, err
 }
+
+// Finish has Carry end before the test's duration is over, with the counters of both sides. It may be called again.
+func (s *Standing) Finish() { s.test.finishing.Do(func() { close(s.test.finishes) }) }
 
 // Close ends the test. When it returns, nothing of the test goes on.
 func (s *Standing) Close() { s.test.close() }
@@ -131,6 +137,9 @@ type clientTest struct {
 	side
 	address netip.AddrPort
 	ends    sync.Once
+	// finishes is closed when the test is to end before its duration is over.
+	finishes  chan struct{}
+	finishing sync.Once
 }
 
 // terminate tells the server that the test is over, and closes the control connection.
@@ -213,8 +222,8 @@ func (c *control) explain(got state) error {
 			meaningOf(int(int32(binary.BigEndian.Uint32(number[:])))))
 	default:
 	}
-	return fmt.Errorf("%w: %s sends state %d, which iperf3 doesn't at this point: it is another program, or a version "+
-		"with another protocol: use iperf3 3.2 or newer there", ErrProtocol, c.peer, got)
+	return fmt.Errorf("%w: %s sends state %d, which iperf3 doesn't at this point: it is another program, such as "+
+		"iperf 2, which has another protocol, or a very old version: use iperf3 3.2 or newer there", ErrProtocol, c.peer, got)
 }
 
 // stateEvent is the next state on the control connection, or its error.
@@ -254,9 +263,14 @@ func (r *clientTest) awaitEnd(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	case <-whole.C:
+	case <-r.finishes:
 	}
 	r.transfer.stop()
-	if err := r.transfer.settle(ctx); err != nil {
+	last := quiet
+	if r.EndsAtOnce {
+		last = brief
+	}
+	if err := r.transfer.settle(ctx, last); err != nil {
 		return 0, err
 	}
 	planned := r.transfer.elapsed()

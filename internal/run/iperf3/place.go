@@ -100,6 +100,16 @@ func (p Place) dial(ctx context.Context, network string, source, destination net
 	return conn, err
 }
 
+// towards is this side's address on the way to another one.
+func (p Place) towards(ctx context.Context, destination netip.AddrPort) (netip.Addr, error) {
+	conn, err := p.dial(ctx, "udp", netip.AddrPort{}, destination, plain) // which sends nothing
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	local := conn.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
+	return local, conn.Close()
+}
+
 // shape sets the options of a stream's socket, with TCP before it is connected, so that the window scale fits.
 func (t Test) shape(fd int, six bool) error {
 	level, name := unix.IPPROTO_IP, unix.IP_TOS

@@ -47,6 +47,8 @@ const (
 var (
 	// ErrUnreachable says that there is no answer at the server's address.
 	ErrUnreachable = errors.New("no iperf3 server answers")
+	// ErrNoIperf2 says that there is no answer at the address of an iperf 2 server.
+	ErrNoIperf2 = errors.New("no iperf 2 server answers")
 	// ErrBusy says that the server runs other tests.
 	ErrBusy = errors.New("the server is busy")
 	// ErrRefused says that the other side refuses this test.

@@ -29,8 +29,29 @@ type Direction struct {
 	// Unacknowledged is how many sent bytes TCP had no answer for when the test ended, after some waiting. It is
 	// known only where linerate sends.
 	Unacknowledged int64
+	// Reported is what the other side reports of each stream.
+	Reported []Reported
 	// Remarks are what a reader of the figures should know.
 	Remarks []string
+}
+
+// Reported is what the other side counted of a stream, without the omitted time, in Lasted of its own clock. Datagrams
+// are those that it sent, or the highest number that came, of which it misses Missing.
+type Reported struct {
+	Bytes, Datagrams, Missing int64
+	Lasted, Jitter            time.Duration
+	// Retransmits of a TCP sender, or nil if they are unknown, or if it is no TCP sender.
+	Retransmits *int64
+}
+
+// reported is what the other side says of a stream.
+func (r streamResult) reported() Reported {
+	result := Reported{Bytes: int64(*r.Bytes), Datagrams: int64(*r.Packets), Missing: int64(*r.Errors),
+		Lasted: r.lasted(), Jitter: time.Duration(*r.Jitter * float64(time.Second))}
+	if r.Retransmits != nil && *r.Retransmits >= 0 {
+		result.Retransmits = new(int64(*r.Retransmits))
+	}
+	return result
 }
 
 // Side is what one end of a direction counted, without the omitted time.
@@ -225,6 +246,7 @@ func (t *transfer) joinSent(d *Direction, reported map[int]streamResult) error {
 	}
 	for _, s := range sent {
 		r := reported[s.id]
+		d.Reported = append(d.Reported, r.reported())
 		d.Received.Bytes += int64(*r.Bytes)
 		if d.Datagrams != nil {
 			if err := d.Datagrams.addReported(t.tally(s), r, t.test.Omit > 0); err != nil {
@@ -284,6 +306,7 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, reported ma
 	reportsRetransmits := t.test.Protocol == TCP && summary.HasRetransmits > 0
 	for _, s := range t.streams.filter(false) {
 		r := reported[s.id]
+		d.Reported = append(d.Reported, r.reported())
 		d.Sent.Bytes += int64(*r.Bytes)
 		if d.Sent.Lasted = max(d.Sent.Lasted, r.lasted()); d.Sent.Lasted > t.elapsed()+time.Second {
 			return fmt.Errorf("%w: the other side reports that it sent for %s, and the test lasted %s", ErrProtocol,

@@ -59,6 +59,8 @@ type Live struct{ side *side }
 // receives, from the first byte on, with the omitted time.
 type Counters struct {
 	Bytes int64
+	// Each are the bytes of each stream.
+	Each []int64
 	// Streams are the datagrams of each, and nil with TCP.
 	Streams []Numbers
 	// The last members are a receiver's of datagrams. Dropped is what its own sockets had no room for, and Jitter is
@@ -78,7 +80,7 @@ func (l *Live) Counters(sends bool) (c Counters, err error) {
 		if err != nil {
 			return c, err
 		}
-		c.Bytes += n.bytes
+		c.Bytes, c.Each = c.Bytes+n.bytes, append(c.Each, n.bytes)
 		if _, tcp := s.conn.(*net.TCPConn); tcp {
 			continue
 		}

@@ -27,6 +27,7 @@ type stream struct {
 
 	bytes       atomic.Int64
 	packets     atomic.Int64 // messages sent
+	over        atomic.Bool  // the last datagram of an iperf 2 server has come
 	lastArrival atomic.Int64 // when the last payload arrived, in nanoseconds since the beginning
 
 	mu       sync.Mutex
@@ -161,7 +162,7 @@ func (s *stream) send(t *transfer, message []byte) error {
 	}
 	for t.due(p) {
 		if datagrams {
-			s.number(message, t.test.short)
+			s.number(message, t.test)
 		}
 		n, err := s.conn.Write(message)
 		s.bytes.Add(int64(n))
@@ -181,11 +182,18 @@ func (s *stream) send(t *transfer, message []byte) error {
 }
 
 // number writes the head of the next datagram.
-func (s *stream) number(datagram []byte, short bool) {
+func (s *stream) number(datagram []byte, test Test) {
 	sent, next := time.Now(), uint64(s.packets.Load()+1)
+	if test.iperf2 {
+		binary.BigEndian.PutUint32(datagram, uint32(next))
+		binary.BigEndian.PutUint32(datagram[4:], uint32(sent.Unix()))
+		binary.BigEndian.PutUint32(datagram[8:], uint32(sent.Nanosecond()/1000))
+		binary.BigEndian.PutUint32(datagram[12:], uint32(next>>32))
+		return
+	}
 	binary.BigEndian.PutUint32(datagram, uint32(sent.Unix()))
 	binary.BigEndian.PutUint32(datagram[4:], uint32(sent.Nanosecond()/1000))
-	if short {
+	if test.short {
 		binary.BigEndian.PutUint32(datagram[8:], uint32(next))
 		return
 	}
@@ -196,6 +204,7 @@ func (s *stream) number(datagram []byte, short bool) {
 // until nothing arrives for a while, and its kernel has nothing left.
 const (
 	quiet    = 200 * time.Millisecond
+	brief    = 10 * time.Millisecond // in which a receiver with nothing in its way reads what has come
 	maxDrain = 3 * time.Second
 )
 
@@ -291,9 +300,13 @@ func (s *stream) count(t *transfer, payload []byte) {
 		}
 		s.mu.Lock()
 		previous := s.arrivals.distinct
-		s.arrivals.add(payload, t.test.short, time.Now())
+		last := s.arrivals.add(payload, t.test, time.Now(), s.over.Load())
 		isNew := s.arrivals.distinct > previous
 		s.mu.Unlock()
+		if last {
+			s.over.Store(true)
+			s.answerLast(t)
+		}
 		if !isNew {
 			return // a duplicate is no throughput
 		}

@@ -57,6 +57,9 @@ type Test struct {
 	endless bool
 	// pacing is the kernel's own limit for each stream, in bits per second (--fq-rate). 0 means none.
 	pacing int64
+	// iperf2 is for tests by iperf 2's protocol. back is the port to which its server connects, or 0.
+	iperf2 bool
+	back   int
 }
 
 // The bounds of a test, which are iperf3's. linerate's server also refuses tests that need more memory than it allows.

@@ -68,6 +68,7 @@ func (t *transfer) begin() {
 	t.sent.omitting, t.received.omitting = t.test.Omit > 0, t.test.Omit > 0
 	message := make([]byte, t.test.message())
 	_, _ = rand.NewChaCha8([32]byte{}).Read(message) // a device that compresses finds nothing
+	t.test.head(message)
 	for _, s := range t.streams {
 		group := &t.working
 		if s.sends {
@@ -184,9 +185,9 @@ const (
 	maxUnacked = 30 * time.Second
 )
 
-// settle waits until everything that was sent is acknowledged, and then a little longer, until the receiver has read
-// it, as iperf3 reads nothing after a test's end.
-func (t *transfer) settle(ctx context.Context) error {
+// settle waits until everything that was sent is acknowledged, and then for last, until the receiver has read it, as
+// iperf3 reads nothing after a test's end.
+func (t *transfer) settle(ctx context.Context, last time.Duration) error {
 	if len(t.streams.filter(true)) == 0 {
 		return nil
 	}
@@ -195,7 +196,7 @@ func (t *transfer) settle(ctx context.Context) error {
 			return err
 		}
 	}
-	return bounded.Pause(ctx, quiet)
+	return bounded.Pause(ctx, last)
 }
 
 // acknowledged waits until everything that was sent is acknowledged.

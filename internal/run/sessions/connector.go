@@ -27,7 +27,13 @@ func (c *connector) setUpNetworks(ctx context.Context) error {
 	mac := func(link string) string { return c.remotes.ends[c.remotes.index(link)].welcome.MAC }
 	remarks := make([][]string, len(c.remotes.places))
 	err := c.remotes.forEach(func(i int) error {
-		network, err := c.addressing.network(c.remotes.places[i], mac)
+		var network Network
+		var err error
+		if c.journal.Plan.DUT.Server != nil {
+			network, err = c.addressing.networkToServer(c.remotes.places[i])
+		} else {
+			network, err = c.addressing.network(c.remotes.places[i], mac)
+		}
 		if err != nil {
 			return err
 		}

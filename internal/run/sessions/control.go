@@ -38,6 +38,9 @@ func newLines(conn io.Reader) *lines {
 	return &lines{limited, bufio.NewReader(limited)}
 }
 
+// errServerBusy says that the server of a test runs another one.
+var errServerBusy = errors.New("somebody else uses the server")
+
 // errLong is the error of a line that has more bytes than any request or answer.
 var errLong = fmt.Errorf("it has more than %d bytes", longestLine)
 
@@ -115,6 +118,8 @@ func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (an
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
 	case a.Busy:
 		return answer{}, fmt.Errorf("%w: %s", engine.ErrTaken, a.Error)
+	case a.ServerBusy:
+		return answer{}, fmt.Errorf("%w: %s", errServerBusy, a.Error)
 	case a.Error != "" && a.Path:
 		return answer{}, unansweredError(a.Error)
 	case a.Error != "":

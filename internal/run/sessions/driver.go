@@ -33,6 +33,10 @@ type Options struct {
 	// there are no such counters. It is called with each reading of the ends if an observer needs it, and counters that
 	// don't arrive in time are missing.
 	Limited func(context.Context) ([]report.Limiter, error)
+	// HostNetwork says that the end of a test with a server uses its host's network, which stays as it is.
+	HostNetwork bool
+	// serverPatience is how long a test waits while somebody else uses its server, which is 2 minutes where 0.
+	serverPatience time.Duration
 	// Whereabouts say which machines generators and device are on, for observers.
 	observe.Whereabouts
 }
@@ -55,6 +59,7 @@ type driver struct {
 	machine observe.DisturbanceWatch
 
 	connector *connector
+	client    *client // of a device's server
 	meter     *meter
 	observers *observers
 	samples   *samples
@@ -66,9 +71,16 @@ func (d *driver) Prepare(ctx context.Context, journal *runner.Journal) error {
 		return errors.New("the plan has no sessions")
 	}
 	d.assemble(journal)
-	for _, step := range []func(context.Context) error{
+	steps := []func(context.Context) error{
 		d.meet, d.connector.setUpNetworks, d.connector.connect, d.observers.idleBefore,
-	} {
+	}
+	if journal.Plan.DUT.Server != nil { // where connecting begins the traffic
+		steps = []func(context.Context) error{d.meet, d.connector.setUpNetworks, d.observers.idleBefore}
+		if d.opts.HostNetwork {
+			steps = slices.Delete(steps, 1, 2)
+		}
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -82,10 +94,12 @@ func (d *driver) assemble(journal *runner.Journal) {
 	d.journal = journal
 	d.connector = &connector{journal: journal, remotes: d.remotes, addressing: addressing{journal.Plan},
 		framesEach: map[string]int64{}}
+	d.client = &client{journal: journal, remotes: d.remotes, connector: d.connector,
+		patience: cmp.Or(d.opts.serverPatience, serverPatience)}
 	d.meter = &meter{journal: journal, remotes: d.remotes, framesEach: d.connector.framesEach,
 		links: runner.Links{Journal: journal}, unread: make([]bool, len(d.remotes.places))}
 	d.observers = newObservers(journal, d.remotes, d.meter, d.opts.Whereabouts, d.read)
-	d.samples = &samples{journal: journal, remotes: d.remotes}
+	d.samples = &samples{journal: journal, meter: d.meter}
 }
 
 // meet connects to all ends, and adds their descriptions to the Report.
@@ -114,16 +128,30 @@ func (d *driver) Measure(ctx context.Context, step procedure.Step) (*report.Wind
 			"that holds a load", step.Kind)
 	}
 	d.samples.step = step
-	if !d.journal.Driving {
-		if err := d.start(ctx); err != nil {
-			return nil, err
-		}
+	if err := d.begin(ctx, step); err != nil {
+		return nil, err
 	}
 	w, err := d.watch(ctx, step)
 	if w != nil {
 		w.Load, w.GeneratorCPUPercent = step.Load, -1
 	}
 	return w, err
+}
+
+// begin makes connections send for a step, unless they do so already.
+func (d *driver) begin(ctx context.Context, step procedure.Step) error {
+	if d.journal.Plan.DUT.Server == nil {
+		if d.journal.Driving {
+			return nil
+		}
+		return d.start(ctx)
+	}
+	began, err := d.client.start(ctx, step)
+	if began {
+		d.meter.links.Forget()
+		d.meter.latest, d.meter.sent = nil, nil
+	}
+	return err
 }
 
 // start makes all connections send, for at most as long as the procedure may take.
@@ -167,7 +195,12 @@ func (d *driver) watch(ctx context.Context, step procedure.Step) (*report.Window
 	opened := d.meter.latestAt
 	readings := [][]Reading{d.meter.latest}
 	rest, err := d.readUntil(ctx, opened.Add(step.Judge))
-	w := d.meter.window(append(readings, rest...), opened, d.machine.ReadAfter(ctx))
+	disturbance := d.machine.ReadAfter(ctx)
+	var counted *Counted
+	if err == nil && reportsAtEnd(d.journal.Plan) {
+		counted, err = d.client.finish(ctx)
+	}
+	w := d.meter.window(append(readings, rest...), opened, disturbance, counted)
 	if err != nil {
 		if len(rest) == 0 {
 			return nil, err
@@ -237,6 +270,11 @@ func (d *driver) read(ctx context.Context) error {
 func (d *driver) Stop(ctx context.Context) error {
 	if d.observers != nil {
 		defer d.observers.complete(ctx)
+	}
+	if d.client != nil && d.client.stands && ctx.Err() == nil {
+		if counted, err := d.client.finish(ctx); err == nil { // else the windows have all that is known
+			d.client.note(counted)
+		}
 	}
 	return d.remotes.halt(ctx)
 }

@@ -30,6 +30,7 @@ type end struct {
 	undoList  undoList
 	sender    sending
 	receiver  receiving
+	test      *serverTest           // with a server that isn't linerate's
 	lateDrops <-chan *measure.Drops // a reading of drop counters that nobody waits for any more, or nil
 }
 
@@ -95,12 +96,18 @@ func (e *end) halt() {
 	if e.receiver != nil {
 		e.receiver.close()
 	}
-	e.sender, e.receiver = nil, nil
+	if e.test != nil {
+		e.test.close()
+	}
+	e.sender, e.receiver, e.test = nil, nil, nil
 }
 
 func (e *end) describe() (*Welcome, error) {
 	w := &Welcome{Product: e.Product, Interface: e.Interface, Machine: machine.Local()}
 	w.Hostname, _ = os.Hostname()
+	if e.Interface == "" {
+		return nil, errors.New("no interface leads to the server")
+	}
 	err := e.Namespace.Do(func() error {
 		i, err := net.InterfaceByName(e.Interface)
 		if err != nil {
@@ -144,6 +151,14 @@ func (e *end) handle(ctx context.Context, r request, clock func() time.Duration)
 			a.Reading.Vitals = e.program.vitals(clock)
 		}
 		a.Reading.Signs = e.program.signs.Read(r.Read.Signs, clock)
+	case r.Verb == doTest && r.Test != nil && e.test == nil:
+		a.Opened, err = e.startTest(ctx, *r.Test)
+	case r.Verb == doFinish && e.test != nil:
+		ctx, cancel := context.WithTimeout(ctx, finishTimeout)
+		defer cancel()
+		a.Counted, err = e.test.finish(ctx)
+		e.test.close()
+		e.test = nil
 	case r.Verb == doHalt:
 		e.halt()
 	default:
@@ -157,7 +172,7 @@ func (e *end) listen(l listenRequest) (err error) {
 	if e.receiver != nil {
 		return errors.New("this end receives already")
 	}
-	if err := check(l.Shape, l.Token); err != nil {
+	if err := errors.Join(check(l.Shape), checkToken(l.Token)); err != nil {
 		return err
 	}
 	switch s := e.socket(l.Shape); l.Application {
@@ -179,7 +194,7 @@ func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, er
 	if e.sender != nil {
 		return nil, errors.New("this end is connected already")
 	}
-	if err := check(c.Shape, c.Token); err != nil {
+	if err := errors.Join(check(c.Shape), checkToken(c.Token)); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
@@ -198,6 +213,17 @@ func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, er
 	return opened, err
 }
 
+// startTest begins a test with a server.
+func (e *end) startTest(ctx context.Context, q testRequest) (opened *Opened, err error) {
+	if err := check(q.Shape); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*connectTimeout)
+	defer cancel()
+	e.test, opened, err = e.withServer(ctx, q)
+	return opened, err
+}
+
 func (e *end) read(clock func() time.Duration) *Reading {
 	r := &Reading{ReadAt: clock(), Drops: e.drops(), Waits: e.program.waited()}
 	if e.receiver != nil {
@@ -205,6 +231,9 @@ func (e *end) read(clock func() time.Duration) *Reading {
 	}
 	if e.sender != nil {
 		r.Sending = e.sender.read(clock)
+	}
+	if e.test != nil {
+		e.test.read(r, clock)
 	}
 	return r
 }
@@ -220,7 +249,7 @@ const (
 	maxMessage     = 64 << 20
 )
 
-func check(s Shape, token string) error {
+func check(s Shape) error {
 	switch {
 	case s.Connections < 1 || s.Connections > maxConnections:
 		return fmt.Errorf("%d connections: an end makes 1 to %d", s.Connections, maxConnections)
@@ -231,7 +260,13 @@ func check(s Shape, token string) error {
 			s.Application, plan.ApplicationIperf3, plan.ApplicationIperf2)
 	case s.Datagrams && s.Application == "":
 		return errors.New("datagrams need an application")
-	case len(token) != tokenBytes:
+	}
+	return nil
+}
+
+// checkToken refuses a token of another length.
+func checkToken(token string) error {
+	if len(token) != tokenBytes {
 		return fmt.Errorf("a token has %d bytes, and this one %d", tokenBytes, len(token))
 	}
 	return nil

@@ -135,23 +135,7 @@ func (w *iperf3Sender) send(lasts time.Duration) error {
 }
 
 func (w *iperf3Sender) read(clock func() time.Duration) *measure.Sending {
-	r := measure.Sending{}
-	if w.watched != nil {
-		r = w.watched.read(clock)
-	} else {
-		r.At = clock()
-	}
-	counted, err := w.test.Counters(true)
-	r.Connections, r.WrittenBytes = len(w.test.Conns(true)), counted.Bytes
-	if w.watched == nil {
-		r.SentBytes = counted.Bytes
-		for _, s := range counted.Streams {
-			r.Datagrams = append(r.Datagrams, s.Highest)
-		}
-	}
-	if r.Broken == "" && err != nil {
-		r.Broken = err.Error()
-	}
+	r := readSending(w.test, w.watched, clock)
 	r.Broken = cmp.Or(w.brokenBy(), r.Broken)
 	return &r
 }
@@ -252,21 +236,12 @@ func (r *iperf3Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 func (r *iperf3Receiver) read(clock func() time.Duration) *measure.Receiving {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reading := &measure.Receiving{At: clock(), Broken: r.brokenBy()}
 	if r.live == nil {
-		return reading
+		return &measure.Receiving{At: clock(), Broken: r.brokenBy()}
 	}
-	counted, err := r.live.Counters(false)
-	if err != nil && reading.Broken == "" {
-		reading.Broken = err.Error()
-	}
-	reading.Connections, reading.Bytes = len(r.live.Conns(false)), counted.Bytes
-	reading.OutOfOrder, reading.Duplicates, reading.Dropped, reading.Jitter = counted.Reordered, counted.Duplicates,
-		counted.Dropped, counted.Jitter
-	for _, s := range counted.Streams {
-		reading.Streams = append(reading.Streams, measure.Arrivals{Highest: s.Highest, Distinct: s.Distinct})
-	}
-	return reading
+	reading := readReceiving(r.live, clock)
+	reading.Broken = cmp.Or(r.brokenBy(), reading.Broken)
+	return &reading
 }
 
 func (r *iperf3Receiver) close() {

@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/run/iperf3"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
@@ -111,7 +113,9 @@ func (m *meter) noteUnknownDrops() {
 }
 
 // window is the window that the readings from its first edge to its last make.
-func (m *meter) window(readings [][]Reading, opened time.Time, disturbance *report.Disturbance) *report.Window {
+// counted is what a server reports, or nil.
+func (m *meter) window(readings [][]Reading, opened time.Time, disturbance *report.Disturbance,
+	counted *Counted) *report.Window {
 	p := m.journal.Plan
 	w := &report.Window{Start: plan.Duration(opened.Sub(m.journal.Started)),
 		Duration: plan.Duration(m.latestAt.Sub(opened))}
@@ -119,16 +123,27 @@ func (m *meter) window(readings [][]Reading, opened time.Time, disturbance *repo
 		span := measure.SessionSpan{From: d.From, To: d.To, Asked: p.Sessions.BitsPerSecond(p.Procedure),
 			Window: w.Duration.Std(), Disturbance: disturbance, SharesKernel: p.DUT.SharesGeneratorsKernel(),
 			FramesEach: m.framesEach[d.From], LostAtLeast: p.Sessions.Application == plan.ApplicationIperf2}
-		sender, receiver := m.remotes.index(d.From), m.remotes.index(d.To)
 		for _, reading := range readings {
-			if s := reading[sender].Sending; s != nil {
-				span.Sending = append(span.Sending, *s)
+			sending, receiving := m.ofDirection(reading, d)
+			if sending != nil {
+				span.Sending = append(span.Sending, *sending)
 			}
-			if r := reading[receiver].Receiving; r != nil {
-				span.Receiving = append(span.Receiving, *r)
+			if receiving != nil {
+				span.Receiving = append(span.Receiving, *receiving)
 			}
 		}
-		for _, i := range []int{sender, receiver} {
+		if p.DUT.Server != nil {
+			span.Server, span.Device = serverText(p.DUT.Server), &measure.EndSpan{Link: plan.DeviceEnd}
+			span.LostAtLeast = reportsAtEnd(p) && d.To == plan.DeviceEnd
+		}
+		if counted != nil && d.To == plan.DeviceEnd {
+			span.Sending, span.Receiving = counted.span()
+		}
+		for _, link := range []string{d.From, d.To} {
+			i := m.remotes.index(link)
+			if i < 0 {
+				continue // the device's, which is a server
+			}
 			opening, closing := readings[0][i], readings[len(readings)-1][i]
 			end := measure.EndSpan{Link: m.remotes.places[i].Link, First: opening.Drops, Last: closing.Drops,
 				WaitsFirst: opening.Waits, WaitsLast: closing.Waits, Directions: m.directionsOf(closing.Waits)}
@@ -143,11 +158,23 @@ func (m *meter) window(readings [][]Reading, opened time.Time, disturbance *repo
 	return w
 }
 
+// ofDirection is what a direction had sent and received by a reading of all ends.
+func (m *meter) ofDirection(reading []Reading, d plan.Direction) (*measure.Sending, *measure.Receiving) {
+	if m.journal.Plan.DUT.Server != nil {
+		return atServer(reading[0], d, m.journal.Plan.Sessions.MessageBytes)
+	}
+	return reading[m.remotes.index(d.From)].Sending, reading[m.remotes.index(d.To)].Receiving
+}
+
 // directionsOf is how many directions have an end in the program whose waits these are. One program may hold several
 // ends.
 func (m *meter) directionsOf(program *measure.Waits) (n int) {
 	inProgram := func(link string) bool {
-		w := m.latest[m.remotes.index(link)].Waits
+		i := m.remotes.index(link)
+		if i < 0 {
+			return false
+		}
+		w := m.latest[i].Waits
 		return w != nil && program != nil && w.Program == program.Program
 	}
 	for _, d := range m.journal.Plan.Directions {
@@ -167,6 +194,11 @@ func (m *meter) broken() error {
 		}
 		if reading.Receiving != nil {
 			words = cmp.Or(words, reading.Receiving.Broken)
+		}
+		if s := m.journal.Plan.DUT.Server; s != nil && (strings.Contains(words, iperf3.ErrGone.Error()) ||
+			strings.Contains(words, "ended the test")) {
+			return fmt.Errorf("%s; windows measured before that are kept: see whether %s was stopped, then start it again",
+				words, serverText(s))
 		}
 		if words != "" {
 			return fmt.Errorf("%s: a connection broke: %s; windows measured before that are kept", m.remotes.places[i],

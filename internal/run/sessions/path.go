@@ -121,7 +121,7 @@ func fromPath(err error) bool {
 	if _, ok := errors.AsType[unansweredError](err); ok {
 		return true
 	}
-	return errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, errMissing) ||
+	return errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrNoIperf2) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, errMissing) ||
 		sockets.FromBeyond(err)
 }
 

@@ -18,10 +18,10 @@ const (
 func (r *Reading) check(connections int) error {
 	words, streams := 0, 0
 	if s := r.Sending; s != nil {
-		words, streams = len(s.Broken), len(s.Datagrams)
+		words, streams = len(s.Broken), max(len(s.Datagrams), len(s.Each))
 	}
 	if s := r.Receiving; s != nil {
-		words, streams = words+len(s.Broken), max(streams, len(s.Streams))
+		words, streams = words+len(s.Broken), max(streams, len(s.Streams), len(s.Each))
 	}
 	if w := r.Waits; w != nil {
 		words += len(w.Program)

@@ -23,7 +23,7 @@ const sampleInterval = time.Second
 //	samples   ·       ·       ·     ·      once a second, and at a step's end, where a phase or a window may end
 type samples struct {
 	journal *runner.Journal
-	remotes *remotes
+	meter   *meter
 	step    procedure.Step
 
 	opened    []time.Duration // the clock of each direction's receiver at the first reading
@@ -58,7 +58,7 @@ func (s *samples) add(readings []Reading, readAt, stepEnd time.Time) {
 // counted is what the connections of each direction had sent and received by a reading, or nil if an end has none.
 func (s *samples) counted(readings []Reading) (directions []report.SessionsSoFar) {
 	for i, d := range s.journal.Plan.Directions {
-		receiving, sending := readings[s.remotes.index(d.To)].Receiving, readings[s.remotes.index(d.From)].Sending
+		sending, receiving := s.meter.ofDirection(readings, d)
 		if receiving == nil || sending == nil {
 			return nil
 		}

@@ -21,8 +21,9 @@ type sampled struct {
 func newSampled() *sampled {
 	p := &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east"}},
 		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{}}}
-	return &sampled{samples: &samples{journal: journal(p),
-		remotes: &remotes{places: []Place{{Link: "west"}, {Link: "east"}}}}}
+	j := journal(p)
+	return &sampled{samples: &samples{journal: j,
+		meter: &meter{journal: j, remotes: &remotes{places: []Place{{Link: "west"}, {Link: "east"}}}}}}
 }
 
 // read adds a reading that the driver took at a moment of the run.

@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/internal/host/sockets"
+	"github.com/linerate-dev/linerate/internal/run/iperf3"
 )
 
 // End is the end of one link in this program.
@@ -26,7 +27,11 @@ type End struct {
 	Interface string
 	// Namespace is where the interface is. Nil is the process's own.
 	Namespace *netif.Namespace
-	Product   string
+	// HostNetwork says that the end uses this host's network as any program does, for a test with a server. The host's
+	// addresses, routes and offloads stay as they are. Bound is the interface that its sockets are bound to, or empty.
+	HostNetwork bool
+	Bound       string
+	Product     string
 	// Signs reads the vital signs of the program's machine, or is nil for those that its kernel reports. It is the
 	// same for all ends of a program.
 	Signs *machine.SignsReader
@@ -137,7 +142,7 @@ func (s *server) serveDriver(ctx context.Context, conn net.Conn) {
 		}
 		a, err := e.handle(ctx, r, s.clock)
 		if err != nil {
-			a = answer{Error: err.Error(), Path: fromPath(err)}
+			a = answer{Error: err.Error(), Path: fromPath(err), ServerBusy: errors.Is(err, iperf3.ErrBusy)}
 		}
 		if !say(conn, a) {
 			return
@@ -171,7 +176,7 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 		return nil, nil, fmt.Errorf("there is no link %q here", r.Hello.Link)
 	}
 	e := s.ends[i]
-	if e.cameByLink(conn) {
+	if !e.HostNetwork && e.cameByLink(conn) {
 		return nil, nil, fmt.Errorf("drive this end by another network than link %s itself: hosts on a link may not "+
 			"drive it", e.Link)
 	}

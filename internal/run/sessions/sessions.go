@@ -36,6 +36,7 @@ const (
 //	hello ▶ who answers           lay ▶ addresses, routes      listen ▶ ready for connections
 //	connect ▶ all are open        came ▶ all have arrived      send ▶ they send, for a finite time
 //	read ▶ counters               halt ▶ all are dropped
+//	test ▶ a server's streams are open, and send      finish ▶ what the server counted
 type request struct {
 	Verb    string          `json:"do"`
 	Hello   *hello          `json:"hello,omitempty"`
@@ -44,6 +45,7 @@ type request struct {
 	Connect *connectRequest `json:"connect,omitempty"`
 	Send    *sendRequest    `json:"send,omitempty"`
 	Read    *readRequest    `json:"read,omitempty"`
+	Test    *testRequest    `json:"test,omitempty"`
 }
 
 // The verbs.
@@ -56,6 +58,8 @@ const (
 	doSend    = "send"
 	doRead    = "read"
 	doHalt    = "halt"
+	doTest    = "test"
+	doFinish  = "finish"
 )
 
 // answer has the member that belongs to the request, or Error, or no member where there is nothing to report.
@@ -63,11 +67,15 @@ type answer struct {
 	Error string `json:"error,omitempty"`
 	Busy  bool   `json:"taken,omitempty"` // the error is that another driver has this end
 	// Path says that the error is not the end's own, but of what the end sent or awaited through the device.
-	Path    bool     `json:"path,omitempty"`
+	Path bool `json:"path,omitempty"`
+	// ServerBusy says that the error is that the server runs another test.
+	ServerBusy bool `json:"serverBusy,omitempty"`
+
 	Welcome *Welcome `json:"welcome,omitempty"`
 	Laid    *Laid    `json:"laid,omitempty"`
 	Opened  *Opened  `json:"opened,omitempty"`
 	Reading *Reading `json:"reading,omitempty"`
+	Counted *Counted `json:"counted,omitempty"`
 }
 
 // hello is a driver's first request.

@@ -74,6 +74,8 @@ func (w *watched) read(clock func() time.Duration) measure.Sending {
 	}
 	for _, info := range infos {
 		r.AcknowledgedBytes += int64(info.Bytes_acked)
+		r.Each = append(r.Each, measure.ConnectionSending{SentBytes: int64(info.Bytes_sent),
+			AcknowledgedBytes: int64(info.Bytes_acked), RetransmittedSegments: int64(info.Total_retrans)})
 		r.SentBytes, r.RetransmittedBytes = r.SentBytes+int64(info.Bytes_sent), r.RetransmittedBytes+
 			int64(info.Bytes_retrans)
 		r.Segments, r.RetransmittedSegments = r.Segments+int64(info.Data_segs_out), r.RetransmittedSegments+
