@@ -159,7 +159,7 @@ check-all: ## Run the full tier, part by part, and publish its tables in docs/me
 known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/measured/known-answers.md; AGAIN=n repetitions (as root; 90 minutes)
 	$(FULL) -timeout 120m ./test/packets/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/measured/known-answers.md
 
-packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 49 minutes)
+packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 50 minutes)
 	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/packets/burstiness ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets ./internal/run/iperf3
 	$(FULL) -timeout 20m -run '^(TestLossOf|TestManyStreams|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/run/sessions
 

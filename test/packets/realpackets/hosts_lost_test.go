@@ -47,41 +47,47 @@ func TestALostHostEndsTheOthersTraffic(t *testing.T) {
 				}
 				h.generateOn(t, 0, clock{}, "--path", "af_xdp", "--heartbeat", heartbeat)
 				h.generateOn(t, 1, clock{}, "--path", "af_xdp", "--heartbeat", "9s")
-				cmd := exec.Command(linerate, h.file(t, "procedure: "+procedure)...)
-				cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-				var out strings.Builder
-				cmd.Stdout = &out
-				talk, err := cmd.StderrPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
-				in(t, h.runner, cmd.Start)
-				awaitLine(t, newReader(talk), ": asked")
-				proven := h.sent(t)
-				eventually(t, time.Minute, "no load comes", func() bool { return h.sent(t) > proven+4_000 })
-				time.Sleep(rand.N(time.Second)) // any moment between two readings
-				if err := lose(h); err != nil {
-					t.Fatal(err)
-				}
-				lost := time.Now()
-				for i, quiet := range h.quietAfter(t, lost) {
-					if quiet > 10*time.Second {
-						t.Errorf("host %s sends until %v after the loss, want 10 s", h.host[i].name, quiet)
-					}
-					t.Logf("host %s is quiet after %v", h.host[i].name, quiet.Round(100*time.Millisecond))
-				}
-				_ = cmd.Wait()
-				var r report.Report
-				if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
-					t.Fatal(err)
-				}
-				t.Logf("after %v: %s: %s", time.Since(lost).Round(100*time.Millisecond), r.Ending, r.Message)
+				r := h.loseWhileLoaded(t, lose, "procedure: "+procedure)
 				if r.Ending != report.GeneratorLost || !strings.Contains(r.Message, h.host[1].address) || strings.Contains(r.Message, h.host[0].address) != both {
 					t.Errorf("%s: %s, want the lost host's address alone", r.Ending, r.Message)
 				}
 			})
 		}
 	}
+}
+
+// loseWhileLoaded runs a test, loses a host under its load, and returns the Report. Ten seconds later neither host may send.
+func (h *hosts) loseWhileLoaded(t *testing.T, lose func(*hosts) error, rest string) (r report.Report) {
+	t.Helper()
+	cmd := exec.Command(linerate, h.file(t, rest)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	var out strings.Builder
+	cmd.Stdout = &out
+	talk, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in(t, h.runner, cmd.Start)
+	awaitLine(t, newReader(talk), "about")
+	proven := h.sent(t)
+	eventually(t, time.Minute, "no load comes", func() bool { return h.sent(t) > proven+4_000 })
+	time.Sleep(rand.N(time.Second)) // any moment between two readings
+	if err := lose(h); err != nil {
+		t.Fatal(err)
+	}
+	lost := time.Now()
+	for i, quiet := range h.quietAfter(t, lost) {
+		if quiet > 10*time.Second {
+			t.Errorf("host %s sends until %v after the loss, want 10 s", h.host[i].name, quiet)
+		}
+		t.Logf("host %s is quiet after %v", h.host[i].name, quiet.Round(100*time.Millisecond))
+	}
+	_ = cmd.Wait()
+	if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("after %v: %s: %s", time.Since(lost).Round(100*time.Millisecond), r.Ending, r.Message)
+	return r
 }
 
 // cut takes a host off the control network, which looks to it as if everybody else were switched off.
@@ -192,4 +198,23 @@ func (h *hosts) tunnel(t *testing.T, i int, entry string) {
 			}
 		}
 	})
+}
+
+// TestALostEndEndsTheOthersConnections: the same of sessions, whose ends drop all connections.
+func TestALostEndEndsTheOthersConnections(t *testing.T) {
+	needRoot(t)
+	for name, lose := range ways {
+		t.Run(name, func(t *testing.T) {
+			beside(t)
+			h, both := newHosts(t, 10_000), strings.Contains(name, "runner")
+			for i, link := range []string{"west", "east"} {
+				h.serve(t, i, clock{}, "answers on", "sessions", "--link", link, "--interface", fmt.Sprintf("g%d", i))
+			}
+			r := h.loseWhileLoaded(t, lose, `traffic: {type: Sessions, sessions: {protocol: UDP, parallel: 2, messageSize: "512"}}
+  procedure: {type: ConstantLoad, constantLoad: {rate: 1500pps, warmupDuration: 1s, duration: 120s, window: 5s}}`)
+			if r.Ending != report.GeneratorLost || !strings.Contains(r.Message, "link east") || strings.Contains(r.Message, "link west") && !both {
+				t.Errorf("%s: %s, want the lost host's link alone", r.Ending, r.Message)
+			}
+		})
+	}
 }
