@@ -90,17 +90,20 @@ func request(input Input, e engine, g plan.Generator) corev1.ResourceRequirement
 // pairs is how many pairs so many ports are. A port without a partner counts as a pair.
 func pairs(ports int64) int64 { return (ports + 1) / 2 }
 
+// probeSeconds bounds a probe, which starts a program: on a slow machine 5 s were too few.
+const probeSeconds = 30
+
 // startup probes the program until it answers. From then on the pod is Ready. There is no readiness probe after it,
 // since each call starts a process on the generator's CPUs, which would disturb the measurement, and the runner is the
 // first to notice when the program is gone.
 func startup(period, failures int32, command ...string) *corev1.Probe {
-	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: period, TimeoutSeconds: 5,
+	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: period, TimeoutSeconds: probeSeconds,
 		FailureThreshold: failures}
 }
 
 // liveness restarts a program that hangs, within two minutes. It is infrequent for the same reason.
 func liveness(command ...string) *corev1.Probe {
-	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: 30, TimeoutSeconds: 10, FailureThreshold: 3}
+	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: 30, TimeoutSeconds: probeSeconds, FailureThreshold: 3}
 }
 
 func call(command []string) corev1.ProbeHandler {

@@ -57,6 +57,9 @@ func TestThePage(t *testing.T) {
 	if err := l.findKubectl(); err != nil {
 		t.Fatal(err)
 	}
+	if *keep { // what machines of the last time left in the cluster
+		l.mustOnDesk("kubectl delete node gen-1 dut-1 --ignore-not-found && kubectl delete namespace lab --ignore-not-found")
+	}
 	var before string
 	for _, step := range p.steps {
 		if !numbered.MatchString(step.Title) {
