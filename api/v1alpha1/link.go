@@ -38,6 +38,11 @@ type GeneratorEnd struct {
 	// +optional
 	Address Address `json:"address,omitempty"`
 
+	// ipv6Address is a second address, for traffic of both families. Default, with networks of both:
+	// 2001:2:0:I::2/64. Example: 2001:2::2/64.
+	// +optional
+	IPv6Address Address `json:"ipv6Address,omitempty"`
+
 	// networks are where flows come from and go to; the device must route them to address. Replicas divide one, else
 	// each has its own. Default of replica R: 16.0.R.0/24 on the first link, 48.0.R.0/24 on the second.
 	// +optional
@@ -57,6 +62,10 @@ type DUTEnd struct {
 	// 198.18.I.1/24, or 2001:2:0:I::1/64. Example: 198.18.0.1/24.
 	// +optional
 	Address Address `json:"address,omitempty"`
+
+	// ipv6Address is the next hop of IPv6 beside IPv4. Default: 2001:2:0:I::1/64. Example: 2001:2::1/64.
+	// +optional
+	IPv6Address Address `json:"ipv6Address,omitempty"`
 
 	// macAddress is the device's, if ARP and ND don't find it. Example: 02:00:5e:00:53:01.
 	// +optional

@@ -2,7 +2,7 @@ package v1alpha1
 
 // Profile is a kind of traffic.
 //
-// +kubebuilder:validation:Enum=IMIX;FixedSize;Mix;Streams
+// +kubebuilder:validation:Enum=IMIX;FixedSize;Mix;Streams;PCAP
 type Profile string
 
 // The profiles.
@@ -15,6 +15,8 @@ const (
 	ProfileMix Profile = "Mix"
 	// ProfileStreams sends TRex streams as they are.
 	ProfileStreams Profile = "Streams"
+	// ProfilePCAP sends the frames of a capture, between the links' networks.
+	ProfilePCAP Profile = "PCAP"
 )
 
 // TrafficType is what traffic is made of.
@@ -47,8 +49,9 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') == 'Sessions' || !has(self.sessions)",fieldPath=".sessions",message="set type: Sessions, or remove sessions"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'FixedSize') == has(self.frameSize)",fieldPath=".frameSize",message="profile FixedSize needs frameSize, such as 64 (bytes, FCS included); every other profile forbids it"
-// +kubebuilder:validation:XValidation:rule="(self.profile == 'Mix') == has(self.mix)",fieldPath=".mix",message="profile Mix needs mix, such as [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}]; every other profile forbids it"
+// +kubebuilder:validation:XValidation:rule="self.profile == 'Mix' ? has(self.mix) != has(self.genome) : !has(self.mix) && !has(self.genome)",fieldPath=".mix",message="profile Mix needs mix, such as [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}], or genome, such as aaaafg; every other profile forbids both"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Streams') == has(self.streams)",fieldPath=".streams",message="profile Streams needs streams.json; every other profile forbids it"
+// +kubebuilder:validation:XValidation:rule="(self.profile == 'PCAP') == has(self.pcap)",fieldPath=".pcap",message="profile PCAP needs pcap, such as {file: office.pcap}; every other profile forbids it"
 type TrafficSpec struct {
 	// type is Frames (default) or Sessions: transfers over TCP or UDP, with engine Software and procedure ConstantLoad.
 	// +optional
@@ -58,7 +61,8 @@ type TrafficSpec struct {
 	// +optional
 	Sessions *SessionsSpec `json:"sessions,omitempty"`
 
-	// profile is IMIX (64, 594 and 1518 bytes at 28:16:4), FixedSize (with frameSize), Mix (mix) or Streams (streams).
+	// profile is IMIX (64, 594 and 1518 bytes at 28:16:4), FixedSize (with frameSize), Mix (mix), Streams
+	// (streams) or PCAP (pcap).
 	// +optional
 	// +kubebuilder:default=IMIX
 	Profile Profile `json:"profile,omitempty"`
@@ -77,9 +81,20 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Mix []MixEntry `json:"mix,omitempty"`
 
+	// genome is instead of mix: a letter for each frame, by RFC 6985 (a: 64, b: 128, c: 256, d: 512, e: 1024, f: 1280,
+	// g: 1518, h: 2112, i: 9000). Their order isn't kept. Example: aaaafg.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^[a-i]+$`
+	Genome string `json:"genome,omitempty"`
+
 	// streams are for profile Streams.
 	// +optional
 	Streams *StreamsSpec `json:"streams,omitempty"`
+
+	// pcap is for profile PCAP.
+	// +optional
+	PCAP *PCAPSpec `json:"pcap,omitempty"`
 
 	// flows tell frames apart. Default: 254 by both addresses.
 	// +optional
@@ -97,6 +112,10 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Directions []Direction `json:"directions,omitempty"`
+
+	// ipv6Share is how many frames are IPv6, in whole percent, on links of both families. Default: 50%. Example: 12%.
+	// +optional
+	IPv6Share Share `json:"ipv6Share,omitempty"`
 
 	// allowedPrefixes are allowed beside the networks made for measuring (198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8,
 	// 2001:2::/48). Example: [10.1.0.0/16].
@@ -200,6 +219,25 @@ type StreamsSpec struct {
 	JSON string `json:"json"`
 }
 
+// PCAPSpec is a capture (pcap or pcapng, packed with gzip or not) whose sizes, flows and protocols are sent, with
+// addresses of the links' networks.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.file) != has(self.data)",message="give file (with linerate run) or data (what linerate mix --pcap FILE prints)"
+type PCAPSpec struct {
+	// file is what linerate run reads, from the folder of the LoadTest's file. Example: office.pcap.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	File string `json:"file,omitempty"`
+
+	// data is the capture itself in base64, as linerate mix --pcap FILE prints it.
+	// +optional
+	// +kubebuilder:validation:MinLength=4
+	// +kubebuilder:validation:MaxLength=262144
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9+/]+=*$`
+	Data string `json:"data,omitempty"`
+}
+
 // FlowField is where flows differ.
 //
 // +kubebuilder:validation:Enum=SourceAddress;DestinationAddress;SourcePort;DestinationPort
@@ -260,4 +298,8 @@ type Direction struct {
 	// to is where they go, or dut. Example: east.
 	// +required
 	To LinkName `json:"to"`
+
+	// rate is this direction's own, with procedure ConstantLoad. Default: constantLoad.rate. Example: 50mbps.
+	// +optional
+	Rate Rate `json:"rate,omitempty"`
 }

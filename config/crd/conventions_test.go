@@ -248,7 +248,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.traffic.sessions.protocol":         {string(v1alpha1.ProtocolTCP), string(v1alpha1.ProtocolUDP)},
 		"spec.traffic.sessions.application":      {string(v1alpha1.ApplicationIperf3), string(v1alpha1.ApplicationIperf2)},
 		"spec.traffic.stamps":                    {string(v1alpha1.StampsNone), string(v1alpha1.StampsEveryFrame)},
-		"spec.traffic.profile":                   {string(v1alpha1.ProfileIMIX), string(v1alpha1.ProfileFixedSize), string(v1alpha1.ProfileMix), string(v1alpha1.ProfileStreams)},
+		"spec.traffic.profile":                   {string(v1alpha1.ProfileIMIX), string(v1alpha1.ProfileFixedSize), string(v1alpha1.ProfileMix), string(v1alpha1.ProfileStreams), string(v1alpha1.ProfilePCAP)},
 		"spec.traffic.flows.fields[]":            {string(v1alpha1.VarySourceAddress), string(v1alpha1.VaryDestinationAddress), string(v1alpha1.VarySourcePort), string(v1alpha1.VaryDestinationPort)},
 		"spec.traffic.flows.order":               {string(v1alpha1.FlowsSequential), string(v1alpha1.FlowsRandom)},
 		"spec.generator.software.path":           {string(v1alpha1.PathLive), string(v1alpha1.PathAFXDP), string(v1alpha1.PathAFPacket)},

@@ -143,8 +143,9 @@ func (r *refusals) checkTrafficFields(spec *v1alpha1.LoadTestSpec) {
 			"UDP has no congestion control: remove congestionControl, or set protocol: TCP")
 	}
 	if f := traffic.Flows; f != nil {
-		r.refuseIf(traffic.Profile == v1alpha1.ProfileStreams, path.Child("flows"), noValue,
-			"profile Streams says itself what varies: remove flows, or use another profile")
+		r.refuseIf(traffic.Profile == v1alpha1.ProfileStreams || traffic.Profile == v1alpha1.ProfilePCAP,
+			path.Child("flows"), noValue, "profile "+string(traffic.Profile)+
+				" says itself what varies: remove flows, or use another profile")
 		r.refuseIf(f.Order == v1alpha1.FlowsRandom && len(f.Fields) > 1, path.Child("flows", "fields"), noValue,
 			"order Random draws one field of each frame, so that there are no more flows than count: name one field, such "+
 				"as [DestinationAddress]")

@@ -1,8 +1,11 @@
 package compile
 
 import (
+	"cmp"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // directions answer between which links traffic flows.
@@ -21,6 +24,7 @@ func (ds *directions) read() {
 	if len(ds.errs) > 0 {
 		return
 	}
+	ds.checkRates()
 	for i, d := range ds.entries {
 		if len(ds.errs) > 0 {
 			return // one message is enough: the way back has the same fault
@@ -49,10 +53,10 @@ func (ds *directions) check(i int, d v1alpha1.Direction) {
 	path := specPath().Child("traffic", "directions").Index(i)
 	source, destination := ds.links.named(d.From), ds.links.named(d.To)
 	switch {
-	case source.is6() != destination.is6():
+	case source.versions() != destination.versions():
 		ds.refusef(path, string(d.From+" to "+d.To),
-			"a frame can't change from IPv4 to IPv6 on its way: give links %s and %s addresses of one "+
-				"kind", d.From, d.To)
+			"a frame can't change from IPv4 to IPv6 on its way: give links %s and %s the same families, %s and %s now",
+			d.From, d.To, source.versions(), destination.versions())
 	case ds.device.joinsPairs() && !ds.isPaired(d):
 		ds.refuse(path, string(d.From+" to "+d.To),
 			"a bridge, a loopback or testpmd joins links in pairs: let traffic flow between the same two links only")
@@ -64,6 +68,55 @@ func (ds *directions) check(i int, d v1alpha1.Direction) {
 		ds.refuse(source.path.Child("vlan"), source.vlan,
 			"the built-in Reference has no VLAN interfaces: leave vlan out, or use dut.forwarding L2")
 	}
+}
+
+// checkRates refuses rates of single directions where another procedure than ConstantLoad chooses the loads.
+func (ds *directions) checkRates() {
+	for i, d := range ds.entries {
+		if path := specPath().Child("traffic", "directions").Index(i).Child("rate"); d.Rate != "" &&
+			ds.spec.Procedure.Type != v1alpha1.ProcedureConstantLoad {
+			ds.refusef(path, d.Rate, "%s chooses the loads of all directions: set procedure.type: ConstantLoad to hold "+
+				"each direction at a rate of its own, or leave rate out", cmp.Or(ds.spec.Procedure.Type,
+				v1alpha1.ProcedureRamp))
+			return
+		}
+	}
+}
+
+// setRates gives a held load the rates that directions have of their own. Where each has one, the first stands for the
+// procedure's.
+func (ds *directions) setRates(held *plan.ConstantLoad) {
+	if held == nil {
+		return
+	}
+	for i, d := range ds.entries {
+		if d.Rate == "" {
+			continue
+		}
+		path := specPath().Child("traffic", "directions").Index(i).Child("rate")
+		rate, err := units.ParseRate(string(d.Rate))
+		switch {
+		case err != nil:
+			ds.refuse(path, d.Rate, err.Error())
+			return
+		case ds.spec.Traffic.Type == v1alpha1.TrafficSessions:
+			ds.refuse(path, d.Rate, "connections of both directions have one rate yet: leave rate out, or use traffic.type "+
+				"Frames")
+			return
+		case held.DirectionRates == nil:
+			held.DirectionRates = map[string]units.Rate{}
+		}
+		held.DirectionRates[plan.Direction{From: string(d.From), To: string(d.To)}.Name()] = rate
+	}
+	if len(held.DirectionRates) < len(ds.entries) || len(ds.entries) == 0 {
+		return
+	}
+	if written := ds.spec.Procedure.ConstantLoad.Rate; written != "" {
+		ds.refuse(specPath().Child("procedure", "constantLoad", "rate"), written, "each direction has a rate of its own "+
+			"(traffic.directions): remove this one, or theirs")
+	}
+	first := ds.entries[0]
+	held.Rate = held.DirectionRates[plan.Direction{From: string(first.From), To: string(first.To)}.Name()]
 }
 
 // retags says that the device may put on and take off VLAN tags, as a switch does between a trunk and an access port.

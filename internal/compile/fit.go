@@ -3,6 +3,7 @@ package compile
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -84,7 +85,7 @@ func (ft *fit) checkLoad(p *plan.Plan) {
 		if len(ft.errs) > 0 {
 			return // the same rates fail in every direction
 		}
-		ft.checkRates(rates, d)
+		ft.checkRates(rates.Of(d.Name()), d)
 	}
 }
 
@@ -152,7 +153,9 @@ func (ft *fit) judgesPercent() bool {
 
 func ratesInPercent(p *plan.Plan) bool {
 	rates := procedures.New(p.Procedure).Rates()
-	return rates.Full.Kind == units.LinePercent || rates.WarmUp.Kind == units.LinePercent
+	return rates.Full.Kind == units.LinePercent || rates.WarmUp.Kind == units.LinePercent ||
+		slices.ContainsFunc(slices.Collect(maps.Values(rates.Directions)),
+			func(r units.Rate) bool { return r.Kind == units.LinePercent })
 }
 
 // overLine converts a rate to packets, or to 0 where that needs a line rate that only the port knows. The text says

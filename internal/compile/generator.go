@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"net/netip"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -89,11 +88,13 @@ type load struct {
 // port is a replica's port on a link. It has streams and a share only if the link is a direction's source.
 func port(l link, replica int, load load) plan.GeneratorPort {
 	p := plan.GeneratorPort{
-		Link:      l.name,
-		Addresses: []netip.Prefix{l.addresses[replica]},
-		Networks:  []netip.Prefix{l.networks[replica]},
-		VLAN:      l.vlan,
-		ShareOf:   max(load.shareOf, 1),
+		Link:    l.name,
+		VLAN:    l.vlan,
+		ShareOf: max(load.shareOf, 1),
+	}
+	for _, f := range l.families() {
+		p.Addresses = append(p.Addresses, f.addresses[replica])
+		p.Networks = append(p.Networks, f.networks[replica])
 	}
 	if load.streams != nil {
 		p.Streams, p.Share = load.streams[replica], load.share[replica]

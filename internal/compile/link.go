@@ -30,18 +30,44 @@ type links struct {
 //	  1  198.18.0.3 ├──────── west ──────── 198.18.0.1
 //	  2  198.18.0.4 ┘ 16.0.2.0/24 behind it
 type link struct {
-	name      string
-	path      *field.Path
-	lineRate  units.BitRate
-	vlan      uint16
-	mac       string
-	sources   []string // further MACs from which the device sends
+	name     string
+	path     *field.Path
+	lineRate units.BitRate
+	vlan     uint16
+	mac      string
+	sources  []string // further MACs from which the device sends
+	family
+	second *family // IPv6 beside IPv4, or nil on a link of one family
+}
+
+// family is a link's addresses of one IP version.
+type family struct {
+	member    string // of both ends, which has the address in a LoadTest
 	dut       netip.Prefix
 	addresses []netip.Prefix // the generators', by replica
 	networks  []netip.Prefix // behind the generators, by replica
 }
 
-func (l link) is6() bool { return l.addresses[0].Addr().Is6() }
+func (f family) is6() bool { return f.addresses[0].Addr().Is6() }
+
+// families are the link's one or two.
+func (l link) families() []family {
+	if l.second == nil {
+		return []family{l.family}
+	}
+	return []family{l.family, *l.second}
+}
+
+// versions are the families' names.
+func (l link) versions() string {
+	switch {
+	case l.second != nil:
+		return "IPv4 and IPv6"
+	case l.is6():
+		return "IPv6"
+	}
+	return "IPv4"
+}
 
 // read reads every link, with its defaults, and checks that their addresses don't overlap.
 func (ls *links) read() {
@@ -68,25 +94,55 @@ func (ls *links) readLink(path *field.Path, index int, spec *v1alpha1.LinkSpec) 
 	if spec.DUT != nil {
 		dut = *spec.DUT
 	}
-	d := defaultsOf(index, wantsIPv6(generator, dut))
+	four, six := byVersion(generator.Networks)
+	d, written := defaultsOf(index, wantsIPv6(generator, dut)), generator.Networks
+	mixed := generator.IPv6Address != "" || dut.IPv6Address != "" || len(four) > 0 && len(six) > 0
+	if mixed {
+		d, written = defaultsOf(index, false), four
+	}
 	l := link{
 		name:     string(spec.Name),
 		path:     path,
 		lineRate: ls.lineRate(path.Child("lineRate"), spec.LineRate),
 		vlan:     uint16(spec.VLAN), // at most 4094 by the schema
 		mac:      strings.ToLower(string(dut.MACAddress)),
-		dut:      ls.prefix(path.Child("dut", "address"), string(dut.Address), d.dut),
-	}
-	if ls.device.server() != nil && dut.Address == "" {
-		l.dut = netip.Prefix{} // no next hop is known, and none is needed for a server on the link
 	}
 	for _, mac := range dut.SourceMACs {
 		l.sources = append(l.sources, strings.ToLower(string(mac)))
 	}
-	address := ls.prefix(path.Child("generator", "address"), string(generator.Address), d.generator)
-	l.addresses = ls.spread(path.Child("generator", "address"), address)
-	l.networks = ls.networks(path.Child("generator", "networks"), generator.Networks, d)
+	l.family = ls.family(path, "address", generator.Address, dut.Address, written, d)
+	if ls.device.server() != nil && dut.Address == "" {
+		l.dut = netip.Prefix{} // no next hop is known, and none is needed for a server on the link
+	}
+	if mixed {
+		second := ls.family(path, "ipv6Address", generator.IPv6Address, dut.IPv6Address, six, defaultsOf(index, true))
+		l.second = &second
+	}
 	return l
+}
+
+// family reads the addresses that stand in one member of both ends, with the defaults.
+func (ls *links) family(path *field.Path, member string, generator, dut v1alpha1.Address, networks []v1alpha1.Network,
+	d linkDefaults) family {
+	address := path.Child("generator", member)
+	return family{
+		member:    member,
+		dut:       ls.prefix(path.Child("dut", member), string(dut), d.dut),
+		addresses: ls.spread(address, ls.prefix(address, string(generator), d.generator)),
+		networks:  ls.networks(path.Child("generator", "networks"), networks, d),
+	}
+}
+
+// byVersion parts networks of IPv4 and of IPv6.
+func byVersion(networks []v1alpha1.Network) (four, six []v1alpha1.Network) {
+	for _, n := range networks {
+		if strings.Contains(string(n), ":") {
+			six = append(six, n)
+		} else {
+			four = append(four, n)
+		}
+	}
+	return four, six
 }
 
 // spread gives each replica an address, in a row from the first.
@@ -152,8 +208,10 @@ func (ls *links) plan() []plan.Link {
 		p := plan.Link{Name: l.name, LineRate: l.lineRate}
 		if ls.device.forwarding() != plan.L2 {
 			p.DUT = plan.DUTEnd{MAC: l.mac, SourceMACs: l.sources}
-			if l.dut.IsValid() {
-				p.DUT.Addresses = []netip.Prefix{l.dut}
+			for _, f := range l.families() {
+				if f.dut.IsValid() {
+					p.DUT.Addresses = append(p.DUT.Addresses, f.dut)
+				}
 			}
 		}
 		planned = append(planned, p)

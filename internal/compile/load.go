@@ -2,7 +2,10 @@ package compile
 
 import (
 	"fmt"
+	"math/big"
 	"net/netip"
+	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -30,6 +33,9 @@ type loads struct {
 func (lo *loads) read() map[string]load {
 	lo.checkStreams()
 	loads := map[string]load{}
+	if lo.spec.Profile == v1alpha1.ProfilePCAP {
+		return lo.traced()
+	}
 	for _, d := range lo.directions.entries {
 		if len(lo.errs) > 0 {
 			return nil // the same profile fails in every direction
@@ -49,24 +55,64 @@ func (lo *loads) load(source, destination link) load {
 	if lo.spec.Profile != v1alpha1.ProfileStreams {
 		l.shareOf = flows.Count
 	}
+	shares := lo.familyShares(source)
 	for r := range lo.replicas {
-		spec := lo.profile()
-		spec.VLAN, spec.Source, spec.Destination = source.vlan, source.networks[r], lo.destination(destination, r)
-		spec.Flows = profile.Flows{Count: part(flows.Count, r, lo.replicas), Vary: flows.Vary,
-			Apart: lo.device.modeOfTraffic() != nil, Random: flows.Random}
-		p, err := lo.build(spec)
-		if err != nil {
-			lo.errs = append(lo.errs, err...)
-			return load{}
-		}
-		if spec.Kind == profile.Streams {
-			lo.allowStreams(p.Streams)
+		var p profile.Profile
+		count := part(flows.Count, r, lo.replicas)
+		for i, share := range shares {
+			spec, f := lo.profile(), source.families()[i]
+			spec.VLAN, spec.Source, spec.Destination = source.vlan, f.networks[r],
+				lo.destination(destination, destination.families()[i], r)
+			spec.Flows = profile.Flows{Count: flowsOfFamily(count, shares, i), Vary: flows.Vary,
+				Apart: lo.device.modeOfTraffic() != nil, Random: flows.Random}
+			one, err := lo.build(spec)
+			if err != nil {
+				lo.errs = append(lo.errs, err...)
+				return load{}
+			}
+			if spec.Kind == profile.Streams {
+				lo.allowStreams(one.Streams)
+			}
+			p = p.Beside(one, share)
 		}
 		l.mix = p.Mix
 		l.streams = append(l.streams, p.Streams)
 		l.share = append(l.share, max(p.Flows, 1))
 	}
 	return l
+}
+
+// familyShares are the shares in which a link's families are sent, IPv4's first. Streams bring their own.
+func (lo *loads) familyShares(source link) []int64 {
+	if source.second == nil || lo.spec.Profile == v1alpha1.ProfileStreams {
+		if lo.spec.IPv6Share != "" {
+			lo.refuse(specPath().Child("traffic", "ipv6Share"), lo.spec.IPv6Share, "only traffic that linerate makes, on "+
+				"links of both families, has such a share: give each link generator.ipv6Address, or leave ipv6Share out")
+		}
+		return []int64{1}
+	}
+	six := int64(50)
+	if written := lo.spec.IPv6Share; written != "" {
+		n, err := strconv.Atoi(strings.TrimSuffix(string(written), "%"))
+		if err != nil || n < 1 || n > 99 {
+			lo.refuse(specPath().Child("traffic", "ipv6Share"), written, "write whole percents from 1% to 99%; for all frames "+
+				"of one family give the links addresses of that family alone")
+			return []int64{1, 1}
+		}
+		six = int64(n)
+	}
+	common := new(big.Int).GCD(nil, nil, big.NewInt(six), big.NewInt(100)).Int64()
+	return []int64{(100 - six) / common, six / common}
+}
+
+// flowsOfFamily is how many of a replica's flows are family i's: its share, and at least one of two or more.
+func flowsOfFamily(count int64, shares []int64, i int) int64 {
+	if len(shares) == 1 {
+		return count
+	}
+	total := shares[0] + shares[1]
+	second := min(max((count*shares[1]+total/2)/total, 1), count-1)
+	return []int64{count - second, second}[i]
 }
 
 // part is the r-th of n nearly equal parts of count. The parts add up to count.
@@ -79,9 +125,10 @@ func part(count int64, r, n int) int64 {
 func (lo *loads) build(spec profile.Spec) (profile.Profile, field.ErrorList) {
 	path := specPath().Child("traffic")
 	if spec.Flows.Count < 1 {
+		least := lo.replicas * len(lo.links.entries[0].families())
 		return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows", "count"), lo.flows().Count,
-			fmt.Sprintf("%d replicas need at least one flow each: raise flows.count to %d or more", lo.replicas,
-				lo.replicas))}
+			fmt.Sprintf("%d replicas need at least one flow each, and of both families two: raise flows.count to %d or "+
+				"more", lo.replicas, least))}
 	}
 	p, err := profile.Build(spec)
 	if err == nil {
@@ -109,6 +156,10 @@ func (lo *loads) blameFrames(err error) field.ErrorList {
 	case v1alpha1.ProfileFixedSize:
 		return field.ErrorList{field.Invalid(path.Child("frameSize"), t.FrameSize, err.Error())}
 	case v1alpha1.ProfileMix:
+		if t.Genome != "" {
+			path = path.Child("genome")
+			return field.ErrorList{field.Invalid(path, t.Genome, err.Error())}
+		}
 		return field.ErrorList{field.Invalid(path.Child("mix"), noValue, err.Error())}
 	case v1alpha1.ProfileStreams:
 		return blameStreams(err)
@@ -126,6 +177,9 @@ func (lo *loads) profile() profile.Spec {
 	for _, entry := range t.Mix {
 		spec.Mix = append(spec.Mix, profile.MixEntry{Size: units.FrameSize(entry.FrameSize),
 			Weight: int64(entry.Weight)})
+	}
+	if t.Genome != "" {
+		spec.Mix = profile.ReadGenome(t.Genome)
 	}
 	if t.Streams != nil {
 		spec.Streams = []byte(t.Streams.JSON)

@@ -137,6 +137,9 @@ func (ls *links) fitMode(m *plan.Mode) {
 		ls.translate(m.NAT)
 	case m.Tunnel != nil && len(ls.entries) != 2:
 		ls.refuse(modePath("tunnel"), noValue, "a tunnel has one link at each end: use two links")
+	case m.Tunnel != nil && ls.entries[0].second != nil:
+		ls.refuse(modePath("tunnel"), noValue, "through a tunnel go frames of one family yet: leave ipv6Address out, or "+
+			"use another mode")
 	case m.Tunnel != nil:
 		ls.keepApart("a tunnel's gateways reach each other in", plan.BetweenTunnel)
 		m.Tunnel.FarLink = ls.entries[1].name
@@ -159,7 +162,11 @@ func (ft *fit) checkFramesOfTunnel(p *plan.Plan) {
 // keepApart refuses links whose addresses the device uses itself.
 func (ls *links) keepApart(reason string, used ...netip.Prefix) {
 	for _, l := range ls.entries {
-		for _, network := range append(hosts(l), l.dut) {
+		networks := hosts(l)
+		for _, f := range l.families() {
+			networks = append(networks, f.dut)
+		}
+		for _, network := range networks {
 			for _, prefix := range used {
 				if network.Overlaps(prefix) {
 					ls.refusef(l.path.Child("generator", "networks"), network.String(),
@@ -175,9 +182,10 @@ func (ls *links) keepApart(reason string, used ...netip.Prefix) {
 // checkRoutes refuses networks that are too small for so many routes, each to a part of its own.
 func (ls *links) checkRoutes() {
 	for _, l := range ls.entries {
-		for i, network := range l.networks {
+		networks := l.allNetworks()
+		for i, network := range networks {
 			room := int64(1) << min(network.Addr().BitLen()-network.Bits(), 32)
-			if need := part(int64(ls.device.routes()), i, len(l.networks)); need > room {
+			if need := part(int64(ls.device.routes()), i, len(networks)); need > room {
 				ls.refusef(l.path.Child("generator", "networks"), network.String(),
 					"%d routes lead to this network, which has %d addresses: use a wider one, such as 16.0.0.0/8 "+
 						"behind the first link and 48.0.0.0/8 behind the second, or fewer routes", need, room)
@@ -219,11 +227,21 @@ func (ls *links) translate(m *plan.NATMode) {
 // hosts are the networks behind a link, the widest first, otherwise in the replicas' order, and then the
 // generators' own addresses.
 func hosts(l link) (prefixes []netip.Prefix) {
-	prefixes = append(prefixes, l.networks...)
-	for _, a := range l.addresses {
-		prefixes = append(prefixes, netip.PrefixFrom(a.Addr(), a.Addr().BitLen()))
+	prefixes = l.allNetworks()
+	for _, f := range l.families() {
+		for _, a := range f.addresses {
+			prefixes = append(prefixes, netip.PrefixFrom(a.Addr(), a.Addr().BitLen()))
+		}
 	}
 	return prefixes
+}
+
+// allNetworks are the networks behind a link, of both families.
+func (l link) allNetworks() (networks []netip.Prefix) {
+	for _, f := range l.families() {
+		networks = append(networks, f.networks...)
+	}
+	return networks
 }
 
 // placeFor is the first network of a size, at or after an address, that lies within translated. False means that there
@@ -240,10 +258,10 @@ func placeFor(start netip.Addr, length int) (netip.Prefix, bool) {
 }
 
 // destination is the network that other hosts address to reach a replica's hosts behind a link.
-func (lo *loads) destination(destination link, replica int) netip.Prefix {
+func (lo *loads) destination(destination link, f family, replica int) netip.Prefix {
 	if lo.dut.Reference == nil || lo.dut.Reference.Mode == nil || lo.dut.Reference.Mode.NAT == nil ||
 		lo.dut.Reference.Mode.NAT.Inside != destination.name {
-		return destination.networks[replica]
+		return f.networks[replica]
 	}
 	return lo.dut.Reference.Mode.NAT.Translations[replica].Outside
 }

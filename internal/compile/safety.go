@@ -9,33 +9,46 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// checkAddresses refuses a link without a single IP version, without a next hop in its network, or with a network
-// outside the lab.
+// checkAddresses refuses a link whose addresses stand in the wrong member, or have no next hop in their network, or
+// with a network outside the lab.
 func (ls *links) checkAddresses(l link) {
-	generator, networks, dut := l.path.Child("generator", "address"), l.path.Child("generator",
-		"networks"), l.path.Child("dut", "address")
-	ls.allow(generator, l.addresses[0].Masked())
-	ls.checkHost(generator, l.addresses[0])
-	for _, network := range l.networks {
-		if network.Addr().Is6() != l.is6() {
+	for i, f := range l.families() {
+		generator := l.path.Child("generator", f.member)
+		if l.second != nil && f.is6() != (i == 1) {
+			ls.refuse(generator, f.addresses[0].String(), "a link of both families has its IPv4 address in address, and "+
+				"its IPv6 address in ipv6Address")
+			return
+		}
+		ls.checkFamily(l, f)
+	}
+}
+
+func (ls *links) checkFamily(l link, f family) {
+	generator, networks, dut := l.path.Child("generator", f.member), l.path.Child("generator",
+		"networks"), l.path.Child("dut", f.member)
+	ls.allow(generator, f.addresses[0].Masked())
+	ls.checkHost(generator, f.addresses[0])
+	for _, network := range f.networks {
+		if network.Addr().Is6() != f.is6() {
 			ls.refusef(networks, network.String(),
-				"a link is all IPv4 or all IPv6, and generator.address is %s: write both of one kind", l.addresses[0])
+				"generator.address is %s, and this network of the other family: write both of one family, or, for IPv4 and "+
+					"IPv6 in one test, an IPv4 address and generator.ipv6Address", f.addresses[0])
 			return
 		}
 		ls.allow(networks, network)
 	}
-	if ls.device.forwarding() == plan.L2 || !l.dut.IsValid() {
+	if ls.device.forwarding() == plan.L2 || !f.dut.IsValid() {
 		return // no next hop
 	}
-	ls.allow(dut, l.dut.Masked())
-	ls.checkHost(dut, l.dut)
-	if l.dut.Addr().Is6() != l.is6() || l.dut.Masked() != l.addresses[0].Masked() {
-		ls.refusef(dut, l.dut.String(), "the next hop must be in generator.address' network %s: set dut.address to "+
-			"an address in it", l.addresses[0].Masked())
+	ls.allow(dut, f.dut.Masked())
+	ls.checkHost(dut, f.dut)
+	if f.dut.Addr().Is6() != f.is6() || f.dut.Masked() != f.addresses[0].Masked() {
+		ls.refusef(dut, f.dut.String(), "the next hop must be in generator.%[1]s' network %[2]s: set dut.%[1]s to "+
+			"an address in it", f.member, f.addresses[0].Masked())
 	}
-	if slices.Contains(l.addresses, l.dut) {
-		ls.refusef(dut, l.dut.String(), "generators have %s to %s, so the device needs another address",
-			l.addresses[0].Addr(), l.addresses[len(l.addresses)-1].Addr())
+	if slices.Contains(f.addresses, f.dut) {
+		ls.refusef(dut, f.dut.String(), "generators have %s to %s, so the device needs another address",
+			f.addresses[0].Addr(), f.addresses[len(f.addresses)-1].Addr())
 	}
 }
 
@@ -49,8 +62,16 @@ func (ls *links) checkHost(path *field.Path, a netip.Prefix) {
 
 // checkApart refuses two links whose networks overlap, since a router couldn't tell which link an address belongs to.
 func (ls *links) checkApart(l, earlier link) {
-	for _, a := range l.networks {
-		for _, b := range earlier.networks {
+	for _, f := range l.families() {
+		for _, g := range earlier.families() {
+			ls.checkFamiliesApart(l, f, earlier, g)
+		}
+	}
+}
+
+func (ls *links) checkFamiliesApart(l link, f family, earlier link, g family) {
+	for _, a := range f.networks {
+		for _, b := range g.networks {
 			if a.Overlaps(b) {
 				ls.refusef(l.path.Child("generator", "networks"), a.String(),
 					"overlaps %s of link %s: flows could belong to either; use networks apart from each "+
@@ -59,9 +80,9 @@ func (ls *links) checkApart(l, earlier link) {
 			}
 		}
 	}
-	if a, b := l.addresses[0].Masked(), earlier.addresses[0].Masked(); ls.device.forwarding() == plan.L3 &&
+	if a, b := f.addresses[0].Masked(), g.addresses[0].Masked(); ls.device.forwarding() == plan.L3 &&
 		a.Overlaps(b) {
-		ls.refusef(l.path.Child("generator", "address"), l.addresses[0].String(),
+		ls.refusef(l.path.Child("generator", f.member), f.addresses[0].String(),
 			"network %s overlaps %s of link %s: a router needs a network of its own on each link", a, b, earlier.name)
 	}
 }

@@ -133,6 +133,11 @@ func (sessions) check(es *engineSpec) {
 				"or use traffic.type Frames")
 	}
 	for _, l := range es.links.entries {
+		if l.second != nil {
+			es.refuse(l.path.Child("generator", "ipv6Address"), l.second.addresses[0].String(),
+				"sessions are of one family yet: leave ipv6Address out of both ends, and write another file for IPv6")
+			break // the other links have the same fault
+		}
 		if l.vlan != 0 {
 			es.refuse(l.path.Child("vlan"), l.vlan,
 				"sessions are sent without VLAN tags yet: remove vlan, and let the switch tag them")

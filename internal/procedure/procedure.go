@@ -125,6 +125,21 @@ type Rates struct {
 	Full Rate
 	// WarmUp is the rate of a warm-up. Its field is empty where there is no warm-up.
 	WarmUp Rate
+	// Directions are instead of both in some directions, by their names.
+	Directions map[string]units.Rate
+}
+
+// Of are the rates of one direction.
+func (r Rates) Of(direction string) Rates {
+	own, found := r.Directions[direction]
+	if !found {
+		return r
+	}
+	r.Full = Rate{Field: r.Full.Field, Rate: own}
+	if r.WarmUp.Field != "" {
+		r.WarmUp.Rate = own
+	}
+	return r
 }
 
 // Rate is a rate of the procedure, and the field of spec.procedure that it comes from.

@@ -51,8 +51,11 @@ func linkVariables(l plan.LinkEnd) []corev1.EnvVar {
 			continue // the generator has no address to route them to
 		}
 		generators = append(generators, g.Address.String())
+		if g.IPv6Address.IsValid() {
+			generators = append(generators, g.IPv6Address.String())
+		}
 		for _, n := range g.Networks {
-			routes = append(routes, fmt.Sprintf("%s via %s", n, g.Address))
+			routes = append(routes, fmt.Sprintf("%s via %s", n, g.NextHop(n)))
 		}
 	}
 	return []corev1.EnvVar{

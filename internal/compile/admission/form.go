@@ -26,7 +26,10 @@ var forms = map[string]string{
 	`^-?[0-9]{1,9}([.][0-9]{1,9})?$`:  "write a decimal number in quotes, such as \"0.1\"",
 	`^[1-9][0-9]{0,11}(Ki|Mi|Gi|Ti)$`: "write an amount of memory with its unit, such as 512Mi or 4Gi",
 	`^[1-9][0-9]{0,5}(Ki|Mi)?$`:       "write a size in bytes, or with its unit, such as \"1400\", 128Ki or 1Mi",
-	`^[1-9][0-9]{0,5}(Ki|Mi)$`:        "write a size with its unit, such as 128Ki or 1Mi",
+	`^[a-i]+$`: "write a letter of RFC 6985 for each frame: a 64 bytes, b 128, c 256, d 512, e 1024, f 1280, g 1518, " +
+		"h 2112, i 9000; other sizes go into mix",
+	`^[A-Za-z0-9+/]+=*$`:       "write base64, as linerate mix --pcap FILE prints it",
+	`^[1-9][0-9]{0,5}(Ki|Mi)$`: "write a size with its unit, such as 128Ki or 1Mi",
 
 	`^[a-z]([-a-z0-9]{0,11}[a-z0-9])?$`: "a link's name is made of lower-case letters, digits and dashes, begins with a " +
 		"letter and has at most 13 characters, such as west",

@@ -153,8 +153,8 @@ func TestFaults(t *testing.T) {
 		{"a label's name with spaces", strings.Replace(minimal, "{name: x}", "{name: x, labels: {my team: a}}", 1),
 			`x.yaml:3: metadata.labels[my team] is "a": a label's name`},
 		{"a field of another part, of several such", minimal +
-			"  traffic: {directions: [{from: west, to: east, rate: 5mbps}]}\n",
-			"spec.traffic.directions[0].rate is not a field of LoadTest: here can be from, to"},
+			"  traffic: {directions: [{from: west, to: east, warmupDuration: 5s}]}\n",
+			"spec.traffic.directions[0].warmupDuration is not a field of LoadTest: here can be from, rate"},
 		{"a field of which there is one", minimal + "  traffic: {maxLossRatio: 1%}\n",
 			"spec.traffic.maxLossRatio is not a field of LoadTest: did you mean spec.procedure.maxLossRatio?"},
 		{"a label that YAML reads as a number", strings.Replace(minimal, "{name: x}",

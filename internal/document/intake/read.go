@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -78,6 +79,17 @@ func Open(name string, limit int64) (io.ReadCloser, error) {
 		io.Reader
 		io.Closer
 	}{unpacked, f}, nil
+}
+
+// Stream is an input, unpacked where gzip packed it. It doesn't bound what comes out: its reader has to take one piece
+// after the other.
+func Stream(r io.Reader) (*bufio.Reader, error) {
+	packed := bufio.NewReader(r)
+	if beginning, _ := packed.Peek(2); string(beginning) != "\x1f\x8b" {
+		return packed, nil
+	}
+	unpacked, err := gzip.NewReader(packed)
+	return bufio.NewReader(unpacked), err
 }
 
 // split parts documents that follow each other. What is none is part of the next, whose decoder says so.

@@ -49,6 +49,8 @@ type Peer struct {
 	Name string `json:"name"`
 	// Address is the next hop of Networks.
 	Address netip.Addr `json:"address,omitzero"`
+	// IPv6Address is the next hop of IPv6 networks beside IPv4 ones.
+	IPv6Address netip.Addr `json:"ipv6Address,omitzero"`
 	// MAC is the port's, where it is known before the pod runs.
 	MAC      string         `json:"macAddress,omitempty"`
 	Networks []netip.Prefix `json:"networks,omitempty"`
@@ -78,7 +80,18 @@ func peer(name string, port GeneratorPort) Peer {
 	if len(port.Addresses) > 0 {
 		p.Address = port.Addresses[0].Addr()
 	}
+	if len(port.Addresses) > 1 {
+		p.IPv6Address = port.Addresses[1].Addr()
+	}
 	return p
+}
+
+// NextHop is the peer's address that leads to one of its networks.
+func (p Peer) NextHop(network netip.Prefix) netip.Addr {
+	if p.IPv6Address.IsValid() && network.Addr().Is6() {
+		return p.IPv6Address
+	}
+	return p.Address
 }
 
 // PortOn is the generator's port on a link, or false where it has none.

@@ -189,7 +189,10 @@ type ConstantLoad struct {
 	Rate units.Rate `json:"rate,omitzero"`
 	// Unlimited is instead of Rate. It is all that the ends of sessions can send, as far as congestion control lets
 	// them.
-	Unlimited      bool     `json:"unlimited,omitempty"`
+	Unlimited bool `json:"unlimited,omitempty"`
+	// DirectionRates are instead of Rate in some directions, by their names ("west→east").
+	DirectionRates map[string]units.Rate `json:"directionRates,omitempty"`
+
 	WarmupDuration Duration `json:"warmupDuration"` // at the rate itself, before the first window, not judged
 	Duration       Duration `json:"duration"`       // of all windows together
 	Window         Duration `json:"window"`

@@ -23,6 +23,7 @@ const (
 	etherVLAN = 0x8100
 	etherQinQ = 0x88a8
 
+	protocolICMP   = 1
 	protocolTCP    = 6
 	protocolUDP    = 17
 	protocolICMPv6 = 58

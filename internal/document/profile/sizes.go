@@ -8,7 +8,11 @@ import (
 const maxWeight = 1_000_000_000
 
 // imix is the simple Internet mix as TRex's own profile sends it, with 361.83 bytes a frame in the mean.
-func imix() []MixEntry {
+// Over IPv6 its smallest frames are of 78 bytes, as FD.io CSIT has them, since 64 can't hold the headers.
+func (s Spec) imix() []MixEntry {
+	if s.Source.Addr().Is6() {
+		return []MixEntry{{Size: 78, Weight: 28}, {Size: 594, Weight: 16}, {Size: 1518, Weight: 4}}
+	}
 	return []MixEntry{{Size: 64, Weight: 28}, {Size: 594, Weight: 16}, {Size: 1518, Weight: 4}}
 }
 
@@ -16,7 +20,7 @@ func imix() []MixEntry {
 func (s Spec) sizes() ([]MixEntry, error) {
 	switch s.Kind {
 	case IMIX:
-		return imix(), nil
+		return s.imix(), nil
 	case FixedSize:
 		if err := s.FrameSize.Check(); err != nil {
 			return nil, fmt.Errorf("profile %s: %w", FixedSize, err)
@@ -24,7 +28,7 @@ func (s Spec) sizes() ([]MixEntry, error) {
 		return []MixEntry{{Size: s.FrameSize, Weight: 1}}, nil
 	case Mix:
 		return s.mixSizes()
-	case Streams:
+	case Streams, PCAP:
 	}
 	return nil, fmt.Errorf("profile %q is not known: use %s, %s, %s or %s", s.Kind, IMIX, FixedSize, Mix, Streams)
 }

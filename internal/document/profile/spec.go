@@ -80,6 +80,21 @@ type Profile struct {
 	Flows, FlowsOf int64
 }
 
+// Beside is the profile with another one's traffic beside its own, which has parts for each of p's frames' weight.
+// The first profile is beside an empty one.
+func (p Profile) Beside(o Profile, parts int64) Profile {
+	gap := float64(len(p.Streams)) / 10
+	for _, s := range o.Streams {
+		s.Mode.Rate.Value *= float64(parts)
+		s.ISG += gap
+		p.Streams = append(p.Streams, s)
+	}
+	p.Mix = p.Mix.Add(units.Traffic{Packets: o.Mix.Packets * parts, Bytes: o.Mix.Bytes * parts})
+	p.Flows += o.Flows
+	p.FlowsOf += o.FlowsOf
+	return p
+}
+
 // Build makes the streams of a profile. An error names what of the Spec is wrong and what would be right.
 func Build(spec Spec) (Profile, error) {
 	spec = spec.withDefaults()

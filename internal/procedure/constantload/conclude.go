@@ -40,8 +40,8 @@ func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	if conclusion.Reason == report.TargetReached && slices.ContainsFunc(whole.Directions, c.mayLoseMore) {
 		conclusion.Reason = report.Inconclusive
 	}
-	conclusion.Sentence = fmt.Sprintf("%s at %s per direction, in %s", whole.Duration.Std().Round(time.Millisecond),
-		c.plan.Rate, o.sentence(whole, history[o.worst]))
+	conclusion.Sentence = fmt.Sprintf("%s at %s, in %s", whole.Duration.Std().Round(time.Millisecond),
+		c.rate(), o.sentence(whole, history[o.worst]))
 	return conclusion
 }
 

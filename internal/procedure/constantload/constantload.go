@@ -3,6 +3,9 @@ package constantload
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -31,7 +34,21 @@ func New(p plan.Procedure) ConstantLoad {
 // Rates are the one rate, for the warm-up too, since nothing changes between the warm-up and the first window.
 func (c ConstantLoad) Rates() procedure.Rates {
 	rate := procedure.Rate{Field: "constantLoad.rate", Rate: c.plan.Rate}
-	return c.warmUp().Rates(rate, rate)
+	rates := c.warmUp().Rates(rate, rate)
+	rates.Directions = c.plan.DirectionRates
+	return rates
+}
+
+// rate is what is held in each direction, for people.
+func (c ConstantLoad) rate() string {
+	if len(c.plan.DirectionRates) == 0 {
+		return c.plan.Rate.String() + " per direction"
+	}
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(c.plan.DirectionRates)) {
+		texts = append(texts, fmt.Sprintf("%s %s", c.plan.DirectionRates[name], name))
+	}
+	return strings.Join(texts, " and ")
 }
 
 func (c ConstantLoad) warmUp() procedure.WarmUp {
@@ -128,5 +145,5 @@ func (c ConstantLoad) Describe() procedure.Description {
 		return procedure.Description{}
 	}
 	return procedure.Description{Parts: "warm-up and windows",
-		Sentence: fmt.Sprintf("hold %s per direction for %s in windows of %s", c.plan.Rate, duration, length)}
+		Sentence: fmt.Sprintf("hold %s for %s in windows of %s", c.rate(), duration, length)}
 }

@@ -123,6 +123,7 @@ func ratesOf(r *report.Report, rates procedure.Rates) (full, warmUp []units.Pack
 		if rate := line[d.To]; rate > 0 && (slower == 0 || rate < slower) {
 			slower = rate
 		}
+		rates := rates.Of(d.Name())
 		rate, err := rates.Full.PacketRateOf(d.Mix, slower)
 		if err != nil {
 			return nil, nil

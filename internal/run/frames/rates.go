@@ -32,7 +32,7 @@ func (r *rates) resolve(context.Context) error {
 		}
 	}
 	for _, d := range r.journal.Plan.Directions {
-		rates := r.journal.Procedure.Rates()
+		rates := r.journal.Procedure.Rates().Of(d.Name())
 		full, err := r.packetRate(rates.Full, d)
 		if err != nil {
 			return err
