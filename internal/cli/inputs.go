@@ -54,6 +54,7 @@ func (i *inputs) read(server *admission.Server, stdin io.Reader, name string) er
 			errs = append(errs, i.addSuite(server, object))
 			continue
 		}
+		errs = append(errs, embedCapture(object))
 		p, _ := compile.Compile(object.LoadTest)
 		errs = append(errs, object.Faults(faultsHere(object.LoadTest)))
 		i.plans = append(i.plans, p)
