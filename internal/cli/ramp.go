@@ -23,6 +23,7 @@ import (
 // rampOptions are the flags of the published loadtest script, and further ones.
 type rampOptions struct {
 	server, profile, output         string
+	trexFolder                      string
 	warmupRate                      string
 	warmup, rampSeconds, holdSecond float64
 	target                          float64
@@ -58,8 +59,10 @@ func rampCommand(run func(context.Context, rampOptions) error) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&o.server, "server", "s", "127.0.0.1", "TRex server, host or host:port")
 	f.StringVarP(&o.profile, "profile", "p", "imix.py",
-		"a JSON file of TRex streams, or the name of one that TRex ships: imix.py, udp_1pkt_simple.py, "+
-			"udp_1pkt_simple_bdir.py")
+		"a JSON file of TRex streams, a .py of yours with --trex-dir, or the name of one that TRex ships: imix.py, "+
+			"udp_1pkt_simple.py, udp_1pkt_simple_bdir.py")
+	f.StringVar(&o.trexFolder, "trex-dir", "",
+		"folder of a TRex, whose Python library makes the streams of a .py file, as nobody and without a network")
 	f.StringVarP(&o.output, "output", "o", "-", "file for the loadtest's JSON; - is stdout")
 	f.StringVar(&o.warmupRate, "warmup_mult", "1kpps", "-wm: warm-up rate")
 	f.Float64Var(&o.warmup, "warmup_duration", 30, "-wd: warm-up seconds")
@@ -81,7 +84,7 @@ func rampCommand(run func(context.Context, rampOptions) error) *cobra.Command {
 }
 
 func rampRun(ctx context.Context, s Streams, o rampOptions) error {
-	p, err := rampPlan(o)
+	p, err := rampPlan(ctx, o)
 	if err != nil {
 		return exit.BadInput("%w", err)
 	}
@@ -174,7 +177,7 @@ func writeRamp(s Streams, o rampOptions, viz, saved *output, r *report.Report) e
 
 // rampPlan is a Plan of the published procedure, which has the server's own addresses and doesn't stop at
 // saturation. A search between the staircase's steps follows.
-func rampPlan(o rampOptions) (*plan.Plan, error) {
+func rampPlan(ctx context.Context, o rampOptions) (*plan.Plan, error) {
 	server := o.server
 	if _, _, err := net.SplitHostPort(server); err != nil {
 		server = net.JoinHostPort(server, "4501")
@@ -189,7 +192,7 @@ func rampPlan(o rampOptions) (*plan.Plan, error) {
 			return nil, fmt.Errorf("--line-rate: %w", err)
 		}
 	}
-	lanes, err := rampTraffic(o.profile)
+	lanes, err := rampTraffic(ctx, o.profile, o.trexFolder)
 	if err != nil {
 		return nil, err
 	}

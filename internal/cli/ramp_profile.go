@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"os"
@@ -20,16 +21,20 @@ type lanes struct {
 	sides [2]profile.Profile
 }
 
-// rampTraffic reads the profile from a file of streams. If no file has this name, it may be the name of a
-// profile that TRex ships. Both ports send the streams of a file.
-func rampTraffic(name string) (lanes, error) {
+// rampTraffic reads the profile from a file of streams, or has the library of a TRex folder make the streams of a
+// Python file. If no file has this name, it may be the name of a profile that TRex ships. Both ports send the streams
+// of a file.
+func rampTraffic(ctx context.Context, name, trexFolder string) (lanes, error) {
 	label := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(name), ".py"), ".json")
 	_, missing := os.Stat(name)
 	shipped := name == label || name == label+".py"
 	switch {
+	case missing == nil && strings.HasSuffix(name, ".py") && trexFolder != "":
+		return pythonLanes(ctx, label, name, trexFolder)
 	case missing == nil && strings.HasSuffix(name, ".py"):
-		return lanes{}, fmt.Errorf("--profile %s: this file is a program that only TRex's own client can run: export "+
-			"its streams as JSON, or write %s for the profile of this name that TRex ships, where there is one (%s)",
+		return lanes{}, fmt.Errorf("--profile %s: this file is a program that only TRex's own library can run: give "+
+			"TRex's folder as --trex-dir, export the streams as JSON, or write %s for the profile of this name that TRex "+
+			"ships, where there is one (%s)",
 			name, label, shippedProfiles)
 	case missing == nil: // streams
 	case shipped && label == "imix":
@@ -50,6 +55,27 @@ func rampTraffic(name string) (lanes, error) {
 	l, err := buildLanes(label, profile.Spec{Kind: profile.Streams, Streams: text}, true)
 	if err != nil {
 		return lanes{}, fmt.Errorf("--profile %s: %w", name, err)
+	}
+	return l, nil
+}
+
+// pythonLanes are the streams that TRex's library makes of a profile for each of both ports.
+func pythonLanes(ctx context.Context, label, name, trexFolder string) (lanes, error) {
+	ports, err := pythonStreams(ctx, trexFolder, name)
+	if err != nil {
+		return lanes{}, fmt.Errorf("--profile: %w", err)
+	}
+	l := lanes{label: label}
+	for port, text := range ports {
+		if string(text) == "[]" {
+			continue // this port only receives
+		}
+		if l.sides[port], err = profile.Build(profile.Spec{Kind: profile.Streams, Streams: text}); err != nil {
+			return lanes{}, fmt.Errorf("--profile %s: port %d: %w", name, port, err)
+		}
+	}
+	if len(l.sides[0].Streams) == 0 {
+		return lanes{}, fmt.Errorf("--profile %s: it has no streams for port 0 (direction 0)", name)
 	}
 	return l, nil
 }

@@ -29,7 +29,7 @@ func TestARampSendsWhatItsFileSays(t *testing.T) {
 		"udp_1pkt_simple":    {1, ""},
 		"udp_1pkt_simple.py": {1, ""},
 		"imix":               {1, ""}, // the file's
-		"own/imix.py": {0, "is a program that only TRex's own client can run: export its streams as JSON, " +
+		"own/imix.py": {0, "is a program that only TRex's own library can run: give TRex's folder as --trex-dir, export the streams as JSON, " +
 			"or write imix for the profile of this name that TRex ships"},
 		"own/udp_1pkt_simple.py": {0, "is a program"},
 		"own.py":                 {0, "is a program"},
@@ -37,7 +37,7 @@ func TestARampSendsWhatItsFileSays(t *testing.T) {
 		"bench.py":               {0, "there is no such file"},
 		"streams.json":           {0, "no such file"},
 	} {
-		l, err := rampTraffic(name)
+		l, err := rampTraffic(t.Context(), name, "")
 		switch {
 		case want.message == "" && (err != nil || len(l.sides[0].Streams) != want.streams):
 			t.Errorf("%s: %d streams, %v", name, len(l.sides[0].Streams), err)

@@ -25,7 +25,7 @@ func rampOver(t *testing.T, device sim.Device, reading time.Duration, line strin
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		cmd := rampCommand(func(ctx context.Context, o rampOptions) error {
-			p, err := rampPlan(o)
+			p, err := rampPlan(t.Context(), o)
 			if err != nil {
 				return err
 			}
