@@ -109,7 +109,7 @@ func (c *client) ask(ctx context.Context, q testRequest) (*Opened, error) {
 				Lasted: plan.Duration(waited.Round(time.Second))})
 		}
 		c.journal.Update(func(p *runner.Progress) {
-			p.Message = fmt.Sprintf("somebody else uses %s: waiting for its end for up to %s",
+			p.Message = fmt.Sprintf("%s runs another test: waiting for its end for up to %s",
 				serverText(c.journal.Plan.DUT.Server), (c.patience - waited).Round(time.Second))
 		})
 		if err := bounded.Pause(ctx, askServerEvery); err != nil {

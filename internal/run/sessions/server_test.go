@@ -302,7 +302,7 @@ func TestABusyServer(t *testing.T) {
 	var waited atomic.Bool
 	forced := New(s.places, Options{Force: true}) // the first driver may still be leaving
 	rep = runner.Run(t.Context(), s.plan, forced, runner.Options{Progress: func(p runner.Progress) {
-		if strings.Contains(p.Message, "somebody else uses the iperf3 server at 203.0.113.2:5201") && !waited.Swap(true) {
+		if strings.Contains(p.Message, "the iperf3 server at 203.0.113.2:5201 runs another test") && !waited.Swap(true) {
 			stop()
 		}
 	}})
