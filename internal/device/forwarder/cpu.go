@@ -104,7 +104,7 @@ func GiveOwnThread(name string) (threads []int, err error) {
 		return nil, err
 	}
 	existing := threadsNamed(name)
-	if err := setThreaded(name); err != nil {
+	if _, err := SetThreaded(name, true); err != nil {
 		return nil, err
 	}
 	threads = slices.DeleteFunc(threadsNamed(name), func(id int) bool { return slices.Contains(existing, id) })
@@ -135,25 +135,27 @@ func threadsNamed(name string) (ids []int) {
 	return ids
 }
 
-// setThreaded turns threaded NAPI on. The switch is in sysfs only, and sysfs shows the interfaces of the
-// namespace that it was mounted in. setThreaded therefore mounts a sysfs for this moment, attached to no
-// directory (fsopen(2), fsmount(2)).
-func setThreaded(name string) error {
+// SetThreaded turns threaded NAPI of an interface on or off, and says what it was. The switch is in sysfs only, and
+// sysfs shows the interfaces of the namespace that it was mounted in. SetThreaded therefore mounts a sysfs for this
+// moment, attached to no directory (fsopen(2), fsmount(2)).
+func SetThreaded(name string, enabled bool) (before bool, err error) {
 	mount, err := detachedSysfs()
 	if err != nil {
-		return fmt.Errorf("%s: reach its threaded switch: %w", name, err)
+		return false, fmt.Errorf("%s: reach its threaded switch: %w", name, err)
 	}
 	defer func() { _ = unix.Close(mount) }()
-	fd, err := unix.Openat(mount, "class/net/"+name+"/threaded", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Openat(mount, "class/net/"+name+"/threaded", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("%s: open its threaded switch: %w", name, err)
+		return false, fmt.Errorf("%s: open its threaded switch: %w", name, err)
 	}
 	f := os.NewFile(uintptr(fd), name+"/threaded")
-	_, err = f.WriteString("1")
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("%s: turn threaded NAPI on: %w", name, err)
+	old := make([]byte, 1)
+	_, errRead := f.ReadAt(old, 0)
+	_, errWrite := f.WriteAt([]byte{map[bool]byte{false: '0', true: '1'}[enabled]}, 0)
+	if err := errors.Join(errRead, errWrite, f.Close()); err != nil {
+		return false, fmt.Errorf("%s: set threaded NAPI: %w", name, err)
 	}
-	return nil
+	return old[0] == '1', nil
 }
 
 func detachedSysfs() (mount int, err error) {
