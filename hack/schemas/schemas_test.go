@@ -73,7 +73,7 @@ func validate(schemas map[string]*jsonschema.Resolved, in io.Reader, seen map[st
 func TestEveryDocumentThatIsStoredHereIsValid(t *testing.T) {
 	schemas, seen := published(t), map[string]int{}
 	for _, pattern := range []string{
-		"internal/render/testdata/gate.json", "internal/render/testdata/heatmap.json", "internal/render/testdata/one-direction.json", "internal/render/testdata/rfc2544.json", "internal/render/testdata/search.json", "internal/render/testdata/table-*.json", "internal/result/history/testdata/*.json", "internal/cli/kubectl/testdata/list.json",
+		"internal/render/testdata/gate.json", "internal/render/testdata/heatmap.json", "internal/render/testdata/one-direction.json", "internal/render/testdata/rfc2544.json", "internal/render/testdata/search.json", "internal/render/testdata/table-*.json", "internal/result/history/testdata/*.json", "internal/cli/kubectl/testdata/list.json", "internal/cli/qualify/testdata/qualification.json",
 		"internal/compile/testdata/*.plan.json",
 	} {
 		files, err := filepath.Glob(root + pattern)

@@ -5,5 +5,6 @@
 // each engine runs on this machine. The packages below are
 //
 //	kubectl      the verbs of kubectl linerate, a file each; doctor names what a cluster lacks
+//	qualify      measures what two ports of this machine can do and hide, and names what is weak
 //	sidebyside   what the verbs share on files and in a cluster
 package cli
