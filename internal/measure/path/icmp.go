@@ -177,7 +177,8 @@ func (o objection) meaning(t *tally, p Probe, destination netip.Addr, ttl int) *
 	from, to := t.direction.From, t.direction.To
 	switch o.reason {
 	case noRoute:
-		return t.faultOf(report.NoRoute, "it has no route to %s; give it one that leads to link %s", destination, to).
+		return t.faultOf(report.NoRoute, "it has no route to %s; give it one that leads to link %s (linerate "+
+			"routes FILE prints it)", destination, to).
 			towards(to, p.packetBytes())
 	case noNeighbour:
 		return t.faultOf(report.NoNeighbour, "it has a route to %s, and nobody answers for the next hop; check that the "+

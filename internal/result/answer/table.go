@@ -350,7 +350,7 @@ func table() map[cause]row {
 		{report.NotMeasured, report.NothingToMark}: {notMeasured, "no stream on link {link} has a frame to prove the path " +
 			"with.", "Send IPv4 or IPv6 frames."},
 		{report.NotMeasured, report.NoRoute}: {notMeasured, "the device has no route[ to {address}].",
-			"Give it one that leads to link {link}."},
+			"Give it one that leads to link {link}: linerate routes FILE prints it."},
 		{report.NotMeasured, report.NoNeighbour}: {notMeasured, "nobody answers for the next hop of the device's route" +
 			"[ to {address}].", "Make that hop the generator's address on link {link}."},
 		{report.NotMeasured, report.Prohibited}: {notMeasured, "the device's filter forbids frames[ to {address}].",
