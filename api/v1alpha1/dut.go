@@ -46,6 +46,23 @@ const (
 	ForwardingMACRewrite Forwarding = "MACRewrite"
 )
 
+// FrameChange is something that a device does to frames besides forwarding them.
+//
+// +kubebuilder:validation:Enum=Addresses;Encapsulation;VLAN;Length
+type FrameChange string
+
+// What devices change of frames.
+const (
+	// ChangeAddresses translates IP addresses and ports, as NAT does.
+	ChangeAddresses FrameChange = "Addresses"
+	// ChangeEncapsulation wraps packets into others, as one end of a tunnel does.
+	ChangeEncapsulation FrameChange = "Encapsulation"
+	// ChangeVLAN puts on, takes off or replaces VLAN tags.
+	ChangeVLAN FrameChange = "VLAN"
+	// ChangeLength makes packets longer or shorter.
+	ChangeLength FrameChange = "Length"
+)
+
 // DUTSpec is the device under test.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.type == 'Pod')",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
@@ -86,6 +103,14 @@ type DUTSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=32
 	Hops int32 `json:"hops,omitempty"`
+
+	// changes are what a Pod or Device does to frames besides forwarding. The path check learns how, and refuses all
+	// else. NAT64 is [Addresses, Length]. Example: [Addresses].
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Changes []FrameChange `json:"changes,omitempty"`
 
 	// readyDelay is how long it may take to forward, as a switch with spanning tree. Default: 0s. Example: 60s.
 	// +optional

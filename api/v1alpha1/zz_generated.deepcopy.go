@@ -260,6 +260,11 @@ func (in *DUTSpec) DeepCopyInto(out *DUTSpec) {
 		*out = new(HookSpec)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.Changes != nil {
+		in, out := &in.Changes, &out.Changes
+		*out = make([]FrameChange, len(*in))
+		copy(*out, *in)
+	}
 	if in.Reference != nil {
 		in, out := &in.Reference, &out.Reference
 		*out = new(ReferenceSpec)

@@ -37,6 +37,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		c.links.fitMode(p.DUT.Mode())
 	}
 	c.device.checkEndpoint()
+	c.device.checkChanges(c.directions.bothWays())
 	p.Links = c.links.plan()
 	c.engine.check(c.engineSpec)
 	c.sessions.checkTraffic(p)
@@ -103,8 +104,8 @@ func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	}
 	warmsUpByDefault := spec.Procedure.Ramp.WarmupRate == ""
 	replicas := max(int(spec.Generator.Replicas), 1)
-	stamps := &stamps{refusals: r, spec: &spec, engine: c.engine}
 	c.device = &device{refusals: r, spec: &spec, traffic: c.traffic, replicas: replicas}
+	stamps := &stamps{refusals: r, spec: &spec, engine: c.engine, device: c.device}
 	c.links = &links{
 		refusals: r, specs: spec.Links, allowedPrefixes: spec.Traffic.AllowedPrefixes, traffic: c.traffic,
 		device:   c.device,

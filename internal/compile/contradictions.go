@@ -64,6 +64,8 @@ func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
 		(dut.Forwarding == "" || dut.Forwarding == v1alpha1.ForwardingL3)
 	r.refuseIf(dut.Hops != 0 && !routes, path.Child("hops"), dut.Hops,
 		"only a Pod or a Device with forwarding L3 is several routers: remove hops")
+	r.refuseIf(len(dut.Changes) > 0 && dut.Type != v1alpha1.DUTPod && dut.Type != v1alpha1.DUTDevice,
+		path.Child("changes"), noValue, "what a Reference or Loopback does to frames is known: remove changes")
 	if reference != nil {
 		r.checkReferenceFields(dut)
 	}

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/plan"
@@ -53,9 +54,10 @@ func (ds *directions) check(i int, d v1alpha1.Direction) {
 	path := specPath().Child("traffic", "directions").Index(i)
 	source, destination := ds.links.named(d.From), ds.links.named(d.To)
 	switch {
-	case source.versions() != destination.versions():
+	case source.versions() != destination.versions() && !ds.device.translatesVersions():
 		ds.refusef(path, string(d.From+" to "+d.To),
-			"a frame can't change from IPv4 to IPv6 on its way: give links %s and %s the same families, %s and %s now",
+			"a frame can't change from IPv4 to IPv6 on its way: give links %s and %s the same families, %s and %s now, or "+
+				"declare dut.changes: [Addresses, Length] of a device that does NAT64",
 			d.From, d.To, source.versions(), destination.versions())
 	case ds.device.joinsPairs() && !ds.isPaired(d):
 		ds.refuse(path, string(d.From+" to "+d.To),
@@ -117,6 +119,15 @@ func (ds *directions) setRates(held *plan.ConstantLoad) {
 	}
 	first := ds.entries[0]
 	held.Rate = held.DirectionRates[plan.Direction{From: string(first.From), To: string(first.To)}.Name()]
+}
+
+// bothWays says that some two links exchange traffic.
+func (ds *directions) bothWays() bool {
+	return slices.ContainsFunc(ds.entries, func(d v1alpha1.Direction) bool {
+		return slices.ContainsFunc(ds.entries, func(back v1alpha1.Direction) bool {
+			return back.From == d.To && back.To == d.From
+		})
+	})
 }
 
 // retags says that the device may put on and take off VLAN tags, as a switch does between a trunk and an access port.

@@ -24,6 +24,9 @@ func (d *device) plan() plan.DUT {
 		p.Reference = &plan.Reference{Limit: d.limit(), Mode: d.mode()}
 		d.checkRewriting()
 	}
+	for _, c := range d.spec.DUT.Changes {
+		p.Changes = append(p.Changes, plan.Change(c))
+	}
 	p.Setup = d.program("setup", d.spec.DUT.Setup)
 	p.Teardown = d.program("teardown", d.spec.DUT.Teardown)
 	if reset := d.spec.Procedure.Reset; reset != nil {

@@ -29,7 +29,7 @@ func (ls *links) checkFamily(l link, f family) {
 	ls.allow(generator, f.addresses[0].Masked())
 	ls.checkHost(generator, f.addresses[0])
 	for _, network := range f.networks {
-		if network.Addr().Is6() != f.is6() {
+		if network.Addr().Is6() != f.is6() && !ls.device.translatesVersions() {
 			ls.refusef(networks, network.String(),
 				"generator.address is %s, and this network of the other family: write both of one family, or, for IPv4 and "+
 					"IPv6 in one test, an IPv4 address and generator.ipv6Address", f.addresses[0])

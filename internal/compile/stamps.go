@@ -15,6 +15,7 @@ type stamps struct {
 	*refusals
 	spec   *v1alpha1.LoadTestSpec
 	engine engine
+	device *device
 }
 
 // stamped reports whether each frame is to carry its number and sending time, because the test asks for that, or for
@@ -44,6 +45,10 @@ func (st *stamps) refuseStamps(reason, instead string) {
 
 // check refuses stamps that are written on one machine and read on another, whose clock differs.
 func (st *stamps) check() {
+	if reason := st.device.hidesMarks(); reason != "" && (st.stamped() || st.sampled()) {
+		st.refuseStamps(reason+", so its frames aren't recognized", "leave latency to a test of a device that doesn't")
+		return
+	}
 	if (st.stamped() || st.sampled()) && PerLink(st.spec) {
 		instead := "use layout Paired"
 		if len(st.spec.Generator.Servers()) > 0 {

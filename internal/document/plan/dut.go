@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // Forwarding is how the DUT forwards. It decides where frames are addressed and what the path check expects to come
 // back.
 type Forwarding string
@@ -16,6 +18,17 @@ const (
 	Nothing Forwarding = "Nothing"
 )
 
+// Change is something that a device does to frames besides forwarding them.
+type Change string
+
+// These are the changes that a device may be declared to make.
+const (
+	Addresses     Change = "Addresses"     // IP addresses and ports are translated
+	Encapsulation Change = "Encapsulation" // packets are wrapped into others
+	VLAN          Change = "VLAN"          // tags are put on, taken off or replaced
+	Length        Change = "Length"        // packets are longer or shorter
+)
+
 // DeviceEnd is the name in directions of a device that is an end of sessions.
 const DeviceEnd = "dut"
 
@@ -25,6 +38,9 @@ type DUT struct {
 	Forwarding Forwarding `json:"forwarding"`
 	// Hops is how many routers the device is, one behind the other, or 0 for as many as its type has.
 	Hops int `json:"hops,omitempty"`
+	// Changes are what the device does to frames besides forwarding them. Frames may come back with other changes only
+	// where it is nil and Forwarding is AsConfigured.
+	Changes []Change `json:"changes,omitempty"`
 	// ReadyDelay bounds how long the device may take until it answers and forwards. 0 is not longer than a device
 	// needs that is up.
 	ReadyDelay Duration   `json:"readyDelay,omitempty"`
@@ -38,6 +54,14 @@ type DUT struct {
 	// ResetCommand empties the device's tables where Procedure.Reset asks for it. Without one the Reference does it
 	// itself.
 	ResetCommand []string `json:"resetCommand,omitempty"`
+}
+
+// MayChange says that the device was declared to make this change.
+func (d DUT) MayChange(c Change) bool { return slices.Contains(d.Changes, c) }
+
+// Reshapes says that frames may come back longer or shorter than they were sent.
+func (d DUT) Reshapes() bool {
+	return d.Forwarding == AsConfigured || d.MayChange(Encapsulation) || d.MayChange(Length)
 }
 
 // Server is an iperf3 or iperf 2 server. Application is that of Sessions, and Address is host:port.

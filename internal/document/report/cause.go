@@ -72,6 +72,8 @@ const (
 	OtherMACs        Detail = "OtherMACs"        // MACs are of no device as the Plan has it
 	UnknownSource    Detail = "UnknownSource"    // frames came from a MAC that isn't the device's
 	OtherAddresses   Detail = "OtherAddresses"   // addresses were not translated as the Plan has it
+	UndeclaredChange Detail = "UndeclaredChange" // the device changes frames as was not declared
+	WrongTranslation Detail = "WrongTranslation" // the device takes one flow for another
 	Fragments        Detail = "Fragments"        // the device sent a packet in fragments
 	FramesResized    Detail = "FramesResized"    // frames arrived longer or shorter
 	PayloadChanged   Detail = "PayloadChanged"   // frames arrived with another payload
@@ -115,6 +117,10 @@ type Cause struct {
 	Direction string `json:"direction,omitempty"`
 	// Address is what the sentence is about, such as the device's, for which nobody answers. It may be a MAC.
 	Address string `json:"address,omitempty"`
+	// Change is what the device changes of frames, by its name in dut.changes. Found says as what frames came, in a few
+	// words, such as "as 198.18.1.1:1024".
+	Change string `json:"change,omitempty"`
+	Found  string `json:"found,omitempty"`
 	// FrameBytes is the length of a frame that is too long, with its FCS.
 	FrameBytes int `json:"frameBytes,omitempty"`
 	// Port is the TCP or UDP port that connections go to.

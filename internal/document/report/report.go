@@ -169,6 +169,40 @@ type PathCheck struct {
 	Fault *Cause `json:"fault,omitempty"`
 	// Repeats is what numbered frames showed. It is nil where none were sent, as the path wasn't proven.
 	Repeats *Repeats `json:"repeats,omitempty"`
+	// Learned is what the device changes of frames, where the test declares that it does (dut.changes).
+	Learned *Learned `json:"learned,omitempty"`
+}
+
+// Learned is what a device was seen to change of a direction's frames before any load.
+type Learned struct {
+	// TranslatedFlows is how many flows came with other addresses or ports. Translations are the first of them.
+	TranslatedFlows int           `json:"translatedFlows,omitempty"`
+	Translations    []Translation `json:"translations,omitempty"`
+	// Answers says that the direction's frames answer what arrived in the other one, as those of an outside host do
+	// that a NAT lets in.
+	Answers bool `json:"answers,omitempty"`
+	// Tunnel is what packets came wrapped into, such as "VXLAN".
+	Tunnel string `json:"tunnel,omitempty"`
+	// UnwrappedFrom is what packets were sent wrapped into, and came without.
+	UnwrappedFrom string `json:"unwrappedFrom,omitempty"`
+	// AddedBytesMin and AddedBytesMax are by how much frames came longer, below zero for shorter. Offered rates are of
+	// frames as sent, received ones as they came.
+	AddedBytesMin int `json:"addedBytesMin,omitempty"`
+	AddedBytesMax int `json:"addedBytesMax,omitempty"`
+	// SentVLAN and ArrivedVLAN are the tags, 0 for untagged.
+	SentVLAN    uint16 `json:"sentVLAN,omitempty"`
+	ArrivedVLAN uint16 `json:"arrivedVLAN,omitempty"`
+	// TTLLowerMin and TTLLowerMax are by how much the TTL of packets was lower.
+	TTLLowerMin int `json:"ttlLowerMin,omitempty"`
+	TTLLowerMax int `json:"ttlLowerMax,omitempty"`
+	// Unchanged are changes that were declared and not seen.
+	Unchanged []string `json:"unchanged,omitempty"`
+}
+
+// Translation is a flow as it was sent, "16.0.0.1:1024 to 48.0.0.1:53", and as it arrived.
+type Translation struct {
+	Sent    string `json:"sent"`
+	Arrived string `json:"arrived"`
 }
 
 // Repeats is what became of frames that each carried a number of its own, before any load, which is how many were

@@ -5,43 +5,69 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/document/stream"
 )
 
-// contentFault says what a device changed of a frame that no forwarding changes, which is its length, its payload,
-// and the correctness of its checksums. It is empty where the device changed nothing. The comparison begins with
-// the IP header, as VLAN tags are each link's own.
+// contentFault says what a device changed of a frame that no forwarding changes and that it wasn't declared to change:
+// its length, its payload, and the correctness of its checksums. It is empty where the device changed nothing. The
+// comparison begins with the IP header of the packet itself, as VLAN tags are each link's own.
 //
 //	sent     │ MACs │ tags │ IP │ UDP or TCP │ token, payload │ padding │
 //	arrived  │ MACs │ tags │ IP │ UDP or TCP │ token, payload │ padding │
 //	                       └─ checksums ─────┘ └─ the same ──┘
 //	                       └───────────── as long ────────────────────┘
-func contentFault(sent, arrived []byte) (text string, detail report.Detail) {
-	a, errSent := layersOf(sent)
-	b, err := layersOf(arrived)
-	if errSent != nil || err != nil {
-		return "", "" // told already
+func contentFault(p Probe, arrived []byte, b layers, device plan.DUT) (text string, detail report.Detail) {
+	sent, nested := p.Frame, nest(p.Frame)
+	if len(nested) == 0 {
+		return "", "" // mark refused it
 	}
-	const minPayload = 46 // a shorter packet is padded
-	if sentBytes, arrivedBytes := len(sent)-a.network, len(arrived)-b.network; max(sentBytes,
-		minPayload) != max(arrivedBytes, minPayload) {
-		return fmt.Sprintf("%d bytes from the IP header on, instead of %d", arrivedBytes, sentBytes), report.FramesResized
+	a := nested[len(nested)-1]
+	outer, err := layersOf(arrived)
+	if err == nil && outer.version == 4 && nested[0].rightHeader(sent) && !outer.rightHeader(arrived) {
+		return "a wrong IPv4 header checksum", report.ChecksumWrong
 	}
-	if sentBytes, arrivedBytes := a.length(sent), b.length(arrived); sentBytes != arrivedBytes {
-		return fmt.Sprintf("an IP packet of %d bytes instead of %d", arrivedBytes, sentBytes), report.FramesResized
+	whole, piece := sent[a.payload:a.end], arrived[b.payload:b.end]
+	if !device.MayChange(plan.Length) {
+		text := lengthFault(sent, arrived, a, b)
+		if text == "" && a.version != b.version {
+			text = fmt.Sprintf("IPv%d packets instead of IPv%d, which have another length", b.version, a.version)
+		}
+		if text != "" {
+			return text, report.FramesResized
+		}
+	} else {
+		shorter := min(len(whole), len(piece))
+		whole, piece = whole[:shorter], piece[:shorter]
+	}
+	if offset := differ(whole, piece); offset >= 0 {
+		return fmt.Sprintf("another payload than was sent, from its byte %d on", offset+1), report.PayloadChanged
 	}
 	if b.version == 4 && a.rightHeader(sent) && !b.rightHeader(arrived) {
 		return "a wrong IPv4 header checksum", report.ChecksumWrong
-	}
-	if offset := differ(sent[a.payload:a.end], arrived[b.payload:b.end]); offset >= 0 {
-		return fmt.Sprintf("another payload than was sent, from its byte %d on", offset+1), report.PayloadChanged
 	}
 	if b.hasChecksum && a.rightChecksum(sent) && !b.rightChecksum(arrived) {
 		return "a wrong " + map[byte]string{protocolUDP: "UDP", protocolTCP: "TCP"}[b.protocol] +
 			" checksum, which may have been left to hardware that isn't there (TX checksum offload)", report.ChecksumWrong
 	}
 	return "", ""
+}
+
+// lengthFault says by how much a packet's length changed. What it is wrapped into, or out of, doesn't count.
+func lengthFault(sent, arrived []byte, a, b layers) string {
+	const minPayload = 46 // a shorter packet is padded
+	outerSent, errSent := layersOf(sent)
+	outer, err := layersOf(arrived)
+	isPlain := err == nil && errSent == nil && outer.network == b.network && outerSent.network == a.network
+	if sentBytes, arrivedBytes := len(sent)-a.network, len(arrived)-b.network; isPlain && a.version == b.version &&
+		max(sentBytes, minPayload) != max(arrivedBytes, minPayload) {
+		return fmt.Sprintf("%d bytes from the IP header on, instead of %d", arrivedBytes, sentBytes)
+	}
+	if sentBytes, arrivedBytes := a.length(sent), b.length(arrived); a.version == b.version && sentBytes != arrivedBytes {
+		return fmt.Sprintf("an IP packet of %d bytes instead of %d", arrivedBytes, sentBytes)
+	}
+	return ""
 }
 
 // fragmentUnit is what the offsets of fragments count in (RFC 791).

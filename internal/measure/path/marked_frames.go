@@ -54,6 +54,12 @@ type Lane struct {
 	// OwnDestinations are the destination MACs that streams keep for themselves, with the first stream's place in
 	// the list.
 	OwnDestinations map[engine.MAC]int
+	// VLANAtEnd is the tag of frames on the receiving link, or 0 for untagged.
+	VLANAtEnd uint16
+	// Translations are as what flows arrive, as far as that was learned. Answers says that the lane's frames answer
+	// what arrived in the other direction.
+	Translations map[Flow]Flow
+	Answers      bool
 }
 
 // Probe is one marked frame, without FCS, on its lane.
@@ -132,19 +138,27 @@ func Kinds(templates [][]byte) [][]byte {
 // lengths grow where there is too little payload, and checksums follow the payload, so that a checksum that was
 // wrong or left out stays so.
 func mark(template []byte, token Token) ([]byte, error) {
-	l, err := layersOf(template)
-	if err != nil {
-		return nil, err
+	nested := nest(template)
+	if len(nested) == 0 {
+		return nil, errNoIP
 	}
-	errs := l.errors(template)
+	errs := make([]sumErrors, len(nested))
+	for i, l := range nested {
+		errs[i] = l.errors(template)
+	}
 	frame := slices.Clone(template)
-	if grown := tokenLength - (l.end - l.payload); grown > 0 {
-		frame = append(frame[:l.end:l.end], make([]byte, grown)...)
-		l.end += grown
-		l.grow(frame, grown)
+	inner := nested[len(nested)-1]
+	if grown := tokenLength - (inner.end - inner.payload); grown > 0 {
+		frame = append(frame[:inner.end:inner.end], make([]byte, grown)...)
+		for i := range nested {
+			nested[i].end += grown
+			nested[i].grow(frame, grown)
+		}
 	}
-	copy(frame[l.payload:], token[:])
-	l.keepErrors(frame, errs)
+	copy(frame[inner.payload:], token[:])
+	for i, l := range slices.Backward(nested) {
+		l.keepErrors(frame, errs[i])
+	}
 	return pad(frame), nil
 }
 
@@ -230,6 +244,17 @@ func notation(b []byte) engine.MAC {
 		s = append(s, hex.EncodeToString([]byte{octet}))
 	}
 	return engine.MAC(strings.Join(s, ":"))
+}
+
+// Tokens are all tokens that frames carry.
+func Tokens(arrivals []Arrival) map[Token]bool {
+	tokens := map[Token]bool{}
+	for _, a := range arrivals {
+		if token, ok := tokenOf(a.Bytes); ok {
+			tokens[token] = true
+		}
+	}
+	return tokens
 }
 
 // Marked counts the frames that carry any token, duplicates and strays included.

@@ -26,17 +26,35 @@ type Arrival struct {
 // translates their addresses.
 func Judge(d plan.Direction, device plan.DUT, probes []Probe, arrivals []Arrival) (c report.PathCheck, retry bool) {
 	t := tally{direction: d, device: device, forwarding: device.Forwarding, sent: len(probes)}
+	errors, marked := sorted(arrivals)
 	for _, p := range probes {
-		t.count(p, arrivals)
+		t.count(p, slices.Concat(errors, marked[p.Token]))
 	}
 	c = report.PathCheck{From: d.From, To: d.To, Sent: t.sent, Received: t.arrived}
 	if f := t.fault(); f != nil {
 		c.Message, c.Fault = f.message, &f.cause
 	} else {
 		c.Proven = true
-		c.Message = fmt.Sprintf("%d of %d frames on %s, source MAC %s, TTL %d", t.arrived, t.sent, d.To, t.source, t.ttl)
+		if t.sent > 0 {
+			c.Learned = t.learned(probes[0].Lane)
+		}
+		c.Message = fmt.Sprintf("%d of %d frames on %s, source MAC %s, TTL %d%s", t.arrived, t.sent, d.To, t.source, t.ttl,
+			SayLearned(c.Learned))
 	}
 	return c, t.arrived < t.sent && t.wrong() == nil && t.mayPass()
+}
+
+// sorted are the arrivals that may be ICMP errors, and the others by their tokens.
+func sorted(arrivals []Arrival) (errors []Arrival, marked map[Token][]Arrival) {
+	marked = map[Token][]Arrival{}
+	for _, a := range arrivals {
+		if l, err := layersOf(a.Bytes); err == nil && (l.protocol == protocolICMP || l.protocol == protocolICMPv6) {
+			errors = append(errors, a)
+		} else if token, ok := tokenOf(a.Bytes); ok {
+			marked[token] = append(marked[token], a)
+		}
+	}
+	return errors, marked
 }
 
 // fault is why a path isn't proven. The message has all that was seen, and the cause has what a sentence needs.
@@ -97,6 +115,8 @@ type tally struct {
 	objection objection
 	objected  Probe // the first that an error quotes
 	missing   *Probe
+
+	seen changes
 }
 
 func (t *tally) count(p Probe, arrivals []Arrival) {
@@ -142,7 +162,7 @@ func (t *tally) count(p Probe, arrivals []Arrival) {
 // inspect judges a frame that arrived on the right port.
 func (t *tally) inspect(p Probe, frame []byte) {
 	destination, source := macs(frame)
-	l, err := layersOf(frame)
+	l, err := p.carrier(frame)
 	if err != nil {
 		t.wrongMAC++
 		t.example = "no IP header any more; check what the device makes of them"
@@ -159,7 +179,8 @@ func (t *tally) inspect(p Probe, frame []byte) {
 		t.untouched++
 		return
 	}
-	if want := ttl - t.device.Routers(); t.ttl != want {
+	t.learn(p, frame, l)
+	if want := ttl - t.device.Routers(); t.ttl != want && !t.learnsTTL(ttl-t.ttl) {
 		t.wrongTTL++
 		t.sawTTL, t.wantTTL = t.ttl, want
 	}
@@ -179,19 +200,26 @@ func (t *tally) inspect(p Probe, frame []byte) {
 		t.piece, t.whole = piece, p.packetBytes()
 		return
 	}
-	if fault, detail := contentFault(p.Frame, frame); fault != "" {
+	if fault, detail := contentFault(p, frame, l, t.device); fault != "" {
 		t.spoiled++
 		t.spoiledHow, t.spoiledBy = fault, detail
 	}
 }
 
+// learnsTTL says that a device which changes frames may lower the TTL by so much. A router lowers it at least by one,
+// unless it only wraps packets, and by dut.hops where that is written.
+func (t *tally) learnsTTL(lower int) bool {
+	return len(t.device.Changes) > 0 && t.forwarding == plan.L3 && t.device.Hops == 0 && (lower > 0 ||
+		lower == 0 && t.device.MayChange(plan.Encapsulation))
+}
+
 // ttl is the time to live (hop limit) that the probe leaves with.
 func (p Probe) ttl() int {
-	l, err := layersOf(p.Frame)
-	if err != nil {
+	nested := nest(p.Frame)
+	if len(nested) == 0 {
 		return 0
 	}
-	return int(p.Frame[l.ttlOffset()])
+	return int(p.Frame[nested[len(nested)-1].ttlOffset()])
 }
 
 // wrongHeader says that the probe's IPv4 header has a wrong checksum, as its stream's frames have.
@@ -205,10 +233,10 @@ func (t *tally) macFault(p Probe, destination, source engine.MAC) string {
 	l := p.Lane
 	wasTo, wasFrom := macs(p.Frame)
 	switch {
-	case t.forwarding == plan.L2 && (source != wasFrom || destination != wasTo):
+	case t.forwarding == plan.L2 && t.seen.wrapped == 0 && (source != wasFrom || destination != wasTo):
 		return fmt.Sprintf("source %s and destination %s instead of %s and %s; check which device forwards them",
 			source, destination, wasFrom, wasTo)
-	case t.forwarding == plan.L2:
+	case t.forwarding == plan.L2 && t.seen.wrapped == 0:
 		return ""
 	case destination != l.ReceiverMAC:
 		return fmt.Sprintf("destination MAC %s instead of the port's own %s; check which device forwards them",
@@ -339,6 +367,8 @@ func (t *tally) wrong() *fault {
 			t.untouched, t.sent, target, source, target)
 	case t.repeated > 0:
 		return t.faultOf(report.FramesRepeated, "%d of %d frames arrived on %s more than once; check for a loop or a second path between %s and %s", t.repeated, t.sent, target, source, target)
+	case t.seen.undeclared > 0 && t.seen.change == plan.Encapsulation: // the cause of all else that differs
+		return t.changeFault()
 	case t.wrongTTL > 0:
 		advice, detail := t.otherDevice()
 		f := t.faultOf(detail, "%d of %d frames arrived on %s with TTL %d instead of %d (%s forwarding); check the "+
@@ -352,6 +382,8 @@ func (t *tally) wrong() *fault {
 	case t.otherHosts > 0:
 		return t.faultOf(report.OtherAddresses, "%d of %d frames arrived on %s with %s; check how the device translates addresses",
 			t.otherHosts, t.sent, target, t.otherHow)
+	case t.changeFault() != nil && t.pieces == 0 && t.spoiledBy != report.ChecksumWrong:
+		return t.changeFault()
 	case t.pieces > 0:
 		return t.faultOf(report.Fragments, "the device fragments: %d of %d frames with IP packets of %d bytes arrived on %s in pieces of %d, so its MTU towards %s is %d to %d; raise it, or send smaller frames",
 			t.pieces, t.sent, t.whole, target, t.piece, target, t.piece, t.piece+fragmentUnit-1).

@@ -275,7 +275,7 @@ func TestWhatFramesProve(t *testing.T) {
 		"another router":              {plan.L3, right(with(func(f []byte) { f[11] = 9 })), 0, false, false, "source MAC 02:00:00:00:dd:09 instead of the device's 02:00:00:00:dd:01; check which device forwards them: if it has both, as a VRRP router has, write dut.sourceMACs: [02:00:00:00:dd:09] of link east"},
 		"not for us":                  {plan.L3, right(with(func(f []byte) { f[5] = 9 })), 0, false, false, "destination MAC 02:00:00:00:00:09 instead of the port's own"},
 		"a padded frame, not trimmed": {plan.L3, right(spoiled(func(f []byte) []byte { return f })), 0, true, false, "TTL 63"},
-		"a router that retags VLANs":  {plan.L3, right(spoiled(func(f []byte) []byte { return slices.Insert(f, 12, 0x81, 0, 0, 200) })), 0, true, false, "TTL 63"},
+		"a router that tags":          {plan.L3, right(spoiled(func(f []byte) []byte { return slices.Insert(f, 12, 0x81, 0, 0, 200) })), 0, false, false, "with VLAN 200 instead of 0 (0: untagged), which is not declared: if the device is to do so, write dut.changes: [VLAN]"},
 		"a router that keeps the header's checksum": {plan.L3, right(spoiled(func(f []byte) []byte { f[24] ^= 1; return f })), 0, false, false,
 			"4 of 4 frames arrived on east with a wrong IPv4 header checksum; check what the device makes of them"},
 		"a flipped bit of the payload": {plan.L3, right(spoiled(func(f []byte) []byte { f[99] ^= 4; return f })), 0, false, false, "with another payload than was sent, from its byte 58 on"},

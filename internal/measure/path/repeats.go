@@ -55,14 +55,18 @@ func Numbered(lane Lane, templates [][]byte, n int, seed uint64, first uint32) (
 // headersOnly is the template without its payload and with the lengths of that. It leaves a template without an IP
 // header to mark, which says so.
 func headersOnly(template []byte) []byte {
-	l, err := layersOf(template)
-	if err != nil {
+	nested := nest(template)
+	if len(nested) == 0 {
 		return template
 	}
-	errs, frame := l.errors(template), slices.Clone(template[:l.payload])
-	l.grow(frame, l.payload-l.end)
-	l.end = l.payload
-	l.keepErrors(frame, errs)
+	inner := nested[len(nested)-1]
+	frame := slices.Clone(template[:inner.payload])
+	for _, l := range slices.Backward(nested) {
+		errs := l.errors(template)
+		l.grow(frame, inner.payload-inner.end)
+		l.end = inner.payload
+		l.keepErrors(frame, errs)
+	}
 	return frame
 }
 

@@ -327,6 +327,10 @@ func table() map[cause]row {
 			"that is not the device's.", "See whose it is[; if its own, add it to {links.dut.sourceMACs}]."},
 		{report.NotMeasured, report.OtherAddresses}: {notMeasured, "the device gives frames {direction} other IP " +
 			"addresses than the test expects.", "Correct the device's NAT, or the test's."},
+		{report.NotMeasured, report.UndeclaredChange}: {notMeasured, "the device changes frames {direction} as no " +
+			"field declares[: they arrive {found}].", "Correct the device[, or add {change} to {dut.changes}]."},
+		{report.NotMeasured, report.WrongTranslation}: {notMeasured, "the device translates {direction} wrongly" +
+			"[: {found}].", "Correct the device's translation."},
 		{report.NotMeasured, report.Fragments}: {notMeasured, "the device fragments {mtu}-byte packets, as its MTU " +
 			"towards {link} is smaller.", "Raise that MTU to {mtu}, or send smaller frames."},
 		{report.NotMeasured, report.FramesResized}: {notMeasured, "frames {direction} arrive longer or shorter than sent.",

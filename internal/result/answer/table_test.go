@@ -27,7 +27,7 @@ func longestReport(c cause) *report.Report {
 		PacketsPerSecond: 123_456_789, Process: "kworker/u16:3-events_unbound", Link: "west-access",
 		Direction: direction.Name(), Elapsed: plan.Duration(123400 * time.Millisecond),
 		Lasted: plan.Duration(123400 * time.Millisecond), Judged: plan.Duration(1234500 * time.Millisecond),
-		Address: "198.18.100.100", FrameBytes: 9018, Routers: 12, Port: 65535,
+		Address: "198.18.100.100", Change: "Encapsulation", Found: "198.18.100.100:65535 and 198.18.100.101:65535 both arrive as 198.18.200.200:65535", FrameBytes: 9018, Routers: 12, Port: 65535,
 		Held: plan.Duration(2234500 * time.Millisecond), Frames: 1_234_567}, Claim: report.Claim{ShownFor: plan.Duration(123400 * time.Millisecond)}}}
 }
 

@@ -85,6 +85,10 @@ func addPathValues(values map[string]string, c report.Cause) {
 	if c.Routers > 0 {
 		values["hops"], values["routers"] = strconv.Itoa(int(c.Routers)), wording.Counted(int(c.Routers), "router")
 	}
+	if len(c.Found) <= longestFound {
+		values["found"] = wording.Printable(c.Found)
+	}
+	values["change"] = c.Change
 	if c.Port > 0 {
 		values["port"] = strconv.Itoa(int(c.Port))
 	}
@@ -98,6 +102,9 @@ func addFields(values map[string]string, p *plan.Plan) {
 	for _, field := range fields() {
 		values[field] = p.NameOf(field)
 	}
+	if p.DUT.Type != "Pod" && p.DUT.Type != "Device" {
+		values["dut.changes"] = "" // what it does is known
+	}
 	if p.DUT.Type == "Reference" || p.DUT.Forwarding != plan.L3 {
 		values["dut.hops"] = "" // such a device is always one router, or none
 	}
@@ -106,6 +113,8 @@ func addFields(values map[string]string, p *plan.Plan) {
 const (
 	// longestName is how many bytes a program's name has in a sentence.
 	longestName = 20
+	// longestFound is up to how many bytes a sentence has of what frames came as.
+	longestFound = 80
 	// longestAddress is up to how many bytes an address is in a sentence. A longer one is in the evidence.
 	longestAddress = 20
 	// smallestFrame is the length of Ethernet's shortest frame, without its FCS.
@@ -153,7 +162,7 @@ func deadlineField(r *report.Report) string {
 func fields() []string {
 	return []string{"procedure.directions", "procedure.maxLossRatio", "procedure.otherLoad",
 		"backToBack.maxBurstDuration", "backToBack.rate", "soak.maxRate", "activeDeadline", "ramp.confirmDuration",
-		"dut.forwarding", "dut.hops", "dut.readyDelay", "procedure.reset.timeout", "ramp.settleDuration"}
+		"dut.changes", "dut.forwarding", "dut.hops", "dut.readyDelay", "procedure.reset.timeout", "ramp.settleDuration"}
 }
 
 // targetField is the field that has the highest load asked for, by its name where the test was asked for.

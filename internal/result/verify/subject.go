@@ -3,7 +3,6 @@ package verify
 import (
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
@@ -91,7 +90,7 @@ func setupOf(r *report.Report) measure.Setup {
 	rates := r.RateOfEachLink()
 	for _, d := range r.Plan.Directions {
 		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: rates[d.To],
-			Reshapes: r.Plan.DUT.Forwarding == plan.AsConfigured}
+			Reshapes: r.Plan.DUT.Reshapes()}
 		for _, g := range r.Plan.Generators {
 			for _, p := range g.Ports {
 				if p.Link == d.From && len(p.Streams) > 0 {

@@ -27,6 +27,8 @@ type prover struct {
 
 	frames    int    // how many numbered frames are sent in each direction; 0 means as many as the loss limit requires
 	relearned uint32 // how many marked frames were sent after resets
+
+	answers answers
 }
 
 // The bounds of a path check.
@@ -41,16 +43,34 @@ const (
 // provePaths sends marked frames, one direction at a time, and checks where they come out. It tries all directions,
 // also after a failure, so that the Report shows them all.
 func (p *prover) provePaths(ctx context.Context) error {
-	for i, d := range p.journal.Plan.Directions {
-		p.journal.Enter(runner.Proving, fmt.Sprintf("sending marked frames from %s to %s", d.From, d.To))
-		check, err := p.provePath(ctx, i)
+	for i := range p.journal.Plan.Directions {
+		check, err := p.proveDirection(ctx, i)
 		if err != nil {
-			return fmt.Errorf("prove the path %s→%s: %w", d.From, d.To, err)
+			return err
 		}
 		p.journal.Report.Path = append(p.journal.Report.Path, check)
-		p.journal.Note("path %s→%s: %s", d.From, d.To, check.Message)
+		back, answers, err := p.learnAnswers(ctx, i)
+		if err != nil {
+			return err
+		}
+		if answers && back < i { // its frames are others now
+			if p.journal.Report.Path[back], err = p.proveDirection(ctx, back); err != nil {
+				return err
+			}
+		}
 	}
 	return firstUnproven(p.journal.Report.Path)
+}
+
+func (p *prover) proveDirection(ctx context.Context, i int) (report.PathCheck, error) {
+	d := p.journal.Plan.Directions[i]
+	p.journal.Enter(runner.Proving, fmt.Sprintf("sending marked frames from %s to %s", d.From, d.To))
+	check, err := p.provePath(ctx, i)
+	if err != nil {
+		return check, fmt.Errorf("prove the path %s→%s: %w", d.From, d.To, err)
+	}
+	p.journal.Note("path %s→%s: %s", d.From, d.To, check.Message)
+	return check, nil
 }
 
 // firstUnproven is the first direction whose path is not proven, as an error, or nil if all are proven.
@@ -151,7 +171,8 @@ func (p *prover) lane(g int, d plan.Direction) (path.Lane, error) {
 	for _, mac := range p.topology.link(d.To).DUT.SourceMACs {
 		macs = append(macs, engine.MAC(mac))
 	}
-	return path.Lane{OtherMACsAtEnd: macs, OwnDestinations: ownDestinations(p.topology.planned(g, d.From).Streams),
+	return path.Lane{VLANAtEnd: p.topology.planned(receiver, d.To).VLAN, Translations: p.answers.translations[d],
+		Answers: p.answers.answering[d], OtherMACsAtEnd: macs, OwnDestinations: ownDestinations(p.topology.planned(g, d.From).Streams),
 		Generator: p.topology.names[g], Receiver: p.topology.names[receiver], Send: send.Index, Receive: receive.Index,
 		SenderMAC: send.MAC, Link: d.From, ReceiverMAC: receive.MAC, NextHopMAC: p.resolver.nextHops[g][d.From],
 		DeviceMACAtEnd: p.resolver.nextHops[receiver][d.To]}, err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -121,7 +120,7 @@ func (r *driver) prepareMeasure(context.Context) error {
 		Links: r.topology.linksOfPorts(), Directions: r.journal.Plan.Directions, Whereabouts: r.opts.Whereabouts})
 	for _, d := range r.journal.Plan.Directions {
 		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: r.rates.line[d.To],
-			Reshapes: r.journal.Plan.DUT.Forwarding == plan.AsConfigured}
+			Reshapes: r.journal.Plan.DUT.Reshapes()}
 		for _, g := range r.topology.senders(d) {
 			receiver, err := r.topology.partner(g, d.From, d.To)
 			if err != nil {

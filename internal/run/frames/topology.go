@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure/path"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -26,6 +27,15 @@ type topology struct {
 	names     []string             // of the generators, in the Plan's order
 	ports     []map[string]int     // by generator and link
 	described []engine.Description // by generator
+	// answers are the streams that take the place of the Plan's where a generator answers what arrived, by generator
+	// and link.
+	answers map[portOnLink][]stream.Stream
+}
+
+// portOnLink is a generator's port on a link.
+type portOnLink struct {
+	generator int
+	link      string
 }
 
 // port is the description of a generator's port on a link.
@@ -108,10 +118,14 @@ func (t *topology) link(name string) plan.Link {
 	return plan.Link{Name: name}
 }
 
-// planned is a generator's port on a link, as the Plan has it.
+// planned is a generator's port on a link, as the Plan has it, with the streams that answer what arrived in place of
+// the Plan's.
 func (t *topology) planned(g int, link string) plan.GeneratorPort {
 	for _, p := range t.plan.Generators[g].Ports {
 		if p.Link == link {
+			if answers, found := t.answers[portOnLink{g, link}]; found {
+				p.Streams = answers
+			}
 			return p
 		}
 	}

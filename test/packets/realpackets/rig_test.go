@@ -28,6 +28,8 @@ import (
 type rig struct {
 	generator, device *netif.Namespace
 	ports             int
+	// east is the namespace of the device's second port, where that is in another one.
+	east *netif.Namespace
 }
 
 func newRig(t *testing.T, ports int) *rig {
