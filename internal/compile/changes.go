@@ -25,7 +25,7 @@ func (d *device) checkChanges(both bool) {
 	if len(d.spec.DUT.Changes) == 0 {
 		return
 	}
-	d.refuseIf(traffic.Type == v1alpha1.TrafficSessions, path, noValue,
+	d.refuseIf(!d.traffic.shapesFrames(), path, noValue,
 		"only marked frames show what a device changes, and sessions' kernels send none: remove changes, or use "+
 			"traffic.type Frames")
 	answers := both && (d.changes(v1alpha1.ChangeAddresses) || d.changes(v1alpha1.ChangeEncapsulation))

@@ -105,8 +105,8 @@ func (t *tally) learnVLAN(p Probe, frame []byte) {
 	case t.seen.vlan != nil && *t.seen.vlan != tag:
 		t.mistranslate(fmt.Sprintf("frames arrive with VLAN %d and with VLAN %d", *t.seen.vlan, tag), "")
 	case tag != link && !t.device.MayChange(plan.VLAN) && (tag != 0 || len(t.device.Changes) > 0):
-		t.undeclare(plan.VLAN, fmt.Sprintf("with VLAN %d", tag), fmt.Sprintf("with VLAN %d instead of %d (0: untagged)", tag,
-			link))
+		t.undeclare(plan.VLAN, fmt.Sprintf("with VLAN %d", tag), fmt.Sprintf("with VLAN %d instead of %d (0: untagged)",
+			tag, link))
 	}
 	t.seen.vlan = &tag
 }
@@ -129,13 +129,14 @@ func (t *tally) learnFlow(p Probe, was, is Flow) {
 	}
 	switch earlier, taken := t.seen.arrivedFrom[is]; {
 	case isKnown && known != is:
-		t.mistranslate(fmt.Sprintf("%s arrives instead of %s", end(is.Source), end(known.Source)), p.Lane.explain(was, known, is))
+		t.mistranslate(fmt.Sprintf("%s arrives instead of %s", end(is.Source), end(known.Source)),
+			p.Lane.explain(was, known, is))
 	case taken && earlier != was:
 		t.mistranslate(fmt.Sprintf("%s and %s both arrive as %s", end(earlier.Source), end(was.Source), end(is.Source)),
 			fmt.Sprintf(": the flows %s and %s arrived as one, %s", earlier, was, is))
 	case !isKnown && is != was && !t.device.MayChange(plan.Addresses):
-		t.undeclare(plan.Addresses, "as "+end(is.Source), fmt.Sprintf("with other addresses or ports, %s instead of %s", is,
-			was))
+		t.undeclare(plan.Addresses, "as "+end(is.Source), fmt.Sprintf("with other addresses or ports, %s instead of %s",
+			is, was))
 	}
 	if t.seen.translations == nil {
 		t.seen.translations, t.seen.arrivedFrom = map[Flow]Flow{}, map[Flow]Flow{}
@@ -150,7 +151,8 @@ func (t *tally) learnFlow(p Probe, was, is Flow) {
 func (l Lane) explain(was, known, is Flow) string {
 	for other, translation := range l.Translations {
 		if translation == is {
-			return fmt.Sprintf(": a frame of flow %s arrived as %s, which is flow %s, and not as %s", was, is, other, known)
+			return fmt.Sprintf(": a frame of flow %s arrived as %s, which is flow %s, and not as %s", was, is, other,
+				known)
 		}
 	}
 	return fmt.Sprintf(": a frame of flow %s arrived as %s, and not as %s", was, is, known)
@@ -161,13 +163,13 @@ func (t *tally) changeFault() *fault {
 	target := t.direction.To
 	switch {
 	case t.seen.undeclared > 0:
-		f := t.faultOf(report.UndeclaredChange, "%d of %d frames arrived on %s %s, which is not declared: if the device is "+
-			"to do so, write dut.changes: [%s]", t.seen.undeclared, t.sent, target, t.seen.foundWhole, t.seen.change)
+		f := t.faultOf(report.UndeclaredChange, "%d of %d frames arrived on %s %s, which is not declared: if the device "+
+			"is to do so, write dut.changes: [%s]", t.seen.undeclared, t.sent, target, t.seen.foundWhole, t.seen.change)
 		f.cause.Change, f.cause.Found = string(t.seen.change), t.seen.found
 		return f
 	case t.seen.mistranslated > 0:
-		f := t.faultOf(report.WrongTranslation, "%d of %d frames arrived on %s wrongly translated: %s; correct the device's "+
-			"translation", t.seen.mistranslated, t.sent, target, t.seen.mistranslations)
+		f := t.faultOf(report.WrongTranslation, "%d of %d frames arrived on %s wrongly translated: %s; correct the "+
+			"device's translation", t.seen.mistranslated, t.sent, target, t.seen.mistranslations)
 		f.cause.Found = t.seen.mistranslation
 		return f
 	}
@@ -189,7 +191,8 @@ func Contradiction(d plan.Direction, device plan.DUT, probes []Probe, arrivals [
 	if f == nil {
 		return nil
 	}
-	return &report.PathCheck{From: d.From, To: d.To, Sent: t.sent, Received: t.arrived, Message: f.message, Fault: &f.cause}
+	return &report.PathCheck{From: d.From, To: d.To, Sent: t.sent, Received: t.arrived, Message: f.message,
+		Fault: &f.cause}
 }
 
 // mostExamples is how many translations a Report shows.
@@ -202,18 +205,20 @@ func (t *tally) learned(lane Lane) *report.Learned {
 	}
 	s := t.seen
 	r := &report.Learned{AddedBytesMin: s.added.least, AddedBytesMax: s.added.most, TTLLowerMin: s.lower.least,
-		TTLLowerMax: s.lower.most, Tunnel: s.tunnel, UnwrappedFrom: s.unwrapped, SentVLAN: s.sentVLAN, Answers: lane.Answers}
+		TTLLowerMax: s.lower.most, Tunnel: s.tunnel, UnwrappedFrom: s.unwrapped, SentVLAN: s.sentVLAN,
+		Answers: lane.Answers}
 	if s.vlan != nil {
 		r.ArrivedVLAN = *s.vlan
 	}
 	translated := slices.DeleteFunc(slices.Clone(s.order), func(f Flow) bool { return s.translations[f] == f })
 	r.TranslatedFlows = len(translated)
 	for _, f := range translated[:min(len(translated), mostExamples)] {
-		r.Translations = append(r.Translations, report.Translation{Sent: f.String(), Arrived: s.translations[f].String()})
+		r.Translations = append(r.Translations, report.Translation{Sent: f.String(),
+			Arrived: s.translations[f].String()})
 	}
 	for _, c := range t.device.Changes {
-		seen := map[plan.Change]bool{plan.Addresses: r.TranslatedFlows > 0, plan.Encapsulation: s.wrapped > 0 || s.unwrapped != "",
-			plan.VLAN: r.SentVLAN != r.ArrivedVLAN, plan.Length: s.added.least != 0 || s.added.most != 0}
+		seen := map[plan.Change]bool{plan.Addresses: r.TranslatedFlows > 0, plan.Encapsulation: s.wrapped > 0 ||
+			s.unwrapped != "", plan.VLAN: r.SentVLAN != r.ArrivedVLAN, plan.Length: s.added.least != 0 || s.added.most != 0}
 		if !seen[c] {
 			r.Unchanged = append(r.Unchanged, string(c))
 		}
@@ -316,8 +321,8 @@ func (t Translation) Answer(template []byte) ([]byte, error) {
 	}
 	room := len(template) - inner.payload
 	if room < 0 {
-		return nil, fmt.Errorf("frames of %d bytes can't hold the headers of an answer, which are %d bytes with FCS: send "+
-			"larger frames", len(template)+units.FCSBytes, inner.payload+units.FCSBytes)
+		return nil, fmt.Errorf("frames of %d bytes can't hold the headers of an answer, which are %d bytes with FCS: "+
+			"send larger frames", len(template)+units.FCSBytes, inner.payload+units.FCSBytes)
 	}
 	frame := slices.Concat(make([]byte, 12), t.Frame[12:inner.payload], make([]byte, room))
 	payload := template[sent[len(sent)-1].payload:]

@@ -33,7 +33,8 @@ const learnAttempts = 4
 // know. It says which direction that is, and whether it answers now.
 func (p *prover) learnAnswers(ctx context.Context, i int) (back int, answers bool, err error) {
 	d, check := p.journal.Plan.Directions[i], &p.journal.Report.Path[i]
-	back = slices.IndexFunc(p.journal.Plan.Directions, func(o plan.Direction) bool { return o.From == d.To && o.To == d.From })
+	back = slices.IndexFunc(p.journal.Plan.Directions,
+		func(o plan.Direction) bool { return o.From == d.To && o.To == d.From })
 	l := check.Learned
 	if !check.Proven || back < 0 || l == nil || l.TranslatedFlows == 0 && l.Tunnel == "" || l.Answers ||
 		p.answers.answering[d] {

@@ -78,7 +78,8 @@ func (p *prover) judgeRepeats(lanes []*numberedLane, arrivals []path.Arrival) er
 		check.Repeats = &found
 		message := path.SayRepeats(d, found)
 		p.journal.Note("path %s→%s: %s", d.From, d.To, message)
-		if contradiction := path.Contradiction(d, p.topology.device(), sent, arrivals); contradiction != nil && check.Proven {
+		contradiction := path.Contradiction(d, p.topology.device(), sent, arrivals)
+		if contradiction != nil && check.Proven {
 			check.Proven, check.Message, check.Fault = false, contradiction.Message, contradiction.Fault
 		}
 		if found.Twice > 0 {
