@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"syscall"
 
+	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/pod/launch"
 )
 
@@ -78,6 +80,20 @@ func (c *claims) claimWires(
 			return nil, fmt.Errorf("--ports %s: another linerate run sends on physical port %s, whose virtual "+
 				"functions share its bandwidth: wait for its end, or use another port", name, p.Name)
 		}
+	}
+	return shared, nil
+}
+
+// claimInterfaces takes the interfaces of --ports and the physical ports behind them.
+func (c *claims) claimInterfaces(ports []string, sharedPort bool) (shared []string, err error) {
+	err = c.claimPorts(ports)
+	if err == nil {
+		behind := func(name string) launch.Port { return launch.FindPort(os.DirFS("/"), launch.Network{}, name) }
+		shared, err = c.claimWires(ports, behind, sharedPort)
+	}
+	if err != nil {
+		c.release()
+		return nil, exit.NotMeasured("%w", err)
 	}
 	return shared, nil
 }

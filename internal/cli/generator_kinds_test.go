@@ -70,7 +70,7 @@ func TestALabOpensTheGeneratorOfItsKind(t *testing.T) {
 // own is told as the device's, too.
 func TestOnlyInALabGeneratorAndDeviceShareAMachine(t *testing.T) {
 	framesHere, newSessionsSite := (&labSite{plan: &plan.Plan{}}).options(true, nil, machine.Watch{}),
-		sessionsSite{plan: &plan.Plan{}}.options(true, nil, machine.Watch{})
+		(&sessionsSite{plan: &plan.Plan{}}).options(true, nil, machine.Watch{})
 	if !framesHere.OneMachine || framesHere.Limited == nil || framesHere.Machine == nil || !framesHere.Force {
 		t.Errorf("frames in a lab: %+v", framesHere)
 	}

@@ -75,11 +75,15 @@ func openEnds(stderr io.Writer, bench lab.Bench) (lab.Engine, error) {
 	var ends sessions.Ends
 	signs := &machine.SignsReader{Links: forwarder.Signs(bench.Device)}
 	for _, p := range bench.Ports {
-		ends = append(ends, sessions.End{
+		end := sessions.End{
 			Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: generator.SessionsProduct(version),
-			Signs: signs,
-			Log:   logger(stderr, true),
-		})
+			Signs: signs, Prepared: true,
+			Log: logger(stderr, true),
+		}
+		if p.Real {
+			end.Port = p.Interface
+		}
+		ends = append(ends, end)
 	}
 	return ends, nil
 }

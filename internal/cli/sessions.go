@@ -91,6 +91,8 @@ func newSessionsProbe(s Streams) *cobra.Command {
 type sessionsSite struct {
 	plan        *plan.Plan
 	topology    lab.Topology
+	ports       []string
+	shared      []string // as in labSite
 	credentials string
 }
 
@@ -100,14 +102,17 @@ func newSessionsSite(p *plan.Plan, o runOptions) (site, error) {
 		return newClientSite(p, o)
 	}
 	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores, Ends: true})
-	return sessionsSite{p, topology, o.credentials}, err
+	return &sessionsSite{plan: p, topology: topology, ports: o.ports, credentials: o.credentials}, err
 }
 
-// sharedPorts is empty, since a lab's cables have no other users.
-func (sessionsSite) sharedPorts() []string { return nil }
+func (s *sessionsSite) sharedPorts() []string { return s.shared }
 
-func (s sessionsSite) start(ctx context.Context, stderr io.Writer, force bool) (runner.Driver, func(), error) {
+func (s *sessionsSite) start(ctx context.Context, stderr io.Writer, force bool) (runner.Driver, func(), error) {
 	var claimed claims
+	var err error
+	if s.shared, err = claimed.claimInterfaces(s.ports, s.plan.SharedPort); err != nil {
+		return nil, nil, err
+	}
 	claimed.claimMachine(stderr)
 	l, err := lab.Start(ctx, s.topology, lab.Host{})
 	if err != nil {
@@ -124,7 +129,7 @@ func (s sessionsSite) start(ctx context.Context, stderr io.Writer, force bool) (
 	if s.plan.DUT.Endpoint() {
 		places = append(places, sessions.Place{Link: plan.DeviceEnd, Server: l.Address()})
 	}
-	options := s.options(force, l, machine.Watch{Generator: l.PID()})
+	options := s.options(force, l, watchLab(l, s.ports))
 	options.Key = l.Key()
 	var forget func()
 	options.Collector, forget = collectInProcess(ctx, s.plan, s.credentials)
@@ -136,7 +141,7 @@ func (s sessionsSite) start(ctx context.Context, stderr io.Writer, force bool) (
 }
 
 // options are the driver's options for ends and a device on this machine.
-func (s sessionsSite) options(force bool, l *lab.Lab, watch machine.Watch) sessions.Options {
+func (s *sessionsSite) options(force bool, l *lab.Lab, watch machine.Watch) sessions.Options {
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitCounters(ctx, l) }
 	return sessions.Options{
 		Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: observe.Want(s.plan.Observers, true)},

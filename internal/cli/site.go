@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 
 	"github.com/linerate-dev/linerate/internal/device/lab"
 	"github.com/linerate-dev/linerate/internal/document/exit"
@@ -19,7 +18,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/pod/collect"
 	"github.com/linerate-dev/linerate/internal/pod/job"
-	"github.com/linerate-dev/linerate/internal/pod/launch"
 	"github.com/linerate-dev/linerate/internal/run/frames"
 	"github.com/linerate-dev/linerate/internal/run/runner"
 )
@@ -61,14 +59,9 @@ func limitCounters(ctx context.Context, l *lab.Lab) ([]report.Limiter, error) {
 
 func (s *labSite) start(ctx context.Context, stderr io.Writer, force bool) (runner.Driver, func(), error) {
 	var claimed claims
-	err := claimed.claimPorts(s.ports)
-	if err == nil {
-		behind := func(name string) launch.Port { return launch.FindPort(os.DirFS("/"), launch.Network{}, name) }
-		s.shared, err = claimed.claimWires(s.ports, behind, s.plan.SharedPort)
-	}
-	if err != nil {
-		claimed.release()
-		return nil, nil, exit.NotMeasured("%w", err)
+	var err error
+	if s.shared, err = claimed.claimInterfaces(s.ports, s.plan.SharedPort); err != nil {
+		return nil, nil, err
 	}
 	claimed.claimMachine(stderr)
 	l, err := lab.Start(ctx, s.topology, lab.Host{})
@@ -87,7 +80,7 @@ func (s *labSite) start(ctx context.Context, stderr io.Writer, force bool) (runn
 	for link, mac := range l.DUTMACs() {
 		macs[link] = engine.MAC(mac)
 	}
-	watch := s.watch(l)
+	watch := watchLab(l, s.ports)
 	gen := frames.Generator{Name: s.plan.Generators[0].Name, Engine: e, PortOfLink: l.PortOfLink(), NextHopMAC: macs}
 	options := s.options(force, l, watch)
 	var forget func()
@@ -113,10 +106,11 @@ func (s *labSite) options(force bool, l *lab.Lab, watch machine.Watch) frames.Op
 	return o
 }
 
-// watch has the processes of this machine whose processor time is read. They are the engine's, and those that forward.
-func (s *labSite) watch(l *lab.Lab) machine.Watch {
+// watchLab has the processes of this machine whose processor time is read. They are the engine's, and those that
+// forward between the ports.
+func watchLab(l *lab.Lab, ports []string) machine.Watch {
 	watch := machine.Watch{Generator: l.PID()}
-	if far, err := lab.FarEndOf(s.ports); err == nil {
+	if far, err := lab.FarEndOf(ports); err == nil {
 		watch.Device = func(pid int) bool { return far.Holds(pid) || l.Forwards(pid) }
 	}
 	return watch

@@ -41,6 +41,10 @@ func serversPath() *field.Path { return specPath().Child("generator", "placement
 // check refuses what the engine can't do, addresses that don't exist, and servers that aren't as many as the replicas.
 func (s servers) check(es *engineSpec) {
 	s.engine.check(es)
+	if AlwaysPerLink(es.spec) {
+		es.refuseTags("ends that run already send without VLAN tags: remove vlan, and start linerate sessions on an " +
+			"interface of that VLAN, such as eth1.100")
+	}
 	listed := es.spec.Generator.Servers()
 	onLink := map[v1alpha1.LinkName]int{}
 	for i, server := range listed {

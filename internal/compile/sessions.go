@@ -138,10 +138,15 @@ func (sessions) check(es *engineSpec) {
 				"sessions are of one family yet: leave ipv6Address out of both ends, and write another file for IPv6")
 			break // the other links have the same fault
 		}
-		if l.vlan != 0 {
-			es.refuse(l.path.Child("vlan"), l.vlan,
-				"sessions are sent without VLAN tags yet: remove vlan, and let the switch tag them")
-			break // the other links have the same fault
+	}
+}
+
+// refuseTags refuses the first link with a VLAN.
+func (es *engineSpec) refuseTags(why string) {
+	for i, l := range es.spec.Links {
+		if l.VLAN != 0 {
+			es.refuse(specPath().Child("links").Index(i).Child("vlan"), l.VLAN, why)
+			return
 		}
 	}
 }
@@ -232,6 +237,8 @@ func (e sessions) checkPods(es *engineSpec) {
 			"iperf 2 is a program that linerate's image hasn't: use Iperf3, or linerate run on a machine that has it "+
 				"(Debian: apt install iperf), or somebody's iperf 2 server (dut.endpoint), which needs no program here")
 	}
+	es.refuseTags("in pods sessions are sent without VLAN tags yet: remove vlan, and let the network tag them (a " +
+		"virtual function's vlan), or use linerate run on one machine")
 	discarded := &refusals{} // what these readers refuse is refused already
 	p := (&sessionReader{refusals: discarded, spec: es.spec}).read()
 	_, r := e.resources(&engineSpec{refusals: discarded, spec: es.spec})

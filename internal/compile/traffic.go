@@ -147,11 +147,7 @@ func (transfers) defaultHeldRate() v1alpha1.HeldRate { return v1alpha1.Unlimited
 func (transfers) toleratesQueue() bool               { return true }
 func (transfers) whyNoEndpoint() string              { return "" }
 func (transfers) whyNotThrough(m *plan.Mode) string {
-	switch {
-	case m.Router == nil && m.Bridge == nil && m.Filter == nil && m.NAT == nil:
-		return "sessions are measured through a router, a bridge, a filter or NAT yet: use one of these, or " +
-			"traffic.type Frames"
-	case m.Routes() > 1:
+	if m.Routes() > 1 {
 		return "sessions go between the ends' own addresses, which one route leads to: remove routes, or use " +
 			"traffic.type Frames"
 	}

@@ -36,15 +36,21 @@ func (b *testbed) close() {
 	}
 }
 
-// build makes the topology. This process's namespace becomes the generator's. For a Device there is nothing to make.
+// build makes the topology. This process's namespace becomes the generator's. For a Device there is nothing to make
+// but the ends of sessions.
 func build(ctx context.Context, o order) (*testbed, error) {
 	b := &testbed{}
 	var err error
-	if o.Topology.Kind != Device {
+	switch t := o.Topology; {
+	case t.Kind != Device:
 		err = b.layCables(ctx, o)
+	case t.Ends:
+		if err = b.makeEndNamespaces(t); err == nil {
+			err = b.attachPorts(ctx, t)
+		}
 	}
 	if err == nil {
-		err = b.shield(o.Topology)
+		err = errors.Join(b.tagEnds(o.Topology), b.shield(o.Topology))
 	}
 	if err != nil {
 		b.close()
@@ -84,6 +90,12 @@ func (b *testbed) makeEndNamespaces(t Topology) error {
 		}
 		b.ends[l.Name], b.closers = ns, append(b.closers, ns)
 		if err := l.disableIPv6(ns); err != nil {
+			return err
+		}
+		// A connection whose program has ended holds its namespace, and so the port, until its other end has answered.
+		// That has ended, too, and by default the kernel asks it for two minutes.
+		err = ns.Do(func() error { return netif.WriteSysctl("ipv4/tcp_orphan_retries", "1") })
+		if err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,9 @@
 //	└───────────────┘ inherited │   │generator ns│ veths │   DUT ns   │        │
 //	                            └─────────────────────────────────────────────┘
 //
+// For a Device the child stays in this process's namespace, and sends frames on the machine's interfaces themselves.
+// Sessions have namespaces there, too, with an interface above each of the machine's (ports.go).
+//
 // The namespaces have no names and are held by the child alone, so they and everything in them end with it. The
 // child ends with its parent, by the parent-death signal and, if that is lost, by the end of file on its
 // standard input. Nothing is written to disk.

@@ -25,8 +25,10 @@ type Port struct {
 	Interface string
 	// Namespace is where the interface is, if links end in namespaces of their own. Nil is this process's namespace.
 	Namespace *netif.Namespace
-	Speed     units.BitRate // what the port reports, 0 for the interface's own
-	Cores     int           // threads that may send on it, 0 for one
+	// Real says that the interface was made above this machine's interface of the same name (attachPorts).
+	Real  bool
+	Speed units.BitRate // what the port reports, 0 for the interface's own
+	Cores int           // threads that may send on it, 0 for one
 	// Processors are those that the threads are bound to, one each. Without any the kernel's scheduler places them.
 	Processors []int
 	Path       string // as in Topology
@@ -118,6 +120,7 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	ports := make([]Port, len(o.Topology.Links))
 	for i, link := range o.Topology.Links {
 		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed,
+			Real:  o.Topology.Kind == Device && o.Topology.Ends,
 			Cores: o.Topology.Cores, Processors: b.senders[link.Name], Path: o.Topology.Path, Batch: o.Topology.Batch}
 	}
 	if ns := b.ends[plan.DeviceEnd]; ns != nil {

@@ -22,6 +22,9 @@ func checkInterfaces(t Topology) error {
 			return err
 		}
 	}
+	if t.Ends && !mayMakeNamespaces() {
+		return &Fault{Permission, "--ports: an ordinary user may not open sessions on real interfaces: run with sudo"}
+	}
 	if err := checkPacketSockets(); err != nil {
 		return err
 	}

@@ -155,10 +155,6 @@ func (t Topology) check(p *plan.Plan, o Options) error {
 		return badInput("--ports: only a Device, or a Loopback's own cables, are reached over real interfaces, and "+
 			"dut.type is %s: leave --ports out, or set dut.type to Device", t.Kind)
 	}
-	if t.Ends && t.Kind == Device {
-		return badInput("dut.type: sessions end in network namespaces of their own, and real interfaces can't be " +
-			"moved there yet: use Reference or Loopback here, or a cluster (kubectl apply)")
-	}
 	switch t.Kind {
 	case Reference:
 		if t.Forwarding == plan.Nothing && !t.Ends {
@@ -176,10 +172,12 @@ func (t Topology) check(p *plan.Plan, o Options) error {
 }
 
 func checkTags(p *plan.Plan) error {
-	for _, port := range p.Generators[0].Ports {
-		if port.VLAN != 0 && p.DUT.Forwarding != plan.L2 {
-			return badInput("link %s: the Reference forwards %s without VLAN tags: leave vlan out, or use "+
-				"forwarding L2", port.Link, p.DUT.Forwarding)
+	for _, g := range p.Generators {
+		for _, port := range g.Ports {
+			if port.VLAN != 0 && p.DUT.Forwarding != plan.L2 {
+				return badInput("link %s: the Reference forwards %s without VLAN tags: leave vlan out, or use "+
+					"forwarding L2", port.Link, p.DUT.Forwarding)
+			}
 		}
 	}
 	return nil

@@ -59,21 +59,32 @@ func (e *end) readDrops() *measure.Drops {
 		if err != nil {
 			return fmt.Errorf("the drop counters of interface %s: %w", e.Interface, err)
 		}
-		if carrier, err := netif.CarrierOf(link); err == nil {
-			d.Carrier = &measure.Carrier{Up: carrier.Up, Changes: carrier.Changes}
-		}
-		return errors.Join(interfaceDrops(link, d.Counters), queueDrops(link, d.Counters), fragmentDrops(d.Counters),
-			tcpDrops(d.Counters))
+		return errors.Join(linkDrops(link, d), fragmentDrops(d.Counters), tcpDrops(d.Counters))
 	})
+	if e.Port != "" && err == nil {
+		var port netlink.Link
+		if port, err = netlink.LinkByName(e.Port); err == nil {
+			err = linkDrops(port, d)
+		}
+	}
 	if err != nil {
 		d.Counters, d.Unread = nil, err.Error()
 	}
 	return d
 }
 
+// linkDrops adds what an interface and its queue dropped, and reads its carrier.
+func linkDrops(link netlink.Link, d *measure.Drops) error {
+	if carrier, err := netif.CarrierOf(link); err == nil {
+		d.Carrier = &measure.Carrier{Up: carrier.Up, Changes: carrier.Changes}
+	}
+	return errors.Join(interfaceDrops(link, d.Counters), queueDrops(link, d.Counters))
+}
+
 // interfaceDrops adds an interface's counters. tx_dropped of a virtual cable (veth) is left out. It counts the
 // packets that the cable's other end did not accept (drivers/net/veth.c, veth_xmit in the kernel), which is the
-// device, or on the way to the device.
+// device, or on the way to the device. That of a macvlan counts what its port did not accept, and the port counts it
+// itself.
 func interfaceDrops(link netlink.Link, counters map[string]int64) error {
 	s := link.Attrs().Statistics
 	if s == nil {
@@ -84,12 +95,12 @@ func interfaceDrops(link netlink.Link, counters map[string]int64) error {
 		"rx_fifo_errors": s.RxFifoErrors, "rx_errors": s.RxErrors,
 		"tx_dropped": s.TxDropped,
 	}
-	if link.Type() == "veth" {
+	if link.Type() == "veth" || link.Type() == "macvlan" {
 		delete(values, "tx_dropped")
 	}
 	for _, c := range measure.InterfaceDropCounters {
 		if v, ok := values[c.Name]; ok {
-			counters[c.Name] = int64(v)
+			counters[c.Name] += int64(v)
 		}
 	}
 	return nil
@@ -105,7 +116,7 @@ func queueDrops(link netlink.Link, counters map[string]int64) error {
 	if err != nil {
 		return fmt.Errorf("what the queueing discipline of interface %s dropped: %w", name, err)
 	}
-	counters[measure.QueueDrops] = 0
+	counters[measure.QueueDrops] += 0 // there is a count, and be it of nothing
 	for _, q := range disciplines {
 		attributes := q.Attrs()
 		switch {
@@ -114,7 +125,7 @@ func queueDrops(link netlink.Link, counters map[string]int64) error {
 			return fmt.Errorf("the kernel doesn't report what the queueing discipline %s of interface %s dropped",
 				q.Type(), name)
 		default:
-			counters[measure.QueueDrops] = int64(attributes.Statistics.Queue.Drops)
+			counters[measure.QueueDrops] += int64(attributes.Statistics.Queue.Drops)
 		}
 	}
 	return nil

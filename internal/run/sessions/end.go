@@ -105,6 +105,7 @@ func (e *end) halt() {
 func (e *end) describe() (*Welcome, error) {
 	w := &Welcome{Product: e.Product, Interface: e.Interface, Machine: machine.Local()}
 	w.Hostname, _ = os.Hostname()
+	var nic machine.NIC
 	if e.Interface == "" {
 		return nil, errors.New("no interface leads to the server")
 	}
@@ -114,10 +115,13 @@ func (e *end) describe() (*Welcome, error) {
 			return fmt.Errorf("interface %s: %w", e.Interface, err)
 		}
 		w.MAC = i.HardwareAddr.String()
-		nic := machine.NICOf(e.Interface)
-		w.Driver, w.NIC, w.Firmware = nic.Driver, nic.Model, nic.Firmware
+		nic = machine.NICOf(e.Interface)
 		return nil
 	})
+	if e.Port != "" {
+		nic = machine.NICOf(e.Port)
+	}
+	w.Driver, w.NIC, w.Firmware = nic.Driver, nic.Model, nic.Firmware
 	return w, err
 }
 
@@ -126,10 +130,11 @@ func (e *end) handle(ctx context.Context, r request, clock func() time.Duration)
 	switch {
 	case r.Verb == doLay && r.Lay != nil:
 		e.local = *r.Lay
+		e.local.AsItIs = e.local.AsItIs || e.Prepared
 		var laid Laid
 		e.restoreInterface()
 		err = e.Namespace.Do(func() (err error) {
-			laid, e.undoList, err = setUpNetwork(e.Interface, *r.Lay)
+			laid, e.undoList, err = setUpNetwork(e.Interface, e.local)
 			return err
 		})
 		a.Laid = &laid

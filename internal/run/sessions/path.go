@@ -47,7 +47,7 @@ func prove(check *report.PathCheck, device plan.DUT, sender, receiver *Opened) {
 		return
 	case len(ttls) == 0:
 		check.Message += "; the kernel doesn't keep the first segments' TTL"
-	case len(ttls) == 1 && ttls[0] == expectedTTL(forwarding, ttls[0]):
+	case len(ttls) == 1 && ttls[0] == expectedTTL(device, ttls[0]):
 		check.Message += fmt.Sprintf("; TTL %d, which was %d", ttls[0], firstTTL)
 	case forwarding == plan.Nothing:
 		check.Message += fmt.Sprintf("; TTL %v, which was %d: something between the link and the device routes", ttls,
@@ -57,7 +57,7 @@ func prove(check *report.PathCheck, device plan.DUT, sender, receiver *Opened) {
 		return
 	default:
 		check.Message += fmt.Sprintf("; TTL %v, which was %d: what forwards %s makes it %d, so the connections did "+
-			"not come through it alone", ttls, firstTTL, forwarding, expectedTTL(forwarding, 0))
+			"not come through it alone", ttls, firstTTL, forwarding, expectedTTL(device, 0))
 		unproven(ttlDetail(forwarding, ttls))
 		check.Fault.Routers = int16(firstTTL - ttls[0])
 		return
@@ -99,10 +99,10 @@ func (o *Opened) carries() string {
 
 // expectedTTL is the TTL behind the device. For a device that may be configured to any TTL, it is the one that
 // arrived.
-func expectedTTL(forwarding plan.Forwarding, received int) int {
-	switch forwarding {
+func expectedTTL(device plan.DUT, received int) int {
+	switch device.Forwarding {
 	case plan.L3:
-		return firstTTL - 1
+		return firstTTL - device.Routers()
 	case plan.L2, plan.MACRewrite, plan.Nothing:
 		return firstTTL
 	default:

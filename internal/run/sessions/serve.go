@@ -31,7 +31,12 @@ type End struct {
 	// addresses, routes and offloads stay as they are. Bound is the interface that its sockets are bound to, or empty.
 	HostNetwork bool
 	Bound       string
-	Product     string
+	// Port is the interface of the process's own namespace above which Interface was made. It stays as it is, and what
+	// it drops is the end's. Empty means that Interface is above none.
+	Port string
+	// Prepared says that the interface is up, and its offloads are as they must be.
+	Prepared bool
+	Product  string
 	// Signs reads the vital signs of the program's machine, or is nil for those that its kernel reports. It is the
 	// same for all ends of a program.
 	Signs *machine.SignsReader

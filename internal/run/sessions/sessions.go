@@ -105,7 +105,7 @@ type Welcome struct {
 type Network struct {
 	Address netip.Prefix `json:"address"`
 	// AsItIs says that offloads stay as they are, because the interface is the device's own, and its offloads are
-	// part of what is measured.
+	// part of what is measured, or because the end is Prepared.
 	AsItIs bool `json:"asItIs,omitempty"`
 	// Routes lead to the other links' networks by the device.
 	Routes []Route `json:"routes,omitempty"`
