@@ -76,8 +76,19 @@ func (f *localSuite) measure(ctx context.Context, s Streams, o runOptions, folde
 		if !ok {
 			return f.keep(folder, nil)
 		}
+		if o.calibrate && !f.matrix.Calibrates(w.Cell) {
+			fmt.Fprintf(s.Stderr, "%s: what the generators reach by themselves is measured: cable the device, and run the "+
+				"same command without --calibrate\n", f.name())
+			return f.keep(folder, nil)
+		}
 		if ctx.Err() != nil {
 			return f.keep(folder, f.interrupted(folder))
+		}
+		if len(o.ports) > 0 && !o.calibrate && f.matrix.Calibrates(w.Cell) {
+			return f.keep(folder, exit.NotMeasured("%s: the calibration %s is measured over a cable in the device's place: "+
+				"cable the ports %s to each other, in the links' pairs, and run the same command with --calibrate; then "+
+				"cable the device, and run this one again", f.name(), f.matrix.Cells[w.Cell].Name,
+				strings.Join(o.ports, ",")))
 		}
 		if err := f.measureTest(ctx, s, o, folder, w); err != nil {
 			return f.keep(folder, err)
@@ -242,6 +253,37 @@ func (f *localSuite) interrupted(folder reportFolder) error {
 		return exit.Interrupted("%s, and not kept, as --save is empty", words)
 	}
 	return exit.Interrupted("%s, and kept in %s: the same command goes on from there", words, folder.dir)
+}
+
+// checkCalibrate refuses --calibrate where there is nothing to calibrate, or where what is measured isn't kept.
+func (i inputs) checkCalibrate(o runOptions) error {
+	switch {
+	case o.save == "":
+		return exit.BadInput("--calibrate: what it measures is for the next command, so keep it: name a directory with " +
+			"--save")
+	case len(i.plans) > 0:
+		return exit.BadInput("--calibrate: LoadTest %s has no calibration: give files with LoadTestSuites alone",
+			i.plans[0].Test.Name)
+	}
+	for _, f := range i.suites {
+		if len(f.matrix.Cells) == 0 || !f.matrix.Calibrates(0) {
+			return exit.BadInput("--calibrate: %s has nothing to calibrate: add spec.calibration: {}, and cells with "+
+				"traffic of frames through a device", f.name())
+		}
+	}
+	return nil
+}
+
+// checkCalibrated is an error where a calibration of a suite has no figures.
+func checkCalibrated(suites []*report.Suite) error {
+	for _, s := range suites {
+		for _, c := range s.Cells {
+			if c.Calibration && c.Figures == nil {
+				return exit.NotMeasured("%s: the calibration %s was not measured: %s", s.Name, c.Name, c.Message)
+			}
+		}
+	}
+	return nil
 }
 
 // keep writes the suite's report and its page. A run that measured nothing doesn't overwrite an earlier run's files.

@@ -33,6 +33,8 @@ type runOptions struct {
 	// calibrations is the directory of earlier suites whose calibrations may be reused. Empty means the directory of
 	// save.
 	calibrations string
+	// calibrate measures the suites' calibrations alone.
+	calibrate bool
 	// credentials is the folder with the credentials of observers that read from the network.
 	credentials string
 	// secretFile holds the secret of servers that run already and ask for one.
@@ -78,7 +80,8 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	sidebyside.FormatFlag(cmd, &o.format, render.Formats(render.Tests))
 	f.StringVar(&o.save, "save", "linerate-reports",
 		"directory to keep each test's Report in, as JSON and as a page; \"\" keeps nothing")
-	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, one for each link in the links' order")
+	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, or cabled to each other "+
+		"for Loopback, one for each link in the links' order")
 	f.IntVar(&o.cores, "cores", 0, "threads that may send on each port of the software engine, where the test "+
 		"doesn't set generator.coresPerPortPair (default 1, which ports share if they send live frames and there are "+
 		"no more processors than ports)")
@@ -93,6 +96,8 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	f.StringVar(&o.calibrations, "calibrations", "",
 		"directory of earlier suites (--save) whose calibrations are reused if a suite's calibration.maxAge allows "+
 			"it (default: that of --save)")
+	f.BoolVar(&o.calibrate, "calibrate", false, "measure only the suites' calibrations: with --ports, while they are "+
+		"cabled to each other; without this flag the same command then measures the device")
 	credentialsFlag(cmd, &o.credentials)
 	secretFlag(f, &o.secretFile, secretOfServers)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
@@ -123,6 +128,11 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	if err := render.Fits(o.format, len(loaded.plans), len(loaded.suites)); err != nil {
 		return exit.BadInput("--output: %w", err)
 	}
+	if o.calibrate {
+		if err := loaded.checkCalibrate(o); err != nil {
+			return err
+		}
+	}
 	if o.baseline, err = readBaseline(s.Stdin, loaded, o.baselines, o.allowDifferent); err != nil {
 		return err
 	}
@@ -142,7 +152,11 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 		documents.Suites, err = append(documents.Suites, document), exit.Worst(err, suiteErr)
 		page = folder.path(f.name() + ".html")
 	}
-	return exit.Worst(err, keepErr, present(s, o, documents, page, keepErr), exitCodeFor(documents))
+	code := exitCodeFor(documents)
+	if o.calibrate {
+		code = checkCalibrated(documents.Suites)
+	}
+	return exit.Worst(err, keepErr, present(s, o, documents, page, keepErr), code)
 }
 
 // sitesOf chooses each Plan's site, and refuses tests that can't run here before any traffic.
