@@ -87,9 +87,9 @@ func newRoot(s Streams) *cobra.Command {
 	root.SetErr(s.Stderr)
 	root.SetIn(s.Stdin)
 	addGroup(root, measuringVerbs, "Measure on this machine:", newRun(s), newRamp(s), newGenerator(s), newSessions(s),
-		newIperf3(s), newMix(s), newDoctor(s), newQualify(s), newRoutes(s))
+		newIperf3(s), newReplay(s), newMix(s), newDoctor(s), newQualify(s), newRoutes(s))
 	addGroup(root, readingVerbs, "Read what was measured:", newReport(s), newVerify(s), newTable(s), newCompare(s),
-		newTrend(s))
+		newTrend(s), newBundle(s))
 	addGroup(root, clusterVerbs, "Measure in a cluster:", newKubectl(s))
 	addGroup(root, podVerbs, "Commands that pods run:", newRunner(s), newForwarder(s), newVitals(s), newCollect(s),
 		newReset(s),

@@ -50,19 +50,20 @@ func deviceOf(p *plan.Plan) sim.Device {
 	return sim.Device{Limit: units.PacketRate(limit.PacketsPerSecond) * units.PacketPerSecond, Burst: limit.Depth()}
 }
 
-// simulatedRoot is linerate whose verb run sends nothing.
+// simulatedRoot is linerate whose verbs run and replay send nothing.
 func simulatedRoot(t *testing.T, s Streams) *cobra.Command {
 	t.Helper()
 	root := newRoot(s)
-	verbs := root.Commands()
-	index := slices.IndexFunc(verbs, func(c *cobra.Command) bool { return c.Name() == "run" })
-	if index < 0 {
-		t.Fatal("linerate has no verb run")
+	sites := func(p *plan.Plan) (site, error) { return simulated{p}, nil }
+	for _, simulatedVerb := range []*cobra.Command{newRunIn(s, sites), newReplayIn(s, sites)} {
+		verbs := root.Commands()
+		index := slices.IndexFunc(verbs, func(c *cobra.Command) bool { return c.Name() == simulatedVerb.Name() })
+		if index < 0 {
+			t.Fatalf("linerate has no verb %s", simulatedVerb.Name())
+		}
+		simulatedVerb.GroupID = verbs[index].GroupID
+		root.RemoveCommand(verbs[index])
+		root.AddCommand(simulatedVerb)
 	}
-	group := verbs[index].GroupID
-	root.RemoveCommand(verbs[index])
-	run := newRunIn(s, func(p *plan.Plan) (site, error) { return simulated{p}, nil })
-	run.GroupID = group
-	root.AddCommand(run)
 	return root
 }

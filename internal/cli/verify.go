@@ -3,10 +3,12 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/bundle"
 	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/verify"
@@ -17,7 +19,7 @@ func newVerify(s Streams) *cobra.Command {
 	var format string
 	formats := []string{"text", "json"}
 	cmd := &cobra.Command{
-		Use:   "verify REPORT...",
+		Use:   "verify REPORT|BUNDLE...",
 		Short: "Recompute saved Reports from their raw counters, and name what differs",
 		Example: "  linerate verify linerate-reports/imix.json\n" +
 			"  linerate verify *.json -o json | jq '.reports[].checks[].findings'\n" +
@@ -28,8 +30,8 @@ func newVerify(s Streams) *cobra.Command {
 			"its value, and the value that the counters give.\n\n" +
 			"It shows that a document agrees with itself, not who measured it: a forger who changes the counters, " +
 			"and everything that follows from them, isn't found.\n\n" +
-			"A file holds Reports, packed with gzip where its name ends with .gz; - is stdin. Suites' documents hold " +
-			"no counters, and are refused.\n\n" +
+			"A file holds Reports, packed with gzip where its name ends with .gz, or is a bundle (" + bundle.Suffix +
+			"), each byte of which is checked; - is stdin. Suites' documents hold no counters, and are refused.\n\n" +
 			"Exit codes: 0 all Reports are verified, 1 something differs, 2 bad input, 3 it could not be printed.",
 		Args: sidebyside.AtLeast(1, "at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
@@ -52,6 +54,17 @@ func verifyFiles(stdin io.Reader, files []string) (found verifications, unread e
 	found = verifications{Version: verificationsVersion, Producer: producer(), Reports: []verify.Verification{}}
 	var errs []error
 	for _, name := range files {
+		if strings.HasSuffix(name, bundle.Suffix) {
+			bundled, err := readBundle(name)
+			if err != nil {
+				errs = append(errs, exit.WithCode(report.ExitFailed, fmt.Errorf("%s: %w", name, err)))
+				continue
+			}
+			for _, r := range bundled.reports {
+				found.verify(name, r)
+			}
+			continue
+		}
 		documents, err := sidebyside.ReadDocuments(stdin, name)
 		if err == nil && len(documents.Suites) > 0 {
 			err = fmt.Errorf("it is a suite's document, which holds its runs' results without their counters: verify " +
@@ -61,9 +74,7 @@ func verifyFiles(stdin io.Reader, files []string) (found verifications, unread e
 			errs = append(errs, exit.BadInput("%s: %w", name, err))
 		}
 		for _, r := range documents.Reports {
-			v := verify.Report(r, producer())
-			v.Name = name + ": " + v.Name
-			found.Reports = append(found.Reports, v)
+			found.verify(name, r)
 		}
 	}
 	return found, exit.Worst(errs...)
@@ -77,6 +88,13 @@ type verifications struct {
 	Version  string                `json:"version"`
 	Producer string                `json:"producer"` // the linerate that verified
 	Reports  []verify.Verification `json:"reports"`
+}
+
+// verify adds what is found of a file's Report.
+func (v *verifications) verify(file string, r *report.Report) {
+	verification := verify.Report(r, producer())
+	verification.Name = file + ": " + verification.Name
+	v.Reports = append(v.Reports, verification)
 }
 
 func (v verifications) exitCode() int {

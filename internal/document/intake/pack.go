@@ -26,6 +26,25 @@ func Unpack(packed []byte, limits Limits) ([]byte, error) {
 	return document, nil
 }
 
+// Inflate unpacks one packed input of any kind, to at most so many bytes, and refuses what is cut off or followed by
+// something.
+func Inflate(packed []byte, limit int64) ([]byte, error) {
+	r, source, err := unpacking(packed)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("unpack: %w", err)
+	case int64(len(content)) > limit:
+		return nil, tooManyBytes(limit)
+	case source.Len() > 0:
+		return nil, errors.New("something follows what is packed")
+	}
+	return content, nil
+}
+
 // SizeOf measures a packed document as Unpack does, and keeps none of it.
 func SizeOf(packed []byte, limits Limits) (Size, error) {
 	r, source, err := unpacking(packed)

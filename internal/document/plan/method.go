@@ -27,6 +27,26 @@ func (p *Plan) Method() string {
 	return hex.EncodeToString(sum[:])[:32]
 }
 
+// Document is the Plan as a document of its own, as people read it.
+func (p *Plan) Document() ([]byte, error) {
+	var document bytes.Buffer
+	enc := json.NewEncoder(&document)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(p)
+	return document.Bytes(), err
+}
+
+// Digest is the SHA-256 of the Plan's Document. Plans that are alike in everything have the same.
+func (p *Plan) Digest() string {
+	document, err := p.Document()
+	if err != nil { // can't happen, as JSON can hold all members of a Plan
+		return ""
+	}
+	sum := sha256.Sum256(document)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
 // method is the Plan without what changes no figure, and without the device.
 func (p *Plan) method() *Plan {
 	m := *p

@@ -101,6 +101,21 @@ func (o Observer) Secret() string {
 	return ""
 }
 
+// Source is what the observer asks: a server's address, or a socket.
+func (o Observer) Source() string {
+	switch {
+	case o.Prometheus != nil:
+		return o.Prometheus.URL
+	case o.SNMP != nil:
+		return o.SNMP.Address
+	case o.Redfish != nil:
+		return o.Redfish.URL
+	case o.VPP != nil:
+		return o.VPP.Socket
+	}
+	return o.Name
+}
+
 // longestIdle bounds IdleTime.
 const longestIdle = time.Minute
 

@@ -118,9 +118,9 @@ func asking(o plan.Observer, credentials Folder) func(context.Context) (reading,
 		r, err := source.ask(ctx)
 		switch {
 		case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return reading{}, fmt.Errorf("%s did not answer within %s", addressOf(o), answerTime)
+			return reading{}, fmt.Errorf("%s did not answer within %s", o.Source(), answerTime)
 		case err != nil:
-			return reading{}, fmt.Errorf("%s: %w", addressOf(o), err)
+			return reading{}, fmt.Errorf("%s: %w", o.Source(), err)
 		}
 		return r, nil
 	}
@@ -140,19 +140,4 @@ func sourceOf(o plan.Observer, credentials Folder, memory *agent) (source, error
 		return newVPP(*o.VPP), nil
 	}
 	return nil, fmt.Errorf("this linerate asks nobody for observers of type %s", o.Type)
-}
-
-// addressOf names the server that answers for an observer by its address, or by its socket.
-func addressOf(o plan.Observer) string {
-	switch {
-	case o.Prometheus != nil:
-		return o.Prometheus.URL
-	case o.SNMP != nil:
-		return o.SNMP.Address
-	case o.Redfish != nil:
-		return o.Redfish.URL
-	case o.VPP != nil:
-		return o.VPP.Socket
-	}
-	return o.Name
 }
