@@ -98,6 +98,29 @@ type DUTSpec struct {
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
+	// collect is kept with the Report, by linerate run alone.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Collect []Collection `json:"collect,omitempty"`
+
+	// notes is anything that readers of the figures should know. Example: fan replaced.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	Notes string `json:"notes,omitempty"`
+
+	// price is a column in tables. Example: 149 USD.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[^[:cntrl:]]*$`
+	Price string `json:"price,omitempty"`
+
+	// disclosure is who has an interest in the result. Example: lent by its maker.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Disclosure string `json:"disclosure,omitempty"`
+
 	// hops is how many routers a frame passes in a Pod or Device with forwarding L3. Default: 1. Example: 2.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -169,6 +192,61 @@ type HookSpec struct {
 	// +kubebuilder:default="10m"
 	Deadline Duration `json:"deadline,omitempty"`
 }
+
+// CollectionTime is when something is collected.
+//
+// +kubebuilder:validation:Enum=Before;During;After
+type CollectionTime string
+
+// When something is collected.
+const (
+	CollectBefore CollectionTime = "Before" // after dut.setup, before anything is sent
+	CollectDuring CollectionTime = "During" // once, while a load is held after the warm-up
+	CollectAfter  CollectionTime = "After"  // when nothing is sent any more, before dut.teardown
+)
+
+// Collection is what a command prints, or files of the machine of linerate run.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.command) != has(self.paths)",message="collect a command's output or files: set either command or paths"
+type Collection struct {
+	// name stands in the Report. Example: rules.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// command has no shell. Example: [ssh, fw, pfctl, -sr].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Command []CommandWord `json:"command,omitempty"`
+
+	// paths are files. Example: [/proc/interrupts].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Paths []CollectedPath `json:"paths,omitempty"`
+
+	// when is Before, During (within windows) or After the load.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:default={Before,After}
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=3
+	When []CollectionTime `json:"when,omitempty"`
+
+	// timeout is the command's.
+	// +optional
+	// +kubebuilder:default="30s"
+	Timeout Duration `json:"timeout,omitempty"`
+}
+
+// CollectedPath is a file's path.
+//
+// +kubebuilder:validation:MaxLength=512
+// +kubebuilder:validation:Pattern=`^/[^[:cntrl:]]*$`
+type CollectedPath string
 
 // ReferenceSpec configures the built-in forwarder: by an exact limit, or as a real device that is made of Linux.
 type ReferenceSpec struct {

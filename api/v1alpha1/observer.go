@@ -19,7 +19,7 @@ const (
 
 // ObserverType is what an observer reads.
 //
-// +kubebuilder:validation:Enum=Processors;Limiter;Interfaces;Memory;Load;SoftIRQs;Frequencies;Temperatures;Prometheus;SNMP;Redfish;VPP
+// +kubebuilder:validation:Enum=Processors;Limiter;Interfaces;Memory;Load;SoftIRQs;Frequencies;Temperatures;Prometheus;SNMP;Redfish;SSH;IPMI;VPP
 type ObserverType string
 
 // What an observer reads.
@@ -49,25 +49,29 @@ const (
 	ObserverSNMP ObserverType = "SNMP"
 	// ObserverRedfish is the power and the temperatures of a chassis, as its management controller reports them.
 	ObserverRedfish ObserverType = "Redfish"
+	// ObserverSSH is a number that a command prints on a machine that is reached by SSH.
+	ObserverSSH ObserverType = "SSH"
+	// ObserverIPMI is a sensor, or the power, of a management controller that speaks IPMI 2.0.
+	ObserverIPMI ObserverType = "IPMI"
 	// ObserverVPP is what VPP counts of its nodes: clocks, packets and calls.
 	ObserverVPP ObserverType = "VPP"
 )
 
 // Observer reads a vital sign.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.prometheus) == (self.type == 'Prometheus') && has(self.snmp) == (self.type == 'SNMP') && has(self.redfish) == (self.type == 'Redfish') && (!has(self.vpp) || self.type == 'VPP')",message="prometheus, snmp, redfish and vpp are each for the type of their name, and types Prometheus, SNMP and Redfish need theirs"
+// +kubebuilder:validation:XValidation:rule="has(self.prometheus) == (self.type == 'Prometheus') && has(self.snmp) == (self.type == 'SNMP') && has(self.redfish) == (self.type == 'Redfish') && has(self.ssh) == (self.type == 'SSH') && has(self.ipmi) == (self.type == 'IPMI') && (!has(self.vpp) || self.type == 'VPP')",message="prometheus, snmp, redfish, ssh, ipmi and vpp are each for the type of their name, which all but VPP need"
 type Observer struct {
 	// name identifies it in the Report. Example: cpu.
 	// +required
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// observed is the Generator, the DUT, each Node of these, or the Lab (Prometheus, SNMP, Redfish). Limiter and VPP
-	// are the DUT's.
+	// observed is the Generator, the DUT, each Node of these, or the Lab (asked over the network). Limiter and VPP are
+	// the DUT's.
 	// +required
 	Observed ObserverOf `json:"observed"`
 
-	// type is what is read, or who is asked: VPP; or Prometheus, SNMP and Redfish, each with its member.
+	// type is what is read, or who is asked: VPP; or Prometheus, SNMP, Redfish, SSH and IPMI, each with its member.
 	// +required
 	Type ObserverType `json:"type"`
 
@@ -90,6 +94,14 @@ type Observer struct {
 	// redfish is for type Redfish.
 	// +optional
 	Redfish *RedfishChassis `json:"redfish,omitempty"`
+
+	// ssh is for type SSH.
+	// +optional
+	SSH *SSHCommand `json:"ssh,omitempty"`
+
+	// ipmi is for type IPMI.
+	// +optional
+	IPMI *IPMISensor `json:"ipmi,omitempty"`
 
 	// vpp is for type VPP.
 	// +optional
@@ -171,6 +183,51 @@ type RedfishChassis struct {
 	Chassis string `json:"chassis,omitempty"`
 
 	// secretName has username and password (docs/observers.md).
+	// +required
+	SecretName ObserverSecretName `json:"secretName"`
+}
+
+// SSHCommand is a command on another machine.
+type SSHCommand struct {
+	// address is a host or host:port. Example: fw.lab.
+	// +required
+	// +kubebuilder:validation:MaxLength=260
+	// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9a-fA-F:.]+[]])(:[1-9][0-9]{0,4})?$`
+	Address string `json:"address"`
+
+	// command prints one number. Example: sysctl -n hw.temperature.CPU.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Command string `json:"command"`
+
+	// unit is the number's. Example: °C.
+	// +required
+	Unit ObservedUnit `json:"unit"`
+
+	// secretName has username, known_hosts, and ssh-privatekey or password.
+	// +required
+	SecretName ObserverSecretName `json:"secretName"`
+}
+
+// IPMISensor is a sensor of a management controller.
+type IPMISensor struct {
+	// address is a host or host:port. Example: bmc.lab.
+	// +required
+	// +kubebuilder:validation:MaxLength=260
+	// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9a-fA-F:.]+[]])(:[1-9][0-9]{0,4})?$`
+	Address string `json:"address"`
+
+	// sensor is its name. Default: the power by DCMI. Example: CPU Temp.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[ -~]{1,64}$`
+	Sensor string `json:"sensor,omitempty"`
+
+	// unit is a sensor's. Default: W. Example: °C.
+	// +optional
+	Unit ObservedUnit `json:"unit,omitempty"`
+
+	// secretName has username and password.
 	// +required
 	SecretName ObserverSecretName `json:"secretName"`
 }

@@ -103,6 +103,7 @@ const (
 	bundledReports      = "reports/"
 	bundledPlans        = "plans/"
 	bundledEnvironments = "environments/"
+	bundledCollected    = "collected/"
 )
 
 // addPath adds a Report's file, or all Reports and suites' documents below a directory.
@@ -174,14 +175,51 @@ func (p *bundlePacker) addReport(source, member, base string, r *report.Report) 
 	if err != nil {
 		return err
 	}
-	environment, err := json.MarshalIndent(bundledEnvironment{r.Environment, r.Generators, r.Device, r.LineRates}, "", "  ")
+	machines := bundledEnvironment{r.Environment, r.Generators, r.Device, r.LineRates}
+	environment, err := json.MarshalIndent(machines, "", "  ")
 	if err != nil {
 		return err
 	}
 	p.manifest.Tests = append(p.manifest.Tests, bundle.Test{Name: r.Plan.Test.Name, Report: member,
-		Plan: bundledPlans + base + ".json", PlanDigest: r.Plan.Digest(), Method: r.Plan.Method(), Producer: r.Producer})
+		Plan: bundledPlans + base + ".json", PlanDigest: r.Plan.Digest(), Method: r.Plan.Method(),
+		Producer: r.Producer})
 	return errors.Join(p.add(source, bundledPlans+base+".json", document),
-		p.add(source, bundledEnvironments+base+".json", append(environment, '\n')))
+		p.add(source, bundledEnvironments+base+".json", append(environment, '\n')), p.addCollected(source, base, r))
+}
+
+// addCollected adds what was collected for a Report, from beside the Report's file, without secrets.
+func (p *bundlePacker) addCollected(source, base string, r *report.Report) error {
+	counts := map[string]int{}
+	for _, c := range r.Collected {
+		if c.SHA256 == "" {
+			continue
+		}
+		file := filepath.Join(filepath.Dir(source), collectedFolder, filepath.Base(collectedName(c.SHA256)))
+		content, err := intake.TextFile(file, maxCollectedItem)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			p.skipped = append(p.skipped, fmt.Sprintf("%s: what %s collected isn't beside it", source, c.Name))
+			continue
+		case err != nil:
+			return err
+		case report.Digest(content) != c.SHA256:
+			return fmt.Errorf("%s isn't what was collected: its SHA-256 is another", file)
+		}
+		name := path.Join(base, strings.ToLower(c.When)+"-"+c.Name)
+		if counts[name]++; c.Path != "" {
+			name = fmt.Sprintf("%s-%d", name, counts[name])
+		}
+		name = bundledCollected + name + ".txt"
+		redacted, leftOut := bundle.Redact(name, c.Path, content)
+		p.manifest.LeftOut = append(p.manifest.LeftOut, leftOut...)
+		if redacted == nil && len(content) > 0 {
+			continue
+		}
+		if err := p.add(source, name, redacted); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bundledEnvironment is what a Report says of the machines that it was measured on, for who looks for that alone.
@@ -205,17 +243,21 @@ func (p *bundlePacker) add(source, member string, content []byte) error {
 
 // secretIn says where a Report has a secret: in a program's arguments or the last words of one. It is empty for none.
 func secretIn(r *report.Report) string {
+	type text struct{ field, words string }
 	dut := r.Plan.DUT
-	texts := []struct{ field, text string }{{"message", r.Message},
+	texts := []text{{"message", r.Message}, {"plan.dut.notes", dut.Notes},
 		{"plan.dut.resetCommand", strings.Join(dut.ResetCommand, " ")}}
 	if dut.Setup != nil {
-		texts = append(texts, struct{ field, text string }{"plan.dut.setup", strings.Join(dut.Setup.Command, " ")})
+		texts = append(texts, text{"plan.dut.setup", strings.Join(dut.Setup.Command, " ")})
 	}
 	if dut.Teardown != nil {
-		texts = append(texts, struct{ field, text string }{"plan.dut.teardown", strings.Join(dut.Teardown.Command, " ")})
+		texts = append(texts, text{"plan.dut.teardown", strings.Join(dut.Teardown.Command, " ")})
+	}
+	for _, c := range dut.Collect {
+		texts = append(texts, text{"plan.dut.collect " + c.Name, strings.Join(c.Command, " ")})
 	}
 	for _, t := range texts {
-		if reason := bundle.SecretIn(t.text); reason != "" {
+		if reason := bundle.SecretIn(t.words); reason != "" {
 			return t.field + " has " + reason
 		}
 	}

@@ -61,18 +61,20 @@ func newReplayIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command
 	f.StringVar(&o.save, "save", "linerate-replays",
 		"directory to keep the Reports of this machine in; \"\" keeps nothing")
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, one for each link in the links' order")
-	f.BoolVar(&o.trust, "trust", false, "start the programs of the bundle's Plans, ask their observers' sources, and use "+
-		"their servers")
+	f.BoolVar(&o.trust, "trust", false, "start the programs of the bundle's Plans, ask their observers' sources, and "+
+		"use their servers")
 	o.allowDifferent.Flag(cmd)
 	credentialsFlag(cmd, &o.credentials)
 	secretFlag(f, &o.secretFile, secretOfServers)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr, and print the evidence of the comparison")
+	f.BoolVarP(&o.verbose, "verbose", "v", false,
+		"log every decision to stderr, and print the evidence of the comparison")
 	return cmd
 }
 
 func replay(ctx context.Context, s Streams, o replayOptions, name string) error {
-	if err := errors.Join(checkFormat(o.format, render.Formats(render.Comparison)), o.allowDifferent.Check()); err != nil {
+	err := errors.Join(checkFormat(o.format, render.Formats(render.Comparison)), o.allowDifferent.Check())
+	if err != nil {
 		return exit.BadInput("%w", err)
 	}
 	if o.runs < 1 || o.runs > 100 {
@@ -223,6 +225,12 @@ func reachesOut(p *plan.Plan) (reaches []string) {
 		program("dut.teardown", p.DUT.Teardown.Command)
 	}
 	program("procedure.reset", p.DUT.ResetCommand)
+	for _, c := range p.DUT.Collect {
+		program("dut.collect "+c.Name, c.Command)
+		for _, path := range c.Paths {
+			reaches = append(reaches, "dut.collect "+c.Name+" reads "+path)
+		}
+	}
 	for _, o := range p.Asking() {
 		reaches = append(reaches, fmt.Sprintf("observer %s asks %s", o.Name, o.Source()))
 	}

@@ -208,6 +208,8 @@ func measureOne(
 	if err := setUpDevice(ctx, s.Stderr, p); err != nil {
 		return nil, err
 	}
+	collection := newCollection(s.Stderr, p, o.save)
+	collection.collect(ctx, plan.CollectBefore)
 	driver, stop, err := site.start(ctx, s.Stderr, o.force)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -219,9 +221,13 @@ func measureOne(
 	view := newProgressView(s.Stderr, title, o.quiet)
 	defer view.close()
 	r := runner.Run(ctx, p, driver, runner.Options{
-		Producer: producer(), Progress: view.show, ForceHint: "--force", Logger: logger(s.Stderr, o.verbose),
-		Baseline: baseline,
+		Producer: producer(), ForceHint: "--force", Logger: logger(s.Stderr, o.verbose),
+		Baseline: baseline, Progress: func(progress runner.Progress) {
+			collection.progress(ctx, progress)
+			view.show(progress)
+		},
 	})
+	collection.finish(ctx, r)
 	job.MarkShared(r, site.sharedPorts())
 	return r, nil
 }

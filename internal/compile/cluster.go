@@ -62,6 +62,7 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 		p.DUT.Setup, p.DUT.Teardown = nil, nil // pods do it
 	}
 	c.device.checkResetInCluster()
+	c.device.checkCollectInCluster()
 	c.device.checkModeInCluster()
 	c.observers.checkInCluster()
 	cluster.OwnNetworks = ownNetworks(test.Namespace, cluster.DUT, cluster.Setup, cluster.Teardown)

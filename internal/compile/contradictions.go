@@ -166,7 +166,7 @@ func (r *refusals) checkTrafficFields(spec *v1alpha1.LoadTestSpec) {
 func (r *refusals) checkObserverFields(path *field.Path, o *v1alpha1.Observer) {
 	observed := path.Child("observed")
 	overNetwork := slices.Contains([]v1alpha1.ObserverType{v1alpha1.ObserverPrometheus, v1alpha1.ObserverSNMP,
-		v1alpha1.ObserverRedfish}, o.Type)
+		v1alpha1.ObserverRedfish, v1alpha1.ObserverSSH, v1alpha1.ObserverIPMI}, o.Type)
 	r.refuseIf((o.Type == v1alpha1.ObserverLimiter || o.Type == v1alpha1.ObserverVPP) &&
 		o.Observed != v1alpha1.ObserverOfDUT, observed, o.Observed,
 		"a Limiter or a VPP is the device's: say observed: DUT")
@@ -174,12 +174,12 @@ func (r *refusals) checkObserverFields(path *field.Path, o *v1alpha1.Observer) {
 		"interfaces are read on the links of a test: say observed: Generator, or observed: DUT for those of the built-in "+
 			"Reference")
 	r.refuseIf(o.Observed == v1alpha1.ObserverOfLab && !overNetwork, observed, o.Observed,
-		"observed: Lab is for sources that are asked over the network (Prometheus, SNMP, Redfish): say observed: Generator, "+
-			"DUT or Node")
+		"observed: Lab is for sources that are asked over the network (Prometheus, SNMP, Redfish, SSH, IPMI): say observed: "+
+			"Generator, DUT or Node")
 	r.refuseIf(o.Observed == v1alpha1.ObserverOfNode && overNetwork, observed, o.Observed,
 		"a source that is asked over the network describes one thing, and not each node: say observed: DUT, Generator or Lab")
 	r.refuseIf((o.Interval != "" || o.AveragingTime != "") && !overNetwork && o.Type != v1alpha1.ObserverVPP,
-		path.Child("interval"), o.Interval, "only sources that are asked (Prometheus, SNMP, Redfish, VPP) have interval and "+
+		path.Child("interval"), o.Interval, "only sources that are asked (Prometheus, SNMP, Redfish, SSH, IPMI, VPP) have interval and "+
 			"averagingTime: remove them")
 }
 

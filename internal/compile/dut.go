@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -29,6 +31,10 @@ func (d *device) plan() plan.DUT {
 	}
 	p.Setup = d.program("setup", d.spec.DUT.Setup)
 	p.Teardown = d.program("teardown", d.spec.DUT.Teardown)
+	p.Notes, p.Price, p.Disclosure = d.spec.DUT.Notes, d.spec.DUT.Price, d.spec.DUT.Disclosure
+	for i, c := range d.spec.DUT.Collect {
+		p.Collect = append(p.Collect, d.collection(specPath().Child("dut", "collect").Index(i), c))
+	}
 	if reset := d.spec.Procedure.Reset; reset != nil {
 		d.checkReset(reset)
 		p.ResetCommand = words(reset.Command)
@@ -51,6 +57,31 @@ func (d *device) program(name string, spec *v1alpha1.HookSpec) *plan.Program {
 	d.checkCommand(path.Child("command"), spec.Command)
 	return &plan.Program{Command: words(spec.Command), Deadline: plan.Duration(d.duration(path.Child("deadline"),
 		spec.Deadline))}
+}
+
+func (d *device) collection(path *field.Path, spec v1alpha1.Collection) plan.Collection {
+	d.checkCommand(path.Child("command"), spec.Command)
+	c := plan.Collection{Name: spec.Name, Command: words(spec.Command),
+		Timeout: plan.Duration(d.duration(path.Child("timeout"), spec.Timeout))}
+	for _, p := range spec.Paths {
+		c.Paths = append(c.Paths, string(p))
+	}
+	for _, w := range spec.When {
+		if slices.Contains(c.When, string(w)) {
+			d.refuse(path.Child("when"), w, "it stands twice: name each time once")
+		}
+		c.When = append(c.When, string(w))
+	}
+	return c
+}
+
+// checkCollectInCluster refuses collections, which no pod of a cluster can make without rights that tests don't have.
+func (d *device) checkCollectInCluster() {
+	if len(d.spec.DUT.Collect) > 0 {
+		d.refuse(specPath().Child("dut", "collect"), noValue,
+			"a cluster starts no program that a LoadTest names, and reads no files of nodes: measure with linerate run, "+
+				"let a sidecar of dut.pod.template write what is wanted to its log, or remove collect")
+	}
 }
 
 // checkReset refuses a reset that the type of device doesn't have.

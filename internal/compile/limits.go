@@ -21,6 +21,7 @@ var durationLimits = map[string][2]v1alpha1.Duration{
 	"schedulingDeadline": {"10s", "8760h"},
 	"ttlAfterFinished":   {"0s", "8760h"},
 
+	"dut.collect.timeout":       {"1s", "10m"},
 	"dut.readyDelay":            {"0s", "1h"},
 	"dut.setup.deadline":        {"1s", "24h"},
 	"dut.teardown.deadline":     {"1s", "24h"},

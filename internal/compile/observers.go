@@ -2,6 +2,7 @@ package compile
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +33,8 @@ func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 		return []string{"passed", "dropped"}, false
 	case o.Type == v1alpha1.ObserverInterfaces && o.Observed == v1alpha1.ObserverOfGenerator:
 		return []string{"received", "sent", "dropped"}, false
-	case o.Type == v1alpha1.ObserverPrometheus, o.Type == v1alpha1.ObserverSNMP:
+	case o.Type == v1alpha1.ObserverPrometheus, o.Type == v1alpha1.ObserverSNMP, o.Type == v1alpha1.ObserverSSH,
+		o.Type == v1alpha1.ObserverIPMI:
 		return perTraffic(o, "value"), false
 	case o.Type == v1alpha1.ObserverRedfish:
 		return perTraffic(o, "power", "temperature"), false
@@ -49,7 +51,8 @@ func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 // perTraffic adds the series of power per traffic, if the observer's series are of power.
 func perTraffic(o v1alpha1.Observer, names ...string) []string {
 	power := o.Type == v1alpha1.ObserverRedfish || o.Prometheus != nil && o.Prometheus.Unit == plan.Watts ||
-		o.SNMP != nil && o.SNMP.Unit == plan.Watts
+		o.SNMP != nil && o.SNMP.Unit == plan.Watts || o.SSH != nil && o.SSH.Unit == plan.Watts ||
+		o.IPMI != nil && (o.IPMI.Unit == plan.Watts || o.IPMI.Unit == "")
 	if power {
 		names = append(names, plan.WattsPerGbps, plan.JoulesPerPacket)
 	}
@@ -74,13 +77,21 @@ func (reader *observerReader) readSource(path *field.Path, o v1alpha1.Observer, 
 		observer.Prometheus = &plan.PrometheusQuery{URL: o.Prometheus.URL, Query: o.Prometheus.Query,
 			Unit: string(o.Prometheus.Unit), Secret: string(o.Prometheus.SecretName)}
 	case o.SNMP != nil:
-		observer.SNMP = &plan.SNMPObject{Address: reader.agent(path.Child("snmp", "address"), o.SNMP.Address),
+		observer.SNMP = &plan.SNMPObject{Address: reader.withPort(path.Child("snmp", "address"), o.SNMP.Address, 161),
 			OID: "." +
 				strings.TrimPrefix(o.SNMP.OID, "."), Unit: string(o.SNMP.Unit),
 			Scale: cmp.Or(o.SNMP.Scale, "1"), Secret: string(o.SNMP.SecretName)}
 	case o.Redfish != nil:
 		observer.Redfish = &plan.RedfishChassis{URL: strings.TrimSuffix(o.Redfish.URL, "/"), Chassis: o.Redfish.Chassis,
 			Secret: string(o.Redfish.SecretName)}
+	case o.SSH != nil:
+		observer.SSH = &plan.SSHCommand{Address: reader.withPort(path.Child("ssh", "address"), o.SSH.Address, 22),
+			Command: o.SSH.Command, Unit: string(o.SSH.Unit), Secret: string(o.SSH.SecretName)}
+	case o.IPMI != nil:
+		reader.refuseIf(o.IPMI.Sensor != "" && o.IPMI.Unit == "", path.Child("ipmi", "unit"), noValue,
+			"a sensor's number has a unit: say which, such as °C")
+		observer.IPMI = &plan.IPMISensor{Address: reader.withPort(path.Child("ipmi", "address"), o.IPMI.Address, 623),
+			Sensor: o.IPMI.Sensor, Unit: cmp.Or(string(o.IPMI.Unit), plan.Watts), Secret: string(o.IPMI.SecretName)}
 	case o.Type == v1alpha1.ObserverVPP:
 		observer.VPP = &plan.VPPStats{Socket: vppSocket}
 		if o.VPP != nil {
@@ -94,15 +105,15 @@ func (reader *observerReader) readSource(path *field.Path, o v1alpha1.Observer, 
 	observer.AveragingTime = plan.Duration(reader.duration(path.Child("averagingTime"), o.AveragingTime))
 }
 
-// agent is an SNMP agent's address with its port. The schema has checked that it is a host, in brackets where
-// it has colons, with or without a port.
-func (reader *observerReader) agent(path *field.Path, address string) string {
+// withPort is a source's address with its port. The schema has checked that it is a host, in brackets where it has
+// colons, with or without a port.
+func (reader *observerReader) withPort(path *field.Path, address string, port int) string {
 	colon := strings.LastIndexByte(address, ':')
 	if colon < 0 || strings.HasSuffix(address, "]") {
-		return address + ":161"
+		return fmt.Sprintf("%s:%d", address, port)
 	}
 	if n, err := strconv.ParseUint(address[colon+1:], 10, 16); err != nil || n == 0 {
-		reader.refuse(path, address, "a port is between 1 and 65535: leave it out for 161")
+		reader.refusef(path, address, "a port is between 1 and 65535: leave it out for %d", port)
 	}
 	return address
 }
@@ -151,7 +162,7 @@ func (reader *observerReader) check(i int, o v1alpha1.Observer) {
 }
 
 func asksOverTheNetwork(o v1alpha1.Observer) bool {
-	return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil
+	return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil || o.SSH != nil || o.IPMI != nil
 }
 
 // checkVPP refuses an observer of a VPP unless the device runs already.
@@ -163,9 +174,15 @@ func (reader *observerReader) checkVPP(path *field.Path, o v1alpha1.Observer) {
 	}
 }
 
-// checkInCluster refuses observers of a VPP, since no pod of linerate's has the device's socket.
+// checkInCluster refuses observers of a VPP, since no pod of linerate's has the device's socket, and of IPMI, since
+// none has ipmitool.
 func (reader *observerReader) checkInCluster() {
 	for i, o := range reader.specs {
+		if o.Type == v1alpha1.ObserverIPMI {
+			reader.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type,
+				"IPMI is asked by the program ipmitool, which no pod of linerate's has: use Redfish, or Prometheus with an "+
+					"exporter of IPMI, or measure with linerate run")
+		}
 		if o.Type == v1alpha1.ObserverVPP {
 			reader.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type,
 				"a VPP's statistics are read from a socket on its machine, which no pod of linerate's has: measure "+

@@ -90,7 +90,7 @@ func TestAnAgentsAddressHasAPort(t *testing.T) {
 	for address, want := range map[string]string{"pdu.lab": "pdu.lab:161", "10.0.0.7:1161": "10.0.0.7:1161",
 		"[2001:db8::7]": "[2001:db8::7]:161", "[2001:db8::7]:1161": "[2001:db8::7]:1161"} {
 		observers := &observerReader{refusals: &refusals{}}
-		if got := observers.agent(nil, address); got != want || len(observers.errs) > 0 {
+		if got := observers.withPort(nil, address, 161); got != want || len(observers.errs) > 0 {
 			t.Errorf("%s: %s, %v; want %s", address, got, observers.errs, want)
 		}
 	}

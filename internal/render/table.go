@@ -18,6 +18,10 @@ func viewOfTable(t *report.Table) view {
 	repeated := repeats(t)
 	v := view{source: t, title: t.Title, answer: &t.Answer, table: new(table), notes: t.Notes}
 	v.table.columns = []column{{head: "product", left: true}, {head: "loadtest", left: true}}
+	priced := slices.ContainsFunc(t.Cells, func(c report.Cell) bool { return c.Price != "" })
+	if priced {
+		v.table.columns = append(v.table.columns, column{head: "price", left: true})
+	}
 	if judged {
 		v.table.columns = append(v.table.columns, column{head: "verdict", left: true, verdict: true})
 	}
@@ -28,6 +32,9 @@ func viewOfTable(t *report.Table) view {
 	}
 	for _, c := range arranged(t) {
 		row := []string{c.Product, c.Loadtest}
+		if priced {
+			row = append(row, c.Price)
+		}
 		if judged {
 			row = append(row, cmp.Or(string(c.Verdict), c.Unjudged))
 		}

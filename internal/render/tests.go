@@ -86,12 +86,28 @@ func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) s
 	if vitals := vitalsTable(r); vitals != nil {
 		s.tables, s.caveats = append(s.tables, vitals), append(s.caveats, vitals.takeReasons()...)
 	}
+	s.facts = append(s.facts, surroundingFacts(r)...)
 	if r.Device != nil {
 		for _, c := range r.Device.Containers {
 			s.facts = append(s.facts, fact{Term: "device", Text: c.Name + " ran " + c.Short(), Exact: c.String()})
 		}
 	}
 	return s
+}
+
+// surroundingFacts are what the author says of the device, and what was collected from it.
+func surroundingFacts(r *report.Report) (facts []fact) {
+	dut := report.PlanOf(r).DUT
+	for _, f := range []fact{{Term: "price", Text: dut.Price}, {Term: "disclosure", Text: dut.Disclosure},
+		{Term: "notes", Text: dut.Notes}} {
+		if f.Text != "" {
+			facts = append(facts, f)
+		}
+	}
+	for _, c := range r.Collected {
+		facts = append(facts, fact{Term: "collected " + c.Name, Text: c.String(), Exact: c.SHA256})
+	}
+	return facts
 }
 
 // ofFrames adds what was measured of frames.

@@ -16,6 +16,7 @@ const folderCredentials = folderLinerate + "/credentials"
 
 // credentialKeys are the only keys of a Secret that are mounted, since package collect uses no others.
 var credentialKeys = []string{"username", "password", "token", "community", "ca.crt", "serverName", "fingerprint",
+	"ssh-privatekey", "known_hosts",
 	"authPassword", "authProtocol", "privPassword", "privProtocol"}
 
 // hasCollector says that the test has an observer that asks a source over the network.

@@ -50,6 +50,7 @@ func (rs *cellResults) cell(number int) report.SuiteCell {
 func (rs *cellResults) computeCell(number int) report.SuiteCell {
 	c := &rs.matrix.Cells[number]
 	result := report.SuiteCell{Name: c.Name, Product: c.Product, Loadtest: c.Loadtest}
+	result.Price = rs.matrix.price(number)
 	if len(c.Values) == 0 {
 		result.Product = rs.matrix.suite.Name
 	}

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,6 +36,28 @@ func (m *Matrix) Content(cell int, repetition, try int32) (map[string]any, error
 	}
 	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestKind,
 		"metadata": metadata, "spec": spec}, nil
+}
+
+// price is what the template or a patch of the cell says of the device's price. It is empty where neither does.
+func (m *Matrix) price(cell int) (price string) {
+	c := &m.Cells[cell]
+	if c.calibrates {
+		return ""
+	}
+	for _, part := range append([]v1alpha1.Freeform{m.suite.Spec.Template.Spec}, c.patches...) {
+		device := part["dut"].Raw
+		if !bytes.Contains(device, []byte(`"price"`)) { // most have none, and this is computed often
+			continue
+		}
+		var dut map[string]any
+		if intake.JSON(device, &dut, intake.Small) != nil {
+			continue
+		}
+		if value, ok := dut["price"]; ok {
+			price, _ = value.(string)
+		}
+	}
+	return price
 }
 
 // labels are the template's, the cell's row and column unless the template sets them, and those of the suite.

@@ -51,6 +51,12 @@ type DUT struct {
 	// there is none, or pods do it.
 	Setup    *Program `json:"setup,omitempty"`
 	Teardown *Program `json:"teardown,omitempty"`
+	// Collect is what linerate run collects around the load.
+	Collect []Collection `json:"collect,omitempty"`
+	// Notes, Price and Disclosure are for readers of the figures.
+	Notes      string `json:"notes,omitempty"`
+	Price      string `json:"price,omitempty"`
+	Disclosure string `json:"disclosure,omitempty"`
 	// ResetCommand empties the device's tables where Procedure.Reset asks for it. Without one the Reference does it
 	// itself.
 	ResetCommand []string `json:"resetCommand,omitempty"`
@@ -84,6 +90,22 @@ type Program struct {
 	Command  []string `json:"command"`
 	Deadline Duration `json:"deadline"`
 }
+
+// Collection is what a command prints, or files, to be kept with the Report. It has either Command or Paths.
+type Collection struct {
+	Name    string   `json:"name"`
+	Command []string `json:"command,omitempty"`
+	Paths   []string `json:"paths,omitempty"`
+	When    []string `json:"when"` // CollectBefore, CollectDuring, CollectAfter
+	Timeout Duration `json:"timeout"`
+}
+
+// When something is collected.
+const (
+	CollectBefore = "Before"
+	CollectDuring = "During"
+	CollectAfter  = "After"
+)
 
 // Reference is the built-in Linux forwarder. It forwards as much as it can, unless it has a limit.
 type Reference struct {

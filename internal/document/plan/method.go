@@ -78,7 +78,13 @@ func MethodDifferences(a, b *Plan, limit int) []string {
 func Differences(a, b *Plan, limit int) []string { return differences(a, b, limit) }
 
 // DeviceDifferences says where the devices under test of two Plans differ, as far as a Plan knows.
-func DeviceDifferences(a, b *Plan, limit int) []string { return differences(a.DUT, b.DUT, limit) }
+func DeviceDifferences(a, b *Plan, limit int) []string {
+	first, second := a.DUT, b.DUT
+	for _, d := range []*DUT{&first, &second} { // no device is another for what is said about it
+		d.Collect, d.Notes, d.Price, d.Disclosure = nil, "", "", ""
+	}
+	return differences(first, second, limit)
+}
 
 func differences(a, b any, limit int) []string {
 	d := differ{limit: limit}

@@ -18,6 +18,8 @@ type Observer struct {
 	Prometheus *PrometheusQuery `json:"prometheus,omitempty"`
 	SNMP       *SNMPObject      `json:"snmp,omitempty"`
 	Redfish    *RedfishChassis  `json:"redfish,omitempty"`
+	SSH        *SSHCommand      `json:"ssh,omitempty"`
+	IPMI       *IPMISensor      `json:"ipmi,omitempty"`
 	VPP        *VPPStats        `json:"vpp,omitempty"`
 }
 
@@ -45,6 +47,22 @@ type RedfishChassis struct {
 	Secret  string `json:"secret"`
 }
 
+// SSHCommand is a command that prints a number on a machine that is reached by SSH.
+type SSHCommand struct {
+	Address string `json:"address"` // host:port
+	Command string `json:"command"`
+	Unit    string `json:"unit"`
+	Secret  string `json:"secret"`
+}
+
+// IPMISensor is a sensor of a management controller that speaks IPMI 2.0.
+type IPMISensor struct {
+	Address string `json:"address"`          // host:port
+	Sensor  string `json:"sensor,omitempty"` // empty for the power by DCMI
+	Unit    string `json:"unit"`
+	Secret  string `json:"secret"`
+}
+
 // VPPStats is a VPP whose statistics are read from a socket on the runner's machine.
 type VPPStats struct {
 	Socket string `json:"socket"`
@@ -62,6 +80,8 @@ const (
 	ObservePrometheus = "Prometheus"
 	ObserveSNMP       = "SNMP"
 	ObserveRedfish    = "Redfish"
+	ObserveSSH        = "SSH"
+	ObserveIPMI       = "IPMI"
 	ObserveVPP        = "VPP"
 )
 
@@ -85,7 +105,7 @@ const (
 
 // Asks says that the observer asks a source, over the network or by a socket, at its own period.
 func (o Observer) Asks() bool {
-	return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil || o.VPP != nil
+	return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil || o.SSH != nil || o.IPMI != nil || o.VPP != nil
 }
 
 // Secret is the name of the credentials that the source is asked with, or empty for none.
@@ -97,6 +117,10 @@ func (o Observer) Secret() string {
 		return o.SNMP.Secret
 	case o.Redfish != nil:
 		return o.Redfish.Secret
+	case o.SSH != nil:
+		return o.SSH.Secret
+	case o.IPMI != nil:
+		return o.IPMI.Secret
 	}
 	return ""
 }
@@ -110,6 +134,10 @@ func (o Observer) Source() string {
 		return o.SNMP.Address
 	case o.Redfish != nil:
 		return o.Redfish.URL
+	case o.SSH != nil:
+		return o.SSH.Address
+	case o.IPMI != nil:
+		return o.IPMI.Address
 	case o.VPP != nil:
 		return o.VPP.Socket
 	}

@@ -47,6 +47,8 @@ type Report struct {
 	// Stolen is the processor time that hosts of virtual machines took from generators while they sent. It is empty
 	// for nothing, or where it is unknown.
 	Stolen []Stolen `json:"stolen,omitempty"`
+	// Collected is what the Plan's collections gave, each at each of its times.
+	Collected []Collected `json:"collected,omitempty"`
 	// Observations are what the Plan's observers read beside the traffic, one for each.
 	Observations []Observation `json:"observations,omitempty"`
 	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.

@@ -62,6 +62,8 @@ type SuiteCell struct {
 	// Product and Loadtest are its place in the table.
 	Product  string `json:"product"`
 	Loadtest string `json:"loadtest"`
+	// Price is the device's, as the suite says it. It is empty where the suite doesn't.
+	Price string `json:"price,omitempty"`
 	// Calibration says that it has no device, and its figures are what the generators do by themselves. No
 	// criterion judges it.
 	Calibration bool `json:"calibration,omitempty"`
@@ -285,7 +287,8 @@ func (s *Suite) Table() *Table {
 // Rows are the cell's rows in the suite's table, one, or for a search for several goals one for each. The first row
 // has what concerns the whole cell, such as its verdict.
 func (c *SuiteCell) Rows() []Cell {
-	first := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message, Images: c.Images}
+	first := Cell{Product: c.Product, Loadtest: c.Loadtest, Price: c.Price, Figures: c.Figures, Message: c.Message,
+		Images: c.Images}
 	if c.Calibration {
 		first.Unjudged = "not judged"
 	}
@@ -308,8 +311,8 @@ func (c *SuiteCell) Rows() []Cell {
 		unjudged = "with " + c.Goals[0].Goal
 	}
 	for _, g := range c.Goals[1:] {
-		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Figures: g.Figures, Unjudged: unjudged,
-			Message: g.Figures.unconfirmedOfSeveral(), Images: c.Images}
+		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Price: c.Price, Figures: g.Figures,
+			Unjudged: unjudged, Message: g.Figures.unconfirmedOfSeveral(), Images: c.Images}
 		for _, r := range c.Runs {
 			if r.Counts() && OfGoal(r.Goals, g.Goal) == nil {
 				row.Missing = append(row.Missing, Missing{Test: r.Test, Reason: string(NotMeasured),

@@ -38,6 +38,8 @@ type Cell struct {
 	Loadtest string `json:"loadtest"`
 	// Figures is what was measured. It is nil where nothing was, and Missing says why.
 	Figures *Figures `json:"figures,omitempty"`
+	// Price is the device's, as the test says it. It is empty where the test doesn't, or its runs differ.
+	Price string `json:"price,omitempty"`
 	// Verdict is the criteria's judgement. It is empty where there are no criteria. Message has its figures, or
 	// further remarks on the cell.
 	Verdict Outcome `json:"verdict,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -25,6 +26,36 @@ var errLate = errors.New("too late")
 // variables beside our own, and with nothing to read. After the timeout the command is killed with all processes
 // that it started. Exit code 0 is success. An error names the command and has the command's last words.
 func Run(ctx context.Context, command, variables []string, timeout time.Duration) error {
+	words := &Words{}
+	return runProgram(ctx, command, variables, timeout, words, words)
+}
+
+// Output is Run that returns the beginning of what the command prints on its standard output, of up to so many bytes,
+// also with an error. cut says that there was more.
+func Output(ctx context.Context, command, variables []string, timeout time.Duration, limit int) (
+	printed []byte, cut bool, err error) {
+	stdout := &beginning{limit: limit}
+	err = runProgram(ctx, command, variables, timeout, stdout, &Words{})
+	return stdout.text, stdout.cut, err
+}
+
+// beginning keeps the beginning of what is written to it.
+type beginning struct {
+	text  []byte
+	limit int
+	cut   bool
+}
+
+// Write never fails, as a program ends if nobody takes what it prints.
+func (b *beginning) Write(p []byte) (int, error) {
+	n := min(len(p), b.limit-len(b.text))
+	b.text, b.cut = append(b.text, p[:n]...), b.cut || n < len(p)
+	return len(p), nil
+}
+
+// runProgram runs a command with these outputs. stderr has its last words.
+func runProgram(ctx context.Context, command, variables []string, timeout time.Duration, stdout io.Writer,
+	stderr *Words) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, timeout, errLate)
 	defer cancel()
 	cmd := exec.CommandContext(bounded, command[0], command[1:]...)
@@ -33,20 +64,19 @@ func Run(ctx context.Context, command, variables []string, timeout time.Duration
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = afterEnd
-	words := &Words{}
-	cmd.Stdout, cmd.Stderr = words, words
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := cmd.Run()
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it ended well, and left something running
 		return nil
 	case errors.Is(context.Cause(bounded), errLate):
-		return fmt.Errorf("%s did not end within %s%s", ProgramName(command), timeout, lastWords(words))
+		return fmt.Errorf("%s did not end within %s%s", ProgramName(command), timeout, lastWords(stderr))
 	case bounded.Err() != nil:
 		return fmt.Errorf("%s: %w", ProgramName(command), context.Cause(bounded))
 	case cmd.ProcessState == nil:
 		return fmt.Errorf("start %s: %w", ProgramName(command), err)
 	}
-	return fmt.Errorf("%s: %w%s", ProgramName(command), err, lastWords(words))
+	return fmt.Errorf("%s: %w%s", ProgramName(command), err, lastWords(stderr))
 }
 
 // ProgramName is a command in a sentence, each word in quotes that needs them.

@@ -126,7 +126,7 @@ func asking(o plan.Observer, credentials Folder) func(context.Context) (reading,
 	}
 }
 
-// sourceOf is the server to ask for an observer. memory is what a reading of an SNMP agent remembers for the next one.
+// sourceOf is the server to ask for an observer. memory is what a reading remembers for the next one.
 func sourceOf(o plan.Observer, credentials Folder, memory *agent) (source, error) {
 	shown := credentials.secret(o.Secret())
 	switch {
@@ -136,6 +136,10 @@ func sourceOf(o plan.Observer, credentials Folder, memory *agent) (source, error
 		return newSNMP(*o.SNMP, shown, memory)
 	case o.Redfish != nil:
 		return newRedfish(*o.Redfish, shown)
+	case o.SSH != nil:
+		return newSSH(*o.SSH, o.Interval.Std(), shown, &memory.shell)
+	case o.IPMI != nil:
+		return newIPMI(*o.IPMI, shown)
 	case o.VPP != nil:
 		return newVPP(*o.VPP), nil
 	}

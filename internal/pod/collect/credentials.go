@@ -17,6 +17,7 @@ type Folder string
 
 // Keys are all keys of Secrets that are read.
 var Keys = []string{keyUser, keyPassword, keyToken, keyCommunity, keyAuthority, keyServerName, keyFingerprint,
+	keyPrivateKey, keyKnownHosts,
 	keyAuthPassword, keyAuthProtocol, keyPrivPassword, keyPrivProtocol}
 
 // secret is one Secret of a Folder. The zero value shows nothing.

@@ -48,8 +48,9 @@ type snmp struct {
 	memory    *agent
 }
 
-// agent is what is remembered of an agent from one reading to the next.
+// agent is what is remembered of an agent, or a machine, from one reading to the next.
 type agent struct {
+	shell    shell
 	answered bool
 	counter  counter
 }

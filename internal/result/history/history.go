@@ -195,6 +195,15 @@ func Medians(runs []*report.Figures) (medians *report.Figures, far []int) {
 	return medians, far
 }
 
+// priceOf is the price of the device that all records measured. It is empty where they differ.
+func priceOf(records []Record) string {
+	price := records[0].plan().DUT.Price
+	if slices.ContainsFunc(records, func(r Record) bool { return r.plan().DUT.Price != price }) {
+		return ""
+	}
+	return price
+}
+
 // Table is all records in one table, with medians where a place has several.
 func Table(title string, records []Record) *report.Table {
 	t := &report.Table{Version: report.TableVersion, Title: title}
@@ -215,6 +224,7 @@ func Table(title string, records []Record) *report.Table {
 			difference), sharedPortsText(s.measured.records))
 		cell.Message = wording.JoinNonEmpty("; ", cell.Message,
 			comparison.SeveralEnvironments(environmentsOf(s.measured.records)))
+		cell.Price = priceOf(found)
 		t.Cells = append(t.Cells, cell)
 	}
 	return t
