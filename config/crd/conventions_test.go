@@ -265,7 +265,9 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.observers[].observed": {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode), string(v1alpha1.ObserverOfLab)},
 		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter), string(v1alpha1.ObserverInterfaces),
 			string(v1alpha1.ObserverMemory), string(v1alpha1.ObserverLoad), string(v1alpha1.ObserverSoftIRQs), string(v1alpha1.ObserverFrequencies), string(v1alpha1.ObserverTemperatures),
-			string(v1alpha1.ObserverPrometheus), string(v1alpha1.ObserverSNMP), string(v1alpha1.ObserverRedfish), string(v1alpha1.ObserverVPP)},
+			string(v1alpha1.ObserverPrometheus), string(v1alpha1.ObserverSNMP), string(v1alpha1.ObserverRedfish), string(v1alpha1.ObserverSSH),
+			string(v1alpha1.ObserverIPMI), string(v1alpha1.ObserverVPP)},
+		"spec.dut.collect[].when[]": {string(v1alpha1.CollectBefore), string(v1alpha1.CollectDuring), string(v1alpha1.CollectAfter)},
 	})
 }
 

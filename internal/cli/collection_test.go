@@ -112,16 +112,19 @@ func TestWhatIsCollectedIsBounded(t *testing.T) {
 // From the file to the bundle: what was collected stands in the Report and beside it, and secrets stay here.
 func TestWhatIsCollectedIsBundledWithoutSecrets(t *testing.T) {
 	dir := t.TempDir()
-	test, shadow := filepath.Join(dir, "box.yaml"), filepath.Join(dir, "shadow")
-	if err := os.WriteFile(shadow, []byte("root:x:0\n"), 0o600); err != nil {
-		t.Fatal(err)
+	test, shadow, config := filepath.Join(dir, "box.yaml"), filepath.Join(dir, "shadow"), filepath.Join(dir, "config")
+	for file, text := range map[string]string{shadow: "root:x:0\n", config: "password hunter2\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	text := strings.Replace(string(content(t, "../../examples/known-answer.yaml")), "  dut:", `  dut:
     notes: fan replaced
     price: 149 USD
     disclosure: lent by its maker
     collect:
-    - {name: config, command: [echo, "password hunter2"], when: [Before]}
+    - {name: config, paths: [`+config+`], when: [Before]}
+    - {name: hello, command: [echo, hello], when: [Before]}
     - {name: shadow, paths: [`+shadow+`], when: [After]}
 `, 1)
 	if err := os.WriteFile(test, []byte(text), 0o600); err != nil {
@@ -131,19 +134,19 @@ func TestWhatIsCollectedIsBundledWithoutSecrets(t *testing.T) {
 	if code != report.ExitOK {
 		t.Fatal(stderr)
 	}
-	for _, want := range []string{"149 USD", "lent by its maker", "fan replaced", "collected config"} {
+	for _, want := range []string{"149 USD", "lent by its maker", "fan replaced", "Collected config"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in %s", want, stdout)
 		}
 	}
 	file := filepath.Join(dir, "lab.tar.gz")
 	_, stderr, code = typed(t, "", "bundle", filepath.Join(dir, "known-answer.json"), "-o", file)
-	if code != report.ExitOK || !strings.Contains(stderr, "known-answer/before-config.txt: 1 place: a setting") ||
+	if code != report.ExitOK || !strings.Contains(stderr, "known-answer/before-config-1.txt: 1 place: a setting") ||
 		!strings.Contains(stderr, "known-answer/after-shadow-1.txt: the whole file: ") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	if _, stderr, code = typed(t, "", "replay", file); code != report.ExitBadInput ||
-		!strings.Contains(stderr, "dut.collect config runs echo") {
+		!strings.Contains(stderr, "dut.collect hello runs echo") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -101,9 +101,8 @@ func (ds *directions) setRates(held *plan.ConstantLoad) {
 		case err != nil:
 			ds.refuse(path, d.Rate, err.Error())
 			return
-		case ds.spec.Traffic.Type == v1alpha1.TrafficSessions:
-			ds.refuse(path, d.Rate, "connections of both directions have one rate yet: leave rate out, or use traffic.type "+
-				"Frames")
+		case ds.device.traffic.whyNoDirectionRates() != "":
+			ds.refuse(path, d.Rate, ds.device.traffic.whyNoDirectionRates())
 			return
 		case held.DirectionRates == nil:
 			held.DirectionRates = map[string]units.Rate{}

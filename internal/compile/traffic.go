@@ -30,6 +30,8 @@ type traffic interface {
 	defaultHeldRate() v1alpha1.HeldRate
 	// toleratesQueue says that figures stay right even if frames wait in the Reference's queue at a window's edge.
 	toleratesQueue() bool
+	// whyNoDirectionRates is why directions can't have rates of their own. Empty means that they can.
+	whyNoDirectionRates() string
 	// whyNoEndpoint is why a device can't be an end of this traffic. Empty means that it can.
 	whyNoEndpoint() string
 	// whyNotThrough is why this traffic isn't measured through a Reference of this mode, and what to use instead. Empty
@@ -113,6 +115,8 @@ func (frames) shapesFrames() bool                 { return true }
 func (frames) perLink() bool                      { return false }
 func (frames) defaultHeldRate() v1alpha1.HeldRate { return "100%" }
 func (frames) toleratesQueue() bool               { return false }
+func (frames) whyNoDirectionRates() string        { return "" }
+
 func (frames) whyNoEndpoint() string {
 	return "linerate can't count the frames that a device receives: set traffic.type: Sessions, or leave role out, " +
 		"for a device that forwards"
@@ -145,7 +149,10 @@ func (transfers) shapesFrames() bool                 { return false }
 func (transfers) perLink() bool                      { return true }
 func (transfers) defaultHeldRate() v1alpha1.HeldRate { return v1alpha1.Unlimited }
 func (transfers) toleratesQueue() bool               { return true }
-func (transfers) whyNoEndpoint() string              { return "" }
+func (transfers) whyNoDirectionRates() string {
+	return "connections of both directions have one rate yet: leave rate out, or use traffic.type Frames"
+}
+func (transfers) whyNoEndpoint() string { return "" }
 func (transfers) whyNotThrough(m *plan.Mode) string {
 	if m.Routes() > 1 {
 		return "sessions go between the ends' own addresses, which one route leads to: remove routes, or use " +

@@ -45,6 +45,9 @@ var forms = map[string]string{
 	`^[^ \t\n]+$`:           "write an image's name without spaces, such as registry.lab/tools:1",
 	`^sha256:[0-9a-f]{64}$`: "write a digest as status.report has it: sha256: and 64 hexadecimal digits",
 	`^/`:                    "write a whole path, such as /opt/trex",
+	`^/[^[:cntrl:]]*$`:      "write a whole path, such as /proc/interrupts",
+	`^[^[:cntrl:]]*$`:       "write one line of text, such as 149 USD",
+	`^[ -~]{1,64}$`:         "write the sensor's name of at most 64 ASCII characters, as ipmitool lists it, such as CPU Temp",
 	`^[-._~A-Za-z0-9]{1,128}$`: "chassis is an Id of letters, digits, dots and dashes, as the controller lists it under " +
 		"/redfish/v1/Chassis",
 

@@ -22,8 +22,8 @@ const (
 // elements and text. It holds for a Report's elements, and for a suite's runs, which have as much of a Report as a
 // judgement needs.
 const (
-	elementBytes    = 72 << 5
-	runElementBytes = 11 << 9
+	elementBytes    = 76 << 5
+	runElementBytes = 12 << 9
 )
 
 var (
