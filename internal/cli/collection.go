@@ -142,10 +142,10 @@ func collectedName(digest string) string { return strings.TrimPrefix(digest, "sh
 
 // progress watches the run for the load that During belongs to.
 func (c *collection) progress(ctx context.Context, p runner.Progress) {
-	switch p.Phase {
-	case runner.Preparing, runner.Proving, runner.Listening, report.WarmUp:
+	switch {
+	case slices.Contains([]report.Phase{runner.Preparing, runner.Proving, runner.Listening, report.WarmUp}, p.Phase):
 		return
-	case runner.Draining, runner.Ended:
+	case p.Phase == runner.Draining || p.Phase == runner.Ended:
 		if c.endLoad != nil {
 			c.endLoad()
 		}

@@ -29,13 +29,8 @@ func rampTraffic(ctx context.Context, name, trexFolder string) (lanes, error) {
 	_, missing := os.Stat(name)
 	shipped := name == label || name == label+".py"
 	switch {
-	case missing == nil && strings.HasSuffix(name, ".py") && trexFolder != "":
-		return pythonLanes(ctx, label, name, trexFolder)
 	case missing == nil && strings.HasSuffix(name, ".py"):
-		return lanes{}, fmt.Errorf("--profile %s: this file is a program that only TRex's own library can run: give "+
-			"TRex's folder as --trex-dir, export the streams as JSON, or write %s for the profile of this name that TRex "+
-			"ships, where there is one (%s)",
-			name, label, shippedProfiles)
+		return pythonLanes(ctx, label, name, trexFolder)
 	case missing == nil: // streams
 	case shipped && label == "imix":
 		flows := profile.Flows{Count: 254, Vary: []profile.Field{profile.SourceAddress, profile.DestinationAddress}}
@@ -61,6 +56,12 @@ func rampTraffic(ctx context.Context, name, trexFolder string) (lanes, error) {
 
 // pythonLanes are the streams that TRex's library makes of a profile for each of both ports.
 func pythonLanes(ctx context.Context, label, name, trexFolder string) (lanes, error) {
+	if trexFolder == "" {
+		return lanes{}, fmt.Errorf("--profile %s: this file is a program that only TRex's own library can run: give "+
+			"TRex's folder as --trex-dir, export the streams as JSON, or write %s for the profile of this name that TRex "+
+			"ships, where there is one (%s)",
+			name, label, shippedProfiles)
+	}
 	ports, err := pythonStreams(ctx, trexFolder, name)
 	if err != nil {
 		return lanes{}, fmt.Errorf("--profile: %w", err)

@@ -76,7 +76,8 @@ func pythonStreams(ctx context.Context, trexFolder, name string) (ports [][]byte
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var lists []json.RawMessage
-	if err := intake.JSON(text, &lists, intake.Limits{Bytes: mostStreamsText, Memory: 64 << 20}); err != nil || len(lists) != 2 {
+	err = intake.JSON(text, &lists, intake.Limits{Bytes: mostStreamsText, Memory: 64 << 20})
+	if err != nil || len(lists) != 2 {
 		return nil, fmt.Errorf("%s: what TRex's library made of it is no list of streams for each of two ports: %w", name, err)
 	}
 	return [][]byte{lists[0], lists[1]}, nil
@@ -94,11 +95,20 @@ func publicCopy(name string) (path string, remove func() error, err error) {
 	}
 	remove = func() error { return os.RemoveAll(folder) }
 	path = filepath.Join(folder, filepath.Base(name))
-	err = errors.Join(os.Chmod(folder, 0o755), os.WriteFile(path, text, 0o644)) //nolint:gosec // nobody reads it
+	err = errors.Join(openToAll(folder), os.WriteFile(path, text, 0o644)) //nolint:gosec // nobody reads it
 	if err != nil {
 		return "", nil, errors.Join(err, remove())
 	}
 	return path, remove, nil
+}
+
+// openToAll lets everybody enter a folder.
+func openToAll(folder string) error {
+	handle, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(handle.Chmod(0o755), handle.Close())
 }
 
 // runAsNobody runs a program with an empty environment, in a network namespace without interfaces and in a process

@@ -13,7 +13,7 @@ import (
 // trexStandIn is a folder that stands for TRex's Python library, for everybody to read.
 func trexStandIn(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "trex-")
+	folder, err := os.MkdirTemp("", "trex-") //nolint:usetesting // nobody may not enter t.TempDir
 	if err == nil {
 		err = os.CopyFS(folder, os.DirFS("testdata/trex"))
 	}

@@ -13,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/document/bundle"
 	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/host/bounded"
-	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/result/history"
 	"github.com/linerate-dev/linerate/internal/result/verify"
@@ -244,18 +244,12 @@ func reachesOut(p *plan.Plan) (reaches []string) {
 
 // checkForeignPlan refuses a Plan that compiling a LoadTest can't have given.
 func checkForeignPlan(p *plan.Plan) error {
-	names := map[string]bool{}
-	label := func(field, name string) error {
-		if len(validation.IsDNS1123Label(name)) > 0 {
-			return fmt.Errorf("its Plan isn't linerate's: %s is %.80q", field, name)
-		}
-		return nil
-	}
+	names := map[string]bool{} // of links
 	if len(validation.IsDNS1123Subdomain(p.Test.Name)) > 0 {
 		return fmt.Errorf("its Plan isn't linerate's: the test's name is %.80q", p.Test.Name)
 	}
 	for _, l := range p.Links {
-		if err := label("a link's name", l.Name); err != nil {
+		if err := checkForeignLabel("a link's name", l.Name); err != nil {
 			return err
 		}
 		names[l.Name] = true
@@ -264,13 +258,7 @@ func checkForeignPlan(p *plan.Plan) error {
 		return errors.New("its Plan isn't linerate's: it has no links of different names, or no generator")
 	}
 	for _, g := range p.Generators {
-		err := label("a generator's name", g.Name)
-		if err == nil && (len(g.Ports) == 0 || slices.ContainsFunc(g.Ports, func(port plan.GeneratorPort) bool {
-			return !names[port.Link] || port.ShareOf < 0 || port.Share < 0
-		})) {
-			err = fmt.Errorf("its Plan isn't linerate's: generator %s has a port on no link", g.Name)
-		}
-		if err != nil {
+		if err := checkForeignGenerator(g, names); err != nil {
 			return err
 		}
 	}
@@ -281,5 +269,26 @@ func checkForeignPlan(p *plan.Plan) error {
 			}
 		}
 	}
-	return procedures.Check(p.Procedure, p.Directions)
+	return compile.CheckProcedure(p)
+}
+
+// checkForeignLabel refuses a name that is no label of DNS.
+func checkForeignLabel(field, name string) error {
+	if len(validation.IsDNS1123Label(name)) > 0 {
+		return fmt.Errorf("its Plan isn't linerate's: %s is %.80q", field, name)
+	}
+	return nil
+}
+
+// checkForeignGenerator refuses a generator whose ports aren't all on the Plan's links.
+func checkForeignGenerator(g plan.Generator, links map[string]bool) error {
+	if err := checkForeignLabel("a generator's name", g.Name); err != nil {
+		return err
+	}
+	if len(g.Ports) == 0 || slices.ContainsFunc(g.Ports, func(port plan.GeneratorPort) bool {
+		return !links[port.Link] || port.ShareOf < 0 || port.Share < 0
+	}) {
+		return fmt.Errorf("its Plan isn't linerate's: generator %s has a port on no link", g.Name)
+	}
+	return nil
 }

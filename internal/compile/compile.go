@@ -32,7 +32,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	p.Criteria = c.criteria.read(p.Procedure)
 	c.links.read()
 	c.directions.read()
-	c.directions.setRates(p.Procedure.ConstantLoad)
+	c.procedure.holdRates(&p.Procedure, c.directions)
 	if len(c.errs) == 0 {
 		c.links.fitMode(p.DUT.Mode())
 	}

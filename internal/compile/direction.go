@@ -85,39 +85,29 @@ func (ds *directions) checkRates() {
 	}
 }
 
-// setRates gives a held load the rates that directions have of their own. Where each has one, the first stands for the
-// procedure's.
-func (ds *directions) setRates(held *plan.ConstantLoad) {
-	if held == nil {
-		return
-	}
+// rates are those that directions have of their own, by the directions' names.
+func (ds *directions) rates() map[string]units.Rate {
+	rates := map[string]units.Rate{}
 	for i, d := range ds.entries {
 		if d.Rate == "" {
 			continue
 		}
 		path := specPath().Child("traffic", "directions").Index(i).Child("rate")
 		rate, err := units.ParseRate(string(d.Rate))
-		switch {
-		case err != nil:
-			ds.refuse(path, d.Rate, err.Error())
-			return
-		case ds.device.traffic.whyNoDirectionRates() != "":
-			ds.refuse(path, d.Rate, ds.device.traffic.whyNoDirectionRates())
-			return
-		case held.DirectionRates == nil:
-			held.DirectionRates = map[string]units.Rate{}
+		if why := ds.device.traffic.whyNoDirectionRates(); err != nil || why != "" {
+			if err != nil {
+				why = err.Error()
+			}
+			ds.refuse(path, d.Rate, why)
+			return nil
 		}
-		held.DirectionRates[plan.Direction{From: string(d.From), To: string(d.To)}.Name()] = rate
+		rates[nameOf(d)] = rate
 	}
-	if len(held.DirectionRates) < len(ds.entries) || len(ds.entries) == 0 {
-		return
-	}
-	if written := ds.spec.Procedure.ConstantLoad.Rate; written != "" {
-		ds.refuse(specPath().Child("procedure", "constantLoad", "rate"), written, "each direction has a rate of its own "+
-			"(traffic.directions): remove this one, or theirs")
-	}
-	first := ds.entries[0]
-	held.Rate = held.DirectionRates[plan.Direction{From: string(first.From), To: string(first.To)}.Name()]
+	return rates
+}
+
+func nameOf(d v1alpha1.Direction) string {
+	return plan.Direction{From: string(d.From), To: string(d.To)}.Name()
 }
 
 // bothWays says that some two links exchange traffic.

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -23,11 +22,10 @@ func (d *device) server() *plan.Server {
 	if e.Iperf2 != "" {
 		s.Application, text, port = plan.ApplicationIperf2, string(e.Iperf2), "5001"
 	}
-	host, named, err := net.SplitHostPort(text)
-	if err != nil {
-		host, named = strings.Trim(text, "[]"), port
+	if _, _, found := cutPort(text); !found {
+		text += ":" + port
 	}
-	s.Address = net.JoinHostPort(host, named)
+	s.Address = text
 	return s
 }
 
@@ -37,7 +35,7 @@ func (d *device) checkServer() {
 	if why := d.traffic.whyNoEndpoint(); why != "" {
 		d.refuse(dut.Child("endpoint"), noValue, "a server's traffic is sessions: set traffic.type: Sessions")
 	}
-	_, port, _ := net.SplitHostPort(d.server().Address)
+	_, port, _ := cutPort(d.server().Address)
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		d.refuse(dut.Child("endpoint"), d.server().Address, "a port is between 1 and 65535")
 	}
@@ -51,7 +49,8 @@ func (d *device) checkServer() {
 // checkServerInCluster refuses a server that the test's pods can't find, or may not send to.
 func (d *device) checkServerInCluster(ls *links) {
 	path := specPath().Child("dut", "endpoint")
-	host, _, _ := net.SplitHostPort(d.server().Address)
+	host, _, _ := cutPort(d.server().Address)
+	host = strings.Trim(host, "[]")
 	address, err := netip.ParseAddr(host)
 	if len(ls.entries) == 0 { // nobody has read them yet, and what they refuse is refused already
 		unread := *ls

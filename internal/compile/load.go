@@ -86,8 +86,8 @@ func (lo *loads) load(source, destination link) load {
 func (lo *loads) familyShares(source link) []int64 {
 	if source.second == nil || lo.spec.Profile == v1alpha1.ProfileStreams {
 		if lo.spec.IPv6Share != "" {
-			lo.refuse(specPath().Child("traffic", "ipv6Share"), lo.spec.IPv6Share, "only traffic that linerate makes, on "+
-				"links of both families, has such a share: give each link generator.ipv6Address, or leave ipv6Share out")
+			lo.refuse(specPath().Child("traffic", "ipv6Share"), lo.spec.IPv6Share, "only traffic that linerate makes, "+
+				"on links of both families, has such a share: give each link generator.ipv6Address, or leave ipv6Share out")
 		}
 		return []int64{1}
 	}

@@ -37,6 +37,9 @@ func UsualDuration(spec *v1alpha1.LoadTestSpec) time.Duration {
 // LongestDuration is how long a Plan's procedure may take, with every repeat and every step of its search.
 func LongestDuration(p *plan.Plan) time.Duration { return procedures.New(p.Procedure).Bound().Whole() }
 
+// CheckProcedure refuses the procedure of a Plan that no compiler of linerate's wrote, as an edited bundle has it.
+func CheckProcedure(p *plan.Plan) error { return procedures.Check(p.Procedure, p.Directions) }
+
 // read reads the member of the procedure's type, by the one function that compiles procedures of this type.
 //
 // These functions fill in the defaults of a missing member. Those that depend on other fields are filled in for each
@@ -134,6 +137,27 @@ func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec, t traffic) *plan.Co
 }
 
 // frameLoss is nil where the loads of the curve can't be counted.
+// holdRates gives a held load the rates that directions have of their own. Where each has one, the first stands for the
+// procedure's.
+func (pr *procedureReader) holdRates(p *plan.Procedure, ds *directions) {
+	if p.ConstantLoad == nil {
+		return
+	}
+	rates := ds.rates()
+	if len(rates) == 0 {
+		return
+	}
+	p.ConstantLoad.DirectionRates = rates
+	if len(rates) < len(ds.entries) {
+		return
+	}
+	if written := ds.spec.Procedure.ConstantLoad.Rate; written != "" {
+		pr.refuse(specPath().Child("procedure", "constantLoad", "rate"), written, "each direction has a rate of its "+
+			"own (traffic.directions): remove this one, or theirs")
+	}
+	p.ConstantLoad.Rate = rates[nameOf(ds.entries[0])]
+}
+
 func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 	spec = cmp.Or(spec, v1alpha1.FrameLossSpec{MaxRate: "100%", WarmupDuration: "5s", TrialDuration: "60s"})
 	tenth := tenthOf(spec.MaxRate)

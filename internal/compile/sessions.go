@@ -194,7 +194,8 @@ func (sr *sessionReader) checkApplication(s *plan.Sessions, load *plan.ConstantL
 	member := specPath().Child("procedure", "constantLoad")
 	warmUp, lasts := load.WarmupDuration.Std(), load.WarmupDuration.Std()+load.Duration.Std()
 	switch {
-	case sr.spec.DUT.Endpoint == nil && s.Application == plan.ApplicationIperf2 && warmUp > 0 && warmUp < leastWarmUpOfIperf2:
+	case sr.spec.DUT.Endpoint == nil && s.Application == plan.ApplicationIperf2 &&
+		warmUp > 0 && warmUp < leastWarmUpOfIperf2:
 		sr.refusef(member.Child("warmupDuration"), sr.spec.Procedure.ConstantLoad.WarmupDuration,
 			"iperf 2 reports its counts every half second: use %s or more, or 0s", leastWarmUpOfIperf2)
 	case s.Application == plan.ApplicationIperf3 && lasts > longestOfIperf3:

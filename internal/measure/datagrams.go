@@ -124,16 +124,25 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent,
 			d.Received+d.Lost)
 		l.PathDoubt = "what became of some is not known"
-	case d.Lost > 0 && hasServer(s) && deviceIs(s, report.Receiver):
-		l.Cause, l.Sentence = lostOnWayToServer(s)
 	case d.Lost > 0:
-		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond) || d.LostAtLeast && d.Sent-d.Received > d.Lost
-		l.Cause, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest",
-			wording.BitRate(sentRate(s)), whoLost(s))
+		l = limitOfLoss(s)
 	default:
 		l.Cause, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
 	}
 	l.JitterDoubt = cmp.Or(l.PathDoubt, jitterOfEnds(s))
+	return l
+}
+
+// limitOfLoss is the limit of senders that sent all that was asked for, and whose datagrams were lost on the way.
+func limitOfLoss(s report.Sessions) (l SessionLimit) {
+	if hasServer(s) && deviceIs(s, report.Receiver) {
+		l.Cause, l.Sentence = lostOnWayToServer(s)
+		return l
+	}
+	d := s.Datagrams
+	l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond) || d.LostAtLeast && d.Sent-d.Received > d.Lost
+	l.Cause, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest",
+		wording.BitRate(sentRate(s)), whoLost(s))
 	return l
 }
 

@@ -40,21 +40,28 @@ func limitWithServer(s report.Sessions) SessionLimit {
 	case serverSends:
 		l.Cause, l.Sentence = ByServer, s.Device.Server+
 			" or the path from it was the limit, and the server reports nothing of what its connections waited for"
-	case timeShare(t, t.ReceiverLimited) > mostHeldByEnds:
-		l.Cause, l.Sentence = ByServer, fmt.Sprintf("the receive window of %s was full for %s of the time: its program or "+
-			"its processor was too slow, or its window too small for the path", s.Device.Server,
-			Percent(timeShare(t, t.ReceiverLimited)))
-	case units.RatioOf(t.HeldByPath, t.Samples) < leastHeldByPath:
-		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so this end's "+
-			"own speed, or the server's, may be the limit: a lower bound",
-			Percent(units.RatioOf(t.HeldByPath, t.Samples)))
 	default:
-		l.Cause, l.Sentence = ByPath, "held back by what is between the generator and the server's program"
+		l.Cause, l.Sentence = limitTowardsServer(s)
 	}
 	if l.Cause == ByEnds || l.Cause == ByUnknown {
 		l.Sentence += endsLateSentence(s.Disturbance)
 	}
 	return l
+}
+
+// limitTowardsServer says whether the server's receive window or the way there held back connections to a server,
+// by what their senders waited for.
+func limitTowardsServer(s report.Sessions) (Limiting, string) {
+	t := s.Senders
+	if full := timeShare(t, t.ReceiverLimited); full > mostHeldByEnds {
+		return ByServer, fmt.Sprintf("the receive window of %s was full for %s of the time: its program or "+
+			"its processor was too slow, or its window too small for the path", s.Device.Server, Percent(full))
+	}
+	if congested := units.RatioOf(t.HeldByPath, t.Samples); congested < leastHeldByPath {
+		return ByUnknown, fmt.Sprintf("congestion control held the connections back in only %s of the samples, so this "+
+			"end's own speed, or the server's, may be the limit: a lower bound", Percent(congested))
+	}
+	return ByPath, "held back by what is between the generator and the server's program"
 }
 
 // lostOnWayToServer says who lost datagrams on the way to a server, which is not known: what its own sockets had no

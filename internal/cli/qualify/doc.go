@@ -2,7 +2,7 @@
 // generator's ports, and what they hide.
 //
 //	inspect ─▶ cable ─▶ rates ─▶ overload ─▶ answers ─▶ weaknesses ─▶ page, document
-//	  reads     each       each     frames       limits      rules
+//	  reads     each       by each  frames       limits      rules
 //	  facts     way        path     counted      drawn
 //
 // It sends over the two named ports alone, each step for a few seconds at most. All that it puts on a port belongs to

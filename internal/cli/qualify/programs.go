@@ -70,12 +70,6 @@ func attachProgram(index int, instructions func(state int) asm.Instructions, ini
 	return p, err
 }
 
-// read reads the program's state.
-func (p *program) read() (state words, err error) {
-	err = p.state.Lookup(uint32(0), &state)
-	return state, err
-}
-
 func (p *program) close() error {
 	var errs []error
 	if p.link != nil {

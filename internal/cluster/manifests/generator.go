@@ -103,7 +103,8 @@ func startup(period, failures int32, command ...string) *corev1.Probe {
 
 // liveness restarts a program that hangs, within two minutes. It is infrequent for the same reason.
 func liveness(command ...string) *corev1.Probe {
-	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: 30, TimeoutSeconds: probeSeconds, FailureThreshold: 3}
+	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: 30, TimeoutSeconds: probeSeconds,
+		FailureThreshold: 3}
 }
 
 func call(command []string) corev1.ProbeHandler {

@@ -18,7 +18,7 @@ import (
 // passthru, in the end's namespace. It has the port's name and MAC address, and gets all unicast frames that arrive at
 // the port.
 //
-//	this machine's namespace            namespace of the end
+//	this machine's namespace            the end's own
 //	eth1 ◀── macvlan, passthru ───────  eth1: the test's address, routes, sockets
 //	its own addresses, routes, MTU, offloads and queueing discipline, all as they were
 //

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -68,7 +69,7 @@ func TestAnyTarReadsABundle(t *testing.T) {
 	found := map[string]int{}
 	for r := tar.NewReader(unpacked); ; {
 		header, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -98,10 +99,9 @@ func TestAChangedByteIsNamedWithItsMember(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, end := len(text), len(text)
-	starts := map[string]int{}
-	starts["the archive's end"] = end - (10 + 5 + 1024 + 8)
-	last = starts["the archive's end"]
+	end := len(text)
+	last := end - (10 + 5 + 1024 + 8)
+	starts := map[string]int{"the archive's end": last}
 	for _, m := range slices.Backward(whole.Members) {
 		last -= int(m.Packed.Bytes)
 		starts[m.Name] = last

@@ -37,7 +37,7 @@ func TestSecretsAreLeftOut(t *testing.T) {
 		"wg0\tyAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=\toff":                                 {"yAnz5TF", "WireGuard"},
 		"PrivateKey = yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=":                              {"yAnz5TF", "WireGuard"},
 		"<user><bcrypt-hash>x.y.z</bcrypt-hash></user>":                                          {"x.y.z", "XMLSecret"},
-		"<pre-shared-key>lab lab</pre-shared-key>":                                               {"lab lab", "XMLSecret"},
+		"<pre-shared-key>lab key</pre-shared-key>":                                               {"lab key", "XMLSecret"},
 		`<rocommunity>lab</rocommunity>`:                                                         {"lab<", "XMLSecret"},
 		"neighbor 192.0.2.1 password hunter2":                                                    {"hunter2", "Setting"},
 		"username admin password 7 094F471A1A0A":                                                 {"094F471A1A0A", "Setting"},

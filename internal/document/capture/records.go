@@ -141,10 +141,13 @@ const (
 	blockPacket    = 6
 )
 
+// section is what a section of pcapng says of its interfaces.
+type section struct{ links, snaps []uint32 }
+
 // readBlocks reads pcapng, which is blocks of a type, a length, a body, and the length again. A section begins with
 // its order of bytes, and numbers its interfaces anew.
 func (r *reader) readBlocks(each func(record) error) error {
-	var links, snaps []uint32 // of the section's interfaces
+	var s section
 	for {
 		head, err := r.Peek(12)
 		if len(head) == 0 {
@@ -154,46 +157,61 @@ func (r *reader) readBlocks(each func(record) error) error {
 			return errCut
 		}
 		if binary.LittleEndian.Uint32(head) == magicSection {
-			r.order, links, snaps = binary.LittleEndian, nil, nil
+			s, r.order = section{}, binary.LittleEndian
 			if binary.BigEndian.Uint32(head[8:]) == magicOrder {
 				r.order = binary.BigEndian
 			}
 		}
-		kind, length := r.order.Uint32(head), r.order.Uint32(head[4:])
-		if length < 12 || length%4 != 0 {
-			return fmt.Errorf("a block of %d bytes: the file is damaged", length)
-		}
-		block, err := r.next(length)
+		kind, body, err := r.nextBlock(head)
 		if err != nil {
-			return within(err)
+			return err
 		}
-		body := block[8 : length-4]
-		var rec record
-		switch {
-		case kind == blockInterface && len(body) >= 8 && len(links) < mostInterfaces:
-			links, snaps = append(links, uint32(r.order.Uint16(body))), append(snaps, r.order.Uint32(body[4:]))
+		if kind == blockInterface && len(body) >= 8 && len(s.links) < mostInterfaces {
+			s.links = append(s.links, uint32(r.order.Uint16(body)))
+			s.snaps = append(s.snaps, r.order.Uint32(body[4:]))
 			continue
-		case kind == blockPacket && len(body) >= 20:
-			rec, err = r.packet(links, r.order.Uint32(body), body[12:])
-		case kind == blockOldPacket && len(body) >= 20:
-			rec, err = r.packet(links, uint32(r.order.Uint16(body)), body[12:])
-		case kind == blockSimple && len(body) >= 4 && len(links) > 0:
-			size := r.order.Uint32(body)
-			captured := min(size, uint32(len(body)-4))
-			if snaps[0] > 0 {
-				captured = min(captured, snaps[0])
-			}
-			rec = record{links[0], body[4 : 4+captured], int(size)}
-		default:
-			continue // names, statistics, secrets, and what else there may be
 		}
-		if err == nil {
+		rec, isFrame, err := r.frame(s, kind, body)
+		if err == nil && isFrame {
 			err = each(rec)
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// nextBlock is the type and the body of the block that begins with head, which is still to be read.
+func (r *reader) nextBlock(head []byte) (kind uint32, body []byte, err error) {
+	kind, length := r.order.Uint32(head), r.order.Uint32(head[4:])
+	if length < 12 || length%4 != 0 {
+		return 0, nil, fmt.Errorf("a block of %d bytes: the file is damaged", length)
+	}
+	block, err := r.next(length)
+	if err != nil {
+		return 0, nil, within(err)
+	}
+	return kind, block[8 : length-4], nil
+}
+
+// frame is the frame in a block, if the block is of a type that has one.
+func (r *reader) frame(s section, kind uint32, body []byte) (rec record, isFrame bool, err error) {
+	switch {
+	case kind == blockPacket && len(body) >= 20:
+		rec, err = r.packet(s.links, r.order.Uint32(body), body[12:])
+	case kind == blockOldPacket && len(body) >= 20:
+		rec, err = r.packet(s.links, uint32(r.order.Uint16(body)), body[12:])
+	case kind == blockSimple && len(body) >= 4 && len(s.links) > 0:
+		size := r.order.Uint32(body)
+		captured := min(size, uint32(len(body)-4))
+		if s.snaps[0] > 0 {
+			captured = min(captured, s.snaps[0])
+		}
+		rec = record{s.links[0], body[4 : 4+captured], int(size)}
+	default:
+		return record{}, false, nil // names, statistics, secrets, and what else there may be
+	}
+	return rec, true, err
 }
 
 // packet is a frame whose captured length, length and bytes b begins with.

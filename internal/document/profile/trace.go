@@ -315,8 +315,8 @@ func (f form) traceProgram(values []tracedValue) stream.VM {
 			continue
 		}
 		address = address || v.offset < f.udp()
-		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "flow_var", Name: v.name, Size: v.size, Op: "inc",
-			ValueList: v.values, Step: 1, SplitToCores: &split})
+		vm.Instructions = append(vm.Instructions, stream.Instruction{Type: "flow_var", Name: v.name, Size: v.size,
+			Op: "inc", ValueList: v.values, Step: 1, SplitToCores: &split})
 		writes = append(writes, stream.Instruction{Type: "write_flow_var", Name: v.name, PacketOffset: v.offset,
 			BigEndian: true})
 	}

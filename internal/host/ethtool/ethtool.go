@@ -160,8 +160,8 @@ func (h head) Len() int { return len(h) }
 
 func (h head) Serialize() []byte { return h[:] }
 
-func (a asker) get(command uint8, arguments ...*nl.RtAttr) answer {
-	answered, err := a.try(command, arguments...)
+func (a asker) get(command uint8) answer {
+	answered, err := a.try(command)
 	if err != nil {
 		return nil
 	}

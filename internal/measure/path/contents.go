@@ -44,6 +44,11 @@ func contentFault(p Probe, arrived []byte, b layers, device plan.DUT) (text stri
 	if offset := differ(whole, piece); offset >= 0 {
 		return fmt.Sprintf("another payload than was sent, from its byte %d on", offset+1), report.PayloadChanged
 	}
+	return checksumFault(sent, arrived, a, b)
+}
+
+// checksumFault says which checksum of a packet a device made wrong: of its IPv4 header, or of UDP or TCP.
+func checksumFault(sent, arrived []byte, a, b layers) (text string, detail report.Detail) {
 	if b.version == 4 && a.rightHeader(sent) && !b.rightHeader(arrived) {
 		return "a wrong IPv4 header checksum", report.ChecksumWrong
 	}
@@ -64,7 +69,8 @@ func lengthFault(sent, arrived []byte, a, b layers) string {
 		max(sentBytes, minPayload) != max(arrivedBytes, minPayload) {
 		return fmt.Sprintf("%d bytes from the IP header on, instead of %d", arrivedBytes, sentBytes)
 	}
-	if sentBytes, arrivedBytes := a.length(sent), b.length(arrived); a.version == b.version && sentBytes != arrivedBytes {
+	if sentBytes, arrivedBytes := a.length(sent), b.length(arrived); a.version == b.version &&
+		sentBytes != arrivedBytes {
 		return fmt.Sprintf("an IP packet of %d bytes instead of %d", arrivedBytes, sentBytes)
 	}
 	return ""

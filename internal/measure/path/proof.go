@@ -347,19 +347,10 @@ func (t *tally) ownHeaders() *fault {
 // wrong is the most telling thing that should not have been seen, or nil.
 func (t *tally) wrong() *fault {
 	source, target := t.direction.From, t.direction.To
-	switch {
-	case t.bounced > 0 && t.quoted > 0:
-		f := t.objection.fault(t, t.objected, t.quoted)
-		f.message = fmt.Sprintf("%d of %d frames came back on %s, the port that sent them; %s", t.bounced, t.sent,
-			source, f.message)
+	if f := t.cameBack(); f != nil {
 		return f
-	case t.turned > 0:
-		return t.faultOf(report.RoutedBack, "%d of %d frames came back on %s, the port that sent them, from the device: its routes for the networks behind %s lead to %s. If the generator's ports are swapped, "+
-			"give --ports in the other order or swap the cables; else mend the routes", t.bounced, t.sent, source,
-			target, source)
-	case t.bounced > 0:
-		return t.faultOf(report.FramesReflected, "%d of %d frames came back on %s, the port that sent them, as they left; check for a looped cable, or a device that sends back to where it came from",
-			t.bounced, t.sent, source)
+	}
+	switch {
 	case t.elsewhere > 0:
 		return t.faultOf(report.OtherPort, "%d of %d frames sent on %s came out at %s instead of %s; check the cabling and the device's routes", t.elsewhere, t.sent, source, t.elsewhereP, target)
 	case t.untouched > 0:
@@ -390,6 +381,26 @@ func (t *tally) wrong() *fault {
 			towards(target, t.whole)
 	case t.spoiled > 0:
 		return t.faultOf(t.spoiledBy, "%d of %d frames arrived on %s with %s; check what the device makes of them: a LoadTest needs frames that come out as they went in (linerate ramp takes a device that changes them)", t.spoiled, t.sent, target, t.spoiledHow)
+	}
+	return nil
+}
+
+// cameBack is why frames arrived on the port that sent them, or nil where none did.
+func (t *tally) cameBack() *fault {
+	source, target := t.direction.From, t.direction.To
+	switch {
+	case t.bounced > 0 && t.quoted > 0:
+		f := t.objection.fault(t, t.objected, t.quoted)
+		f.message = fmt.Sprintf("%d of %d frames came back on %s, the port that sent them; %s", t.bounced, t.sent,
+			source, f.message)
+		return f
+	case t.turned > 0:
+		return t.faultOf(report.RoutedBack, "%d of %d frames came back on %s, the port that sent them, from the device: its routes for the networks behind %s lead to %s. If the generator's ports are swapped, "+
+			"give --ports in the other order or swap the cables; else mend the routes", t.bounced, t.sent, source,
+			target, source)
+	case t.bounced > 0:
+		return t.faultOf(report.FramesReflected, "%d of %d frames came back on %s, the port that sent them, as they left; check for a looped cable, or a device that sends back to where it came from",
+			t.bounced, t.sent, source)
 	}
 	return nil
 }

@@ -28,31 +28,36 @@ func linux(h host) (lines []string) {
 		say("sysctl -w net.ipv6.ip_nonlocal_bind=1")
 	}
 	for _, p := range h.ports {
-		say("ip link set dev %s up", p.name)
-		name := p.tagged(func(vlan uint16) string { return fmt.Sprintf("%s.%d", p.name, vlan) })
-		if name != p.name {
-			say("ip link add link %s name %s type vlan id %d", p.name, name, p.vlan)
-			say("ip link set dev %s up", name)
-		}
-		for _, a := range p.addresses {
-			nodad := ""
-			if a.Addr().Is6() {
-				nodad = " nodad"
-			}
-			say("ip address add %s dev %s%s", a, name, nodad)
-		}
-		for _, r := range p.routes {
-			if r.via.IsValid() {
-				say("ip route add %s via %s dev %s", r.network, r.via, name)
-			} else {
-				say("ip route add %s dev %s", r.network, name)
-			}
-		}
+		linuxPort(p, say)
 	}
 	for _, network := range h.local {
 		say("ip route add local %s dev lo", network)
 	}
 	return lines
+}
+
+// linuxPort says a port's own lines: its VLAN, addresses and routes.
+func linuxPort(p port, say func(format string, args ...any)) {
+	say("ip link set dev %s up", p.name)
+	name := p.tagged(func(vlan uint16) string { return fmt.Sprintf("%s.%d", p.name, vlan) })
+	if name != p.name {
+		say("ip link add link %s name %s type vlan id %d", p.name, name, p.vlan)
+		say("ip link set dev %s up", name)
+	}
+	for _, a := range p.addresses {
+		nodad := ""
+		if a.Addr().Is6() {
+			nodad = " nodad"
+		}
+		say("ip address add %s dev %s%s", a, name, nodad)
+	}
+	for _, r := range p.routes {
+		if r.via.IsValid() {
+			say("ip route add %s via %s dev %s", r.network, r.via, name)
+		} else {
+			say("ip route add %s dev %s", r.network, name)
+		}
+	}
 }
 
 // freeBSD is in the words of ifconfig(8) and route(8).

@@ -20,7 +20,7 @@ func limitOf(directions ...report.Direction) (limit measure.SessionLimit) {
 			limit.Carried || l.Carried
 		jitter := cmp.Or(limit.JitterDoubt, l.JitterDoubt)
 		device, byDevice := limit.ByDevice(), l.ByDevice()
-		if i == 0 || device && !(limit.Cause == measure.ByServer && l.Cause == measure.ByPath) ||
+		if i == 0 || device && (limit.Cause != measure.ByServer || l.Cause != measure.ByPath) ||
 			limit.Cause == measure.ByLoad && !byDevice || l.Cause == measure.ByEnds {
 			limit = l
 		}

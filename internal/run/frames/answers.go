@@ -85,8 +85,8 @@ func (p *prover) sendFlows(ctx context.Context, i int) (lanes []*numberedLane, a
 			if err != nil {
 				return nil, err
 			}
-			return p.see(ctx, captures, got, func(got []path.Arrival) bool { return path.Marked(got) >= sentOf(missing) },
-				numberedQuiet, 0)
+			whole := func(got []path.Arrival) bool { return path.Marked(got) >= sentOf(missing) }
+			return p.see(ctx, captures, got, whole, numberedQuiet, 0)
 		})
 		if err != nil {
 			return nil, nil, err

@@ -218,10 +218,10 @@ func (t Test) iperf2Header(port int) []byte {
 	if t.Protocol == UDP {
 		flags, length = flags|flagNumber64, 2*(iperf2Head+iperf2Header)
 	}
-	switch {
-	case t.Flow == Bidirectional:
+	switch t.Flow {
+	case Bidirectional:
 		flags |= flagDual
-	case t.Flow == Reverse:
+	case Reverse:
 		flags, upper = flags|flagReverse, upperReverse
 		if t.Protocol == UDP {
 			flags |= flagUDPTest

@@ -75,7 +75,7 @@ func (c *client) start(ctx context.Context, step procedure.Step) (began bool, er
 	c.stands = true
 	if !c.proven {
 		c.proven = true
-		c.report(q, opened)
+		c.report(opened)
 	}
 	return true, nil
 }
@@ -136,7 +136,7 @@ func (c *client) explain(ctx context.Context, err error) error {
 
 // report adds the path to the Report. Nobody at the server's end says by which way connections came, so what proves the
 // path is that the server answered to what left by the link.
-func (c *client) report(q testRequest, o *Opened) {
+func (c *client) report(o *Opened) {
 	p := c.journal.Plan
 	for _, d := range p.Directions {
 		n := p.Sessions.Parallel

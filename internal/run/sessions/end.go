@@ -127,28 +127,23 @@ func (e *end) describe() (*Welcome, error) {
 
 // handle carries out one request.
 func (e *end) handle(ctx context.Context, r request, clock func() time.Duration) (a answer, err error) {
-	switch {
-	case r.Verb == doLay && r.Lay != nil:
-		e.local = *r.Lay
-		e.local.AsItIs = e.local.AsItIs || e.Prepared
-		var laid Laid
-		e.restoreInterface()
-		err = e.Namespace.Do(func() (err error) {
-			laid, e.undoList, err = setUpNetwork(e.Interface, e.local)
-			return err
-		})
-		a.Laid = &laid
-	case r.Verb == doListen && r.Listen != nil:
+	if !e.can(r) {
+		return a, fmt.Errorf("this end can't do %q now", r.Verb)
+	}
+	switch r.Verb {
+	case doLay:
+		a.Laid, err = e.lay(*r.Lay)
+	case doListen:
 		err = e.listen(*r.Listen)
-	case r.Verb == doConnect && r.Connect != nil:
+	case doConnect:
 		a.Opened, err = e.connect(ctx, *r.Connect)
-	case r.Verb == doCame && e.receiver != nil:
+	case doCame:
 		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()
 		a.Opened, err = e.receiver.awaitAll(ctx)
-	case r.Verb == doSend && r.Send != nil && e.sender != nil:
+	case doSend:
 		err = e.sender.send(r.Send.Lasts)
-	case r.Verb == doRead:
+	case doRead:
 		if a.Reading = e.read(clock); r.Read == nil {
 			break
 		}
@@ -156,20 +151,54 @@ func (e *end) handle(ctx context.Context, r request, clock func() time.Duration)
 			a.Reading.Vitals = e.program.vitals(clock)
 		}
 		a.Reading.Signs = e.program.signs.Read(r.Read.Signs, clock)
-	case r.Verb == doTest && r.Test != nil && e.test == nil:
+	case doTest:
 		a.Opened, err = e.startTest(ctx, *r.Test)
-	case r.Verb == doFinish && e.test != nil:
+	case doFinish:
 		ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 		defer cancel()
 		a.Counted, err = e.test.finish(ctx)
 		e.test.close()
 		e.test = nil
-	case r.Verb == doHalt:
+	case doHalt:
 		e.halt()
-	default:
-		return a, fmt.Errorf("this end can't do %q now", r.Verb)
 	}
 	return a, err
+}
+
+// can reports whether the end is in a state for a request, and the request has what its verb needs.
+func (e *end) can(r request) bool {
+	switch r.Verb {
+	case doLay:
+		return r.Lay != nil
+	case doListen:
+		return r.Listen != nil
+	case doConnect:
+		return r.Connect != nil
+	case doCame:
+		return e.receiver != nil
+	case doSend:
+		return r.Send != nil && e.sender != nil
+	case doTest:
+		return r.Test != nil && e.test == nil
+	case doFinish:
+		return e.test != nil
+	case doRead, doHalt:
+		return true
+	}
+	return false
+}
+
+// lay sets up the interface's network, in place of the one that this driver set up before.
+func (e *end) lay(network Network) (*Laid, error) {
+	e.local = network
+	e.local.AsItIs = e.local.AsItIs || e.Prepared
+	var laid Laid
+	e.restoreInterface()
+	err := e.Namespace.Do(func() (err error) {
+		laid, e.undoList, err = setUpNetwork(e.Interface, e.local)
+		return err
+	})
+	return &laid, err
 }
 
 // listen begins to accept the connections of the direction that this end receives.

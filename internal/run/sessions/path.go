@@ -121,8 +121,8 @@ func fromPath(err error) bool {
 	if _, ok := errors.AsType[unansweredError](err); ok {
 		return true
 	}
-	return errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrNoIperf2) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, errMissing) ||
-		sockets.FromBeyond(err)
+	return errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrNoIperf2) ||
+		errors.Is(err, iperf3.ErrGone) || errors.Is(err, errMissing) || sockets.FromBeyond(err)
 }
 
 // errMissing says that connections that were made at one end did not arrive at the other.
