@@ -19,6 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/intake"
 	"github.com/linerate-dev/linerate/internal/document/profile"
 	"github.com/linerate-dev/linerate/internal/host/bounded"
+	"github.com/linerate-dev/linerate/internal/host/outfile"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -95,7 +96,7 @@ func publicCopy(name string) (path string, remove func() error, err error) {
 	}
 	remove = func() error { return os.RemoveAll(folder) }
 	path = filepath.Join(folder, filepath.Base(name))
-	err = errors.Join(openToAll(folder), os.WriteFile(path, text, 0o644)) //nolint:gosec // nobody reads it
+	err = errors.Join(openToAll(folder), outfile.Write(path, text, outfile.ForAll))
 	if err != nil {
 		return "", nil, errors.Join(err, remove())
 	}

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -25,7 +24,6 @@ func (ds *directions) read() {
 	if len(ds.errs) > 0 {
 		return
 	}
-	ds.checkRates()
 	for i, d := range ds.entries {
 		if len(ds.errs) > 0 {
 			return // one message is enough: the way back has the same fault
@@ -69,19 +67,6 @@ func (ds *directions) check(i int, d v1alpha1.Direction) {
 	case ds.spec.DUT.Type == v1alpha1.DUTReference && ds.device.forwarding() != plan.L2 && source.vlan != 0:
 		ds.refuse(source.path.Child("vlan"), source.vlan,
 			"the built-in Reference has no VLAN interfaces: leave vlan out, or use dut.forwarding L2")
-	}
-}
-
-// checkRates refuses rates of single directions where another procedure than ConstantLoad chooses the loads.
-func (ds *directions) checkRates() {
-	for i, d := range ds.entries {
-		if path := specPath().Child("traffic", "directions").Index(i).Child("rate"); d.Rate != "" &&
-			ds.spec.Procedure.Type != v1alpha1.ProcedureConstantLoad {
-			ds.refusef(path, d.Rate, "%s chooses the loads of all directions: set procedure.type: ConstantLoad to hold "+
-				"each direction at a rate of its own, or leave rate out", cmp.Or(ds.spec.Procedure.Type,
-				v1alpha1.ProcedureRamp))
-			return
-		}
 	}
 }
 

@@ -141,6 +141,7 @@ func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec, t traffic) *plan.Co
 // procedure's.
 func (pr *procedureReader) holdRates(p *plan.Procedure, ds *directions) {
 	if p.ConstantLoad == nil {
+		pr.refuseRates(ds)
 		return
 	}
 	rates := ds.rates()
@@ -156,6 +157,18 @@ func (pr *procedureReader) holdRates(p *plan.Procedure, ds *directions) {
 			"own (traffic.directions): remove this one, or theirs")
 	}
 	p.ConstantLoad.Rate = rates[nameOf(ds.entries[0])]
+}
+
+// refuseRates refuses rates of single directions where the procedure chooses the loads.
+func (pr *procedureReader) refuseRates(ds *directions) {
+	for i, d := range ds.entries {
+		if path := specPath().Child("traffic", "directions").Index(i).Child("rate"); d.Rate != "" {
+			pr.refusef(path, d.Rate, "%s chooses the loads of all directions: set procedure.type: ConstantLoad to hold "+
+				"each direction at a rate of its own, or leave rate out", cmp.Or(ds.spec.Procedure.Type,
+				v1alpha1.ProcedureRamp))
+			return
+		}
+	}
 }
 
 func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {

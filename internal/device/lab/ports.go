@@ -40,7 +40,8 @@ func (b *testbed) attachPorts(ctx context.Context, t Topology) error {
 			return fmt.Errorf("link %s: %w", l.Name, err)
 		}
 		// the port is free at once, and not once the namespace is gone
-		b.closers = append(b.closers, closer(func() error { return end.Do(func() error { return detach(l.Interface) }) }))
+		leave := func() error { return detach(l.Interface) }
+		b.closers = append(b.closers, closer(func() error { return end.Do(leave) }))
 	}
 	return nil
 }

@@ -174,7 +174,8 @@ func (p *prover) lane(g int, d plan.Direction) (path.Lane, error) {
 	return path.Lane{VLANAtEnd: p.topology.planned(receiver, d.To).VLAN, Translations: p.answers.translations[d],
 		Answers: p.answers.answering[d], OtherMACsAtEnd: macs,
 		OwnDestinations: ownDestinations(p.topology.planned(g, d.From).Streams),
-		Generator: p.topology.names[g], Receiver: p.topology.names[receiver], Send: send.Index, Receive: receive.Index,
+		Generator:       p.topology.names[g], Receiver: p.topology.names[receiver],
+		Send: send.Index, Receive: receive.Index,
 		SenderMAC: send.MAC, Link: d.From, ReceiverMAC: receive.MAC, NextHopMAC: p.resolver.nextHops[g][d.From],
 		DeviceMACAtEnd: p.resolver.nextHops[receiver][d.To]}, err
 }

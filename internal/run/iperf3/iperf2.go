@@ -219,6 +219,7 @@ func (t Test) iperf2Header(port int) []byte {
 		flags, length = flags|flagNumber64, 2*(iperf2Head+iperf2Header)
 	}
 	switch t.Flow {
+	case Forward:
 	case Bidirectional:
 		flags |= flagDual
 	case Reverse:

@@ -211,7 +211,7 @@ func twoRouters(t *testing.T, r *rig) {
 		if err != nil {
 			return err
 		}
-		return netlink.LinkSetNsFd(port, int(far.Fd()))
+		return netlink.LinkSetNsFd(port, far.Fd())
 	})
 	script := `echo 1 >/proc/sys/net/ipv4/ip_forward; for i in %[1]s %[2]s; do echo 1 >/proc/sys/net/ipv6/conf/$i/disable_ipv6; ip link set $i up; done
 ip addr add 198.18.%[3]d.1/24 dev %[1]s; ip addr add 10.9.0.%[4]d/24 dev %[2]s
