@@ -164,7 +164,7 @@ func TestWhatIsNoSegmentIsMissing(t *testing.T) {
 	missing(t, answered(t, nodesAt(handsOver(t, s.finish(2, entry{simpleVector, "/if/rx", s.counters([]uint64{1})}))),
 		""), "its statistics have no nodes (/sys/node/names)")
 	s = &segment{make([]byte, headerBytes)}
-	endless := s.vector(1<<22, binary.LittleEndian.AppendUint64(nil, 1))
+	endless := s.vector(1<<26, binary.LittleEndian.AppendUint64(nil, 1))
 	missing(t, answered(t, nodesAt(handsOver(t, s.finish(2, entry{nameVector, "/sys/node/names", s.names("a")},
 		entry{simpleVector, "/sys/node/clocks", s.numbers(endless)}))), ""),
 		"what it handed over is no statistics segment that can be read")
