@@ -24,19 +24,7 @@ func limitWithServer(s report.Sessions) SessionLimit {
 	switch {
 	case t.Observed <= 0 || !serverSends && t.Samples <= 0:
 		l.Sentence = "what the connections waited for was not measured: a lower bound"
-	case reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
-		l.Cause, l.HeldByEnds, l.Sentence = ByLoad, 0, "all that was asked for came: a lower bound"
-	case l.HeldByEnds > mostHeldByEnds:
-		l.Cause, l.Sentence = ByEnds, heldByEndsSentence(s)
-	case s.Disturbed > 0:
-		l.Cause, l.Sentence = ByMachine, disturbedSessionsSentence(s)
-	case waitedShare(s) > mostEndsWaited:
-		l.Cause, l.Sentence = ByEnds, waitedSentence(s)
-	case droppedByEnds(s):
-		l.Cause, l.Sentence = ByEnds, dropSentence(s)
-	case s.Ends != nil && s.Ends.Unknown != "":
-		l.Sentence = fmt.Sprintf("how much the generator's end itself lost or waited is not known (%s): a lower bound",
-			s.Ends.Unknown)
+	case l.limitBesidePath(s, "the generator's end itself"):
 	case serverSends:
 		l.Cause, l.Sentence = ByServer, s.Device.Server+
 			" or the path from it was the limit, and the server reports nothing of what its connections waited for"

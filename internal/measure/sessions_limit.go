@@ -109,6 +109,22 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 		l.Sentence = "what the connections waited for was not measured: a lower bound"
 	case receiverFellSilent(s):
 		l.Sentence = silentReceiverSentence(s)
+	case l.limitBesidePath(s, "the ends themselves"):
+	case path < leastHeldByPath:
+		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so the ends' own speed may be the limit: a lower bound", Percent(path))
+	default:
+		l.Cause, l.Sentence = ByPath, heldByPathSentence(s, devices)
+	}
+	if l.Cause == ByEnds || l.Cause == ByUnknown {
+		l.Sentence += endsLateSentence(s.Disturbance)
+	}
+	return l
+}
+
+// limitBesidePath sets what limited the sessions where it was neither the device nor the way to it, and reports whether
+// it did. ends are those whose losses and waits the Report counts.
+func (l *SessionLimit) limitBesidePath(s report.Sessions, ends string) bool {
+	switch {
 	case reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
 		l.Cause, l.HeldByEnds, l.Sentence = ByLoad, 0, "all that was asked for came: a lower bound"
 	case l.HeldByEnds > mostHeldByEnds:
@@ -120,17 +136,12 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	case droppedByEnds(s):
 		l.Cause, l.Sentence = ByEnds, dropSentence(s)
 	case s.Ends != nil && s.Ends.Unknown != "":
-		l.Sentence = fmt.Sprintf("how much the ends themselves lost or waited is not known (%s): a lower bound",
+		l.Sentence = fmt.Sprintf("how much %s lost or waited is not known (%s): a lower bound", ends,
 			s.Ends.Unknown)
-	case path < leastHeldByPath:
-		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so the ends' own speed may be the limit: a lower bound", Percent(path))
 	default:
-		l.Cause, l.Sentence = ByPath, heldByPathSentence(s, devices)
+		return false
 	}
-	if l.Cause == ByEnds || l.Cause == ByUnknown {
-		l.Sentence += endsLateSentence(s.Disturbance)
-	}
-	return l
+	return true
 }
 
 // timesOfEnds are the times in which connections waited for a generator's end, and for the device's own.

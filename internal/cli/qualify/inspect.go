@@ -18,7 +18,7 @@ import (
 func inspectMachine(root fs.FS) Machine {
 	local := machine.Local()
 	return Machine{CPUModel: local.CPUModel, Processors: local.Processors, Kernel: local.Kernel,
-		Hypervisor: local.Hypervisor, Governors: governors(root), OnBattery: onBattery(root),
+		Hypervisor: local.Hypervisor, Governors: machine.Governors(root), OnBattery: onBattery(root),
 		BalancesInterrupts: balancesInterrupts(root),
 		Clock: Clock{Source: text(root, "sys/devices/system/clocksource/clocksource0/current_clocksource"),
 			ReadNanoseconds: readingTime(datapath.Now)}}
@@ -32,17 +32,6 @@ func readingTime(now func() time.Duration) int64 {
 		least = min(least, now()-begin)
 	}
 	return least.Nanoseconds()
-}
-
-func governors(root fs.FS) (names []string) {
-	files, _ := fs.Glob(root, "sys/devices/system/cpu/cpu*/cpufreq/scaling_governor") // the pattern is well-formed
-	for _, file := range files {
-		if name := text(root, file); name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // onBattery reports whether a battery that feeds the machine discharges. Batteries of mice and keyboards have the scope

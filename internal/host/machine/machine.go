@@ -66,7 +66,7 @@ func tuning(root fs.FS) string {
 			words = append(words, aspect+" "+word)
 		}
 	}
-	say("frequency governor", strings.Join(governors(root), " and "))
+	say("frequency governor", strings.Join(Governors(root), " and "))
 	say("isolated processors", text(root, "sys/devices/system/cpu/isolated"))
 	switch nodes := text(root, "sys/devices/system/node/online"); nodes {
 	case "", "0": // one, as each machine has
@@ -81,8 +81,8 @@ func tuning(root fs.FS) string {
 	return strings.Join(words, "; ")
 }
 
-// governors are the frequency governors of all processors, each once.
-func governors(root fs.FS) (names []string) {
+// Governors are the frequency governors of all processors, each once.
+func Governors(root fs.FS) (names []string) {
 	files, _ := fs.Glob(root, "sys/devices/system/cpu/cpu*/cpufreq/scaling_governor") // the pattern is well-formed
 	for _, file := range files {
 		if word := text(root, file); word != "" && !slices.Contains(names, word) {

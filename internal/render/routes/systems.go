@@ -60,6 +60,25 @@ func linuxPort(p port, say func(format string, args ...any)) {
 	}
 }
 
+// bsdForwarding turns forwarding on, with the sysctls of FreeBSD and OpenBSD.
+func bsdForwarding(h host, say func(format string, args ...any)) {
+	four, six := h.families()
+	if h.forwards && four {
+		say("sysctl net.inet.ip.forwarding=1")
+	}
+	if h.forwards && six {
+		say("sysctl net.inet6.ip6.forwarding=1")
+	}
+}
+
+// bsdLocal gives the loopback interface one address of each network for which the host answers.
+func bsdLocal(h host, say func(format string, args ...any)) {
+	for _, network := range h.local {
+		say("ifconfig lo0 %s %s alias  # of %s this address alone answers", family(network.Addr()), first(network),
+			network)
+	}
+}
+
 // freeBSD is in the words of ifconfig(8) and route(8).
 func freeBSD(h host) (lines []string) {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -73,13 +92,7 @@ func freeBSD(h host) (lines []string) {
 		}
 		return lines
 	}
-	four, six := h.families()
-	if h.forwards && four {
-		say("sysctl net.inet.ip.forwarding=1")
-	}
-	if h.forwards && six {
-		say("sysctl net.inet6.ip6.forwarding=1")
-	}
+	bsdForwarding(h, say)
 	for _, p := range h.ports {
 		say("ifconfig %s up", p.name)
 		name := p.tagged(func(vlan uint16) string { return fmt.Sprintf("%s.%d", p.name, vlan) })
@@ -97,10 +110,7 @@ func freeBSD(h host) (lines []string) {
 			}
 		}
 	}
-	for _, network := range h.local {
-		say("ifconfig lo0 %s %s alias  # of %s this address alone answers", family(network.Addr()), first(network),
-			network)
-	}
+	bsdLocal(h, say)
 	return lines
 }
 
@@ -118,13 +128,7 @@ func openBSD(h host) (lines []string) {
 		}
 		return lines
 	}
-	four, six := h.families()
-	if h.forwards && four {
-		say("sysctl net.inet.ip.forwarding=1")
-	}
-	if h.forwards && six {
-		say("sysctl net.inet6.ip6.forwarding=1")
-	}
+	bsdForwarding(h, say)
 	for i, p := range h.ports {
 		say("ifconfig %s up", p.name)
 		name := p.tagged(func(uint16) string { return fmt.Sprintf("vlan%d", i) })
@@ -143,10 +147,7 @@ func openBSD(h host) (lines []string) {
 			}
 		}
 	}
-	for _, network := range h.local {
-		say("ifconfig lo0 %s %s alias  # of %s this address alone answers", family(network.Addr()), first(network),
-			network)
-	}
+	bsdLocal(h, say)
 	return lines
 }
 
