@@ -9,7 +9,7 @@ import (
 // MaxDecoded is how many bytes of memory the decoded documents of all passes may take together. The largest
 // Report that is accepted takes a little less. The Reports of sixteen one-minute tests that end at the same
 // time take a twentieth.
-const MaxDecoded = 288 << 20
+const MaxDecoded = 296 << 20
 
 // Decoded is how much memory is left for decoded documents. Anyone who may write a Report can make it as large
 // as readers accept, and sixteen passes may read one at the same time. It is safe for concurrent use.

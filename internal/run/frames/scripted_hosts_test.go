@@ -2,6 +2,7 @@ package frames_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,7 +25,8 @@ type twoTRexes struct {
 	// eastFalls is when east answers nothing any more, after it was asked to send. 0 means never.
 	eastFalls time.Duration
 
-	fell, stopped time.Time // when east fell silent, and when west was first stopped after that
+	mu            sync.Mutex // requests come from several connections
+	fell, stopped time.Time  // when east fell silent, and when west was first stopped after that
 }
 
 func (s *twoTRexes) run(t *testing.T) (rep *report.Report) {
@@ -48,6 +50,8 @@ func (s *twoTRexes) run(t *testing.T) (rep *report.Report) {
 				s.script(server, trex, began)
 			} else {
 				server.Script("stop_traffic", func(c trextest.Call) (any, error) {
+					s.mu.Lock()
+					defer s.mu.Unlock()
 					if !s.fell.IsZero() && s.stopped.IsZero() {
 						s.stopped = time.Now()
 					}
@@ -74,6 +78,8 @@ func (s *twoTRexes) script(server *trextest.Server, trex *trextest.Generator, be
 	for _, method := range []string{"ping", "start_traffic", "stop_traffic", "get_port_stats", "get_global_stats",
 		"get_port_status", "get_async_events"} {
 		server.Script(method, func(c trextest.Call) (any, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			switch {
 			case method == "start_traffic" && sends.IsZero():
 				sends = time.Now()

@@ -60,12 +60,13 @@ func TestDatagramsThatAreLateOverTheOmittedTime(t *testing.T) {
 	transfer.mark(true)
 	take(7, 4, 3, 8, 10)
 	transfer.mark(false)
-	zero, second := 0.0, 1.0
+	none, zero, second := number(0), 0.0, 1.0
 	for sent, want := range map[number]Datagrams{
 		10: {Sent: 4, Received: 3, Lost: 1, Reordered: 2},
 		13: {Sent: 7, Received: 3, Lost: 4, Reordered: 2},
 	} {
-		reported := map[int]streamResult{1: {Bytes: &sent, Packets: &sent, StartTime: &zero, EndTime: &second}}
+		reported := map[int]streamResult{1: {Bytes: &sent, Packets: &sent, Errors: &none, Jitter: &zero,
+			StartTime: &zero, EndTime: &second}}
 		var d Direction
 		if err := transfer.joinReceived(&d, 2*time.Second, reported, results{}); err != nil || *d.Datagrams != want {
 			t.Errorf("%v: %+v, want %+v", err, d.Datagrams, want)
@@ -99,9 +100,9 @@ func TestBytesOfTheOmittedTimeCountNowhere(t *testing.T) {
 			if reported := transfer.results(2*time.Second, nil).Streams[0].Bytes; *reported != 300 {
 				t.Errorf("the other side is told of %d bytes, want the 300 after the omitted second", *reported)
 			}
-			theirs, zero, second := number(300), 0.0, 1.0
-			r, err := transfer.result(false, 2*time.Second, map[int]streamResult{1: {Bytes: &theirs, StartTime: &zero,
-				EndTime: &second}}, results{})
+			none, theirs, zero, second := number(0), number(300), 0.0, 1.0
+			r, err := transfer.result(false, 2*time.Second, map[int]streamResult{1: {Bytes: &theirs, Packets: &none,
+				Errors: &none, Jitter: &zero, StartTime: &zero, EndTime: &second}}, results{})
 			if err != nil {
 				t.Fatal(err)
 			}
