@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERS
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
 PACKETS := /(internal/(engine/softgen|device/(forwarder|lab)|host/netif|run/sessions)|test/(packets/(realpackets|delivery|burstiness|virtualfunctions)|cluster/e2e|rigs/impaired))(/|$$)
 # Packages whose tests compute for long on one goroutine, which the race detector makes up to ten times as slow: they go without. All others have it.
-PLAIN := $(addprefix ./internal/,cluster/lifecycle cluster/manifests cluster/queue cluster/suite compile document/delivery document/report procedure/eachdirection procedure/ramp procedure/search \
+PLAIN := $(addprefix ./internal/,cluster/lifecycle cluster/manifests cluster/queue cluster/suite compile document/bundle document/delivery document/report procedure/eachdirection procedure/ramp procedure/search \
 	procedure/soak render result/comparison result/history result/verify) $(addprefix ./test/,api/apiserver api/kubectl api/manifests api/tenants pages/documents) ./hack/...
 # Of these packages the race detector has what testing.Short leaves, and all tests go without, too.
 BOTH := ./controllers/loadtest ./controllers/loadtestsuite ./controllers/turns ./internal/cli ./internal/compile/admission ./internal/run/frames
