@@ -157,6 +157,12 @@ type Port struct {
 	ReceiveDrops, PauseFrames Visibility
 	// Untimed is the reason why the port can't time every frame by stamps. It is empty where the port can.
 	Untimed string
+	// Untrained is the reason why the port can't send trains, or time their frames (TrainSender). It is empty where
+	// the port can.
+	Untrained string
+	// Ring is how many frames the receive ring holds that the port's own frames arrive at: the peer's of a virtual
+	// cable, else the port's own. It is 0 if unknown. A train that is longer may lose frames before the device.
+	Ring int
 	// ReceiveQueues is the number of the port's receive queues, 0 if unknown. With several queues, frames may be read
 	// in another order than they arrived in.
 	ReceiveQueues int
