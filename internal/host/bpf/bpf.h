@@ -21,13 +21,17 @@ typedef _Bool bool;
 #define __array(name, value) typeof(value) *name[]
 
 enum {
+	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PROG_ARRAY = 3,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_STACK_TRACE = 7,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_DEVMAP = 14,
 	BPF_MAP_TYPE_RINGBUF = 27,
 
+	BPF_NOEXIST = 1,
+	BPF_F_USER_STACK = 1 << 8,
 	BPF_F_MMAPABLE = 1 << 10,
 };
 
@@ -116,10 +120,14 @@ struct bpf_fib_lookup {
 };
 
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static long (*const bpf_map_update_elem)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
 static __u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static long (*const bpf_tail_call)(void *context, void *programs, __u32 index) = (void *)12;
+static __u64 (*const bpf_get_current_pid_tgid)(void) = (void *)14;
+static long (*const bpf_get_current_comm)(void *buffer, __u32 bytes) = (void *)16;
 static long (*const bpf_redirect)(__u32 ifindex, __u64 flags) = (void *)23;
 static long (*const bpf_skb_load_bytes)(const void *skb, __u32 offset, void *to, __u32 bytes) = (void *)26;
+static long (*const bpf_get_stackid)(void *context, void *stacks, __u64 flags) = (void *)27;
 static long (*const bpf_redirect_map)(void *map, __u64 key, __u64 flags) = (void *)51;
 static long (*const bpf_xdp_adjust_tail)(struct xdp_md *xdp, int delta) = (void *)65;
 static long (*const bpf_fib_lookup)(void *context, struct bpf_fib_lookup *params, int size, __u32 flags) = (void *)69;
