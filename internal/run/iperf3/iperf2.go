@@ -166,9 +166,12 @@ func (r *iperf2Test) apart() time.Duration {
 	return brief
 }
 
+// greetEvery is how often a stream's first datagram is sent until the server's own stream comes.
+const greetEvery = 250 * time.Millisecond
+
 // awaitBack awaits the stream that the server makes for one of the client's. A first datagram may be lost.
 func (r *iperf2Test) awaitBack(ctx context.Context, s *stream, back <-chan arrived) error {
-	patience, again := time.NewTimer(r.patience), time.NewTicker(reportEvery)
+	patience, again := time.NewTimer(r.patience), time.NewTicker(greetEvery)
 	defer patience.Stop()
 	defer again.Stop()
 	for {
@@ -199,7 +202,6 @@ func (r *iperf2Test) greet(s *stream) error {
 		_, err := s.conn.Write(r.test.iperf2Header(r.port))
 		return errors.Join(err, s.conn.SetWriteDeadline(time.Time{}))
 	}
-	r.test.back = r.port
 	datagram := make([]byte, r.test.MessageBytes)
 	r.test.head(datagram)
 	s.number(datagram, r.test)
@@ -279,6 +281,7 @@ func (r *iperf2Test) listen(ctx context.Context) (<-chan arrived, error) {
 			return fmt.Errorf("listen for the server's datagrams: %w", err)
 		}
 		r.listener, r.port = l, l.LocalAddr().(*net.UDPAddr).Port
+		r.test.back = r.port
 		r.awaiting.Go(func() { r.receiveBack(ctx, l.(*net.UDPConn), back) })
 		return nil
 	})
@@ -411,9 +414,11 @@ func (r *iperf2Test) awaitLast(ctx context.Context) {
 }
 
 // reportEvery is how often a stream's last datagram is sent until the server answers, and mostLast how often at most.
+// Its answer may be lost among what the server itself sends. A server answers again whatever comes within 250 ms of its
+// answer, and then closes its socket.
 const (
-	reportEvery = 250 * time.Millisecond
-	mostLast    = 20
+	reportEvery = 50 * time.Millisecond
+	mostLast    = 100
 )
 
 // iperf2Rest is the time until another test. Debian's server of UDP (2.1.8) takes as long to close a stream's socket,
