@@ -1,0 +1,177 @@
+package trains
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/units/statistics"
+)
+
+const (
+	// poll is how many frames a NAPI poll passes on at most. They are stamped when their poll ends, so that the spacing
+	// counts from the last frame of the first poll. Of shorter trains it counts from their first third.
+	poll = 64
+	// leastWhole is how many whole trains a set-up has at least, which are also leastShare of those sent.
+	leastWhole = 10
+	leastShare = 4
+	// percentile is the part of a set-up's trains that are faster than its figure. What disturbs a train makes it
+	// slower, so that low percentiles hardly spread.
+	percentile = 0.1
+	// paced is the part of a train's spacing that sending a frame may take until the sender may have set the pace.
+	paced = 0.9
+	// mostArrivals is how many arrivals of a train are kept.
+	mostArrivals = 512
+)
+
+// FirstOf is the frame of a train, counted from 0, from which its spacing counts.
+func FirstOf(frames int) int {
+	if frames >= 2*poll {
+		return poll - 1
+	}
+	return frames / 3
+}
+
+// Observe is the evidence of trains of so many frames. It leaves out what Judge doesn't need.
+func Observe(frames int, came []engine.Train) report.Trains {
+	t := report.Trains{Count: len(came), Frames: frames, First: FirstOf(frames)}
+	var whole [][]int64
+	for _, train := range came {
+		arrivals, lost, broken := order(frames, train.Arrivals)
+		t.LostFrames += int64(lost)
+		switch {
+		case lost > 0:
+			t.Lossy++
+		case broken:
+			t.Broken++
+		default:
+			t.Spans = append(t.Spans, arrivals[frames-1]-arrivals[t.First])
+			t.Sendings = append(t.Sendings, int64(train.Sending))
+			whole = append(whole, arrivals)
+		}
+	}
+	if len(whole) > 0 && frames <= mostArrivals {
+		t.Arrivals = typical(whole, t.Spans)
+	}
+	return t
+}
+
+// order are the arrivals of a train by its frames' numbers, after the first of them. A frame that came twice, or whose
+// number no frame has, breaks the train.
+func order(frames int, came []engine.Arrival) (arrivals []int64, lost int, broken bool) {
+	arrivals = make([]int64, frames)
+	seen, distinct := make([]bool, frames), 0
+	latest := time.Duration(0)
+	for i, a := range came {
+		if a.Frame < 0 || a.Frame >= frames || seen[a.Frame] {
+			broken = true
+			continue
+		}
+		seen[a.Frame], arrivals[a.Frame] = true, int64(a.Instant-came[0].Instant)
+		broken = broken || i > 0 && a.Instant < latest
+		latest, distinct = a.Instant, distinct+1
+	}
+	return arrivals, frames - distinct, broken || !slices.IsSorted(arrivals)
+}
+
+// typical are the arrivals of the train whose span is the set-up's figure, or the next longer one.
+func typical(whole [][]int64, spans []int64) []int64 {
+	ranks := make([]int, len(spans))
+	for i := range ranks {
+		ranks[i] = i
+	}
+	slices.SortFunc(ranks, func(a, b int) int { return cmp.Compare(spans[a], spans[b]) })
+	return whole[ranks[int(percentile*float64(len(ranks)))]]
+}
+
+// Spacing is what a set-up shows: the time between the frames of its trains, in nanoseconds.
+type Spacing struct {
+	Nanoseconds float64
+	// Bound means that the sender may have set the pace, so that the device takes no longer than this, and perhaps less.
+	// Untimed means that the generator doesn't say how long it sent.
+	Bound, Untimed bool
+}
+
+// SpacingOf is a set-up's spacing, or why its trains show none.
+func SpacingOf(t report.Trains) (s Spacing, fault string) {
+	gaps, whole := t.Frames-1-t.First, len(t.Spans)
+	switch {
+	case t.Frames < 2 || gaps <= 0 || whole != len(t.Sendings):
+		return s, "its trains are too short to have a spacing"
+	case whole < leastWhole || whole*leastShare < t.Count:
+		return s, fmt.Sprintf("only %d of %d trains came back whole and in order ("+
+			"%d with lost frames, %d in another order): "+
+			"send shorter trains, or with longer pauses", whole, t.Count, t.Lossy, t.Broken)
+	}
+	spans := slices.Sorted(slices.Values(t.Spans))
+	at := percentile * float64(whole-1)
+	below := int(at)
+	span := float64(spans[below]) + (at-float64(below))*float64(spans[below+1]-spans[below])
+	s.Nanoseconds = span / float64(gaps)
+	fast, bound := 0, 0
+	for i, span := range t.Spans {
+		if span > spans[below+1] {
+			continue
+		}
+		fast++
+		sending := float64(t.Sendings[i]) / float64(t.Frames-1)
+		s.Untimed = s.Untimed || sending <= 0
+		if sending <= 0 || sending > paced*float64(span)/float64(gaps) {
+			bound++
+		}
+	}
+	s.Bound = 2*bound > fast
+	return s, ""
+}
+
+// Figure is what several set-ups show together: the median of their spacings, and an interval that has the true one
+// with a confidence of 95 %, from six set-ups on. Bound is as in Spacing. Low is 0 then.
+type Figure struct {
+	statistics.Summary
+	Bound, Untimed bool
+}
+
+// FigureOf is the figure of set-ups. Where half of them are bounds, their median is one.
+func FigureOf(setups []Spacing) Figure {
+	values, bounds := make([]float64, len(setups)), 0
+	f := Figure{}
+	for i, s := range setups {
+		values[i] = s.Nanoseconds
+		if s.Bound {
+			bounds++
+			f.Untimed = f.Untimed || s.Untimed
+		}
+	}
+	f.Summary = statistics.Summarize(values)
+	if f.Bound = bounds > 0 && 2*bounds >= len(setups); f.Bound {
+		f.Low = 0
+	}
+	return f
+}
+
+// Text is a time per frame for people, to four digits, such as "940.6 ns" or "14.66 µs".
+func Text(nanoseconds float64) string {
+	unit := "ns"
+	for _, next := range []string{"µs", "ms", "s"} {
+		if nanoseconds < 999.95 {
+			break
+		}
+		nanoseconds, unit = nanoseconds/1000, next
+	}
+	digits := 3 // behind the point
+	for v := nanoseconds; v >= 10 && digits > 1; v /= 10 {
+		digits--
+	}
+	return strconv.FormatFloat(nanoseconds, 'f', digits, 64) + " " + unit
+}
+
+// Share is how far a time may be off, as a share of it for people, such as "1 %" or "0.3 %".
+func Share(share float64) string {
+	percent := math.Ceil(1000*share-1e-9) / 10 // never rounded down
+	return strconv.FormatFloat(percent, 'f', -1, 64) + " %"
+}
