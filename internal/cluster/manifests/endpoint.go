@@ -32,8 +32,7 @@ func deviceEnd(input Input, pod *corev1.Pod) corev1.Container {
 	c.SecurityContext = sessionsRights()
 	c.SecurityContext.RunAsNonRoot = new(false) // whatever the pod says of its other containers
 	c.Resources = request(input, software{}, input.Compiled.Plan.Generators[0])
-	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"),
-		liveness(program, "sessions", "probe")
+	c.StartupProbe = startup(1, 60, program, "sessions", "probe")
 	return c
 }
 

@@ -22,8 +22,7 @@ func (e sessions) fill(input Input, g plan.Generator, pod *corev1.Pod) {
 		"--listen", ":"+strconv.Itoa(rpcPort))
 	c.SecurityContext = sessionsRights()
 	c.Resources = request(input, e, g)
-	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"),
-		liveness(program, "sessions", "probe")
+	c.StartupProbe = startup(1, 60, program, "sessions", "probe")
 }
 
 // busyCPUs is half a CPU for each port. An end is half of what sends and receives on a pair of ports. Its frames are

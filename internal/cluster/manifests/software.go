@@ -30,8 +30,7 @@ func (e software) fill(input Input, g plan.Generator, pod *corev1.Pod) {
 	c.Ports = []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}}
 	c.SecurityContext = softwareRights()
 	c.Resources = request(input, e, g)
-	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "generator", "probe"),
-		liveness(program, "generator", "probe")
+	c.StartupProbe = startup(1, 60, program, "generator", "probe")
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(softwareGraceSeconds))
 }

@@ -46,7 +46,7 @@ func TestThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := 150 + rand.Int64N(151) // packets/s
+	limit := 60 + rand.Int64N(61) // packets/s
 	p.changes[limitOnPage] = fmt.Sprintf("packetsPerSecond: %d", limit)
 	if os.Getenv("SRIOV_CNI") == "" {
 		from, to := networkChange()
