@@ -16,12 +16,12 @@ import (
 )
 
 // runsOf are Reports, each described by a sign and its figure. ≥ means that the generator was the limit, ^ the
-// machine, > that all offered load came back, ~ not confirmed, and - not measured. Without a sign the run is
+// machine, ! that cc1 used its processors, ? that its host did, > that all offered load came back, ~ not confirmed, and - not measured. Without a sign the run is
 // saturated and confirmed.
 func runsOf(t *testing.T, figures string) (reports []*report.Report) {
 	t.Helper()
 	for _, text := range strings.Fields(figures) {
-		number := strings.TrimLeft(text, "≥^>~-")
+		number := strings.TrimLeft(text, "≥^!?>~-")
 		var pps int64
 		if _, err := fmt.Sscan(number, &pps); err != nil {
 			t.Fatal(err)
@@ -33,6 +33,13 @@ func runsOf(t *testing.T, figures string) (reports []*report.Report) {
 			r.Answer.Saturated, r.Answer.Reason = false, report.GeneratorLimited
 		case "^":
 			r.Answer.Saturated, r.Answer.Reason = false, report.MachineLimited
+			r.Answer.Cause.Detail = report.BelowReference
+		case "!":
+			r.Answer.Saturated, r.Answer.Reason = false, report.MachineLimited
+			r.Answer.Cause = report.Cause{Detail: report.OtherPrograms, Process: "cc1"}
+		case "?":
+			r.Answer.Saturated, r.Answer.Reason = false, report.Inconclusive
+			r.Answer.Cause.Detail = report.HostOfMachine
 		case ">":
 			r.Answer.Saturated, r.Answer.Reason = false, report.TargetReached
 		case "~":
@@ -65,7 +72,13 @@ func TestWhichRunWasDisturbed(t *testing.T) {
 		"none that says more than the others":                  {"21000 ≥25000 21000", -1},
 		"none at which frames were lost, however low":          {"21000 10420 21000 21000 21000", -1},
 		"nor if that wasn't confirmed":                         {"21000 ~10420 21000 21000 21000", -1},
-		"none of which the machine was the limit":              {"21000 ^10420 21000", -1},
+		"none that a machine without other work limited":       {"21000 ^10420 21000", -1},
+		"one beside which another program ran":                 {"21000 !10420 21000", 1},
+		"even if it says more than the others":                 {"21000 !21100 21000", 1},
+		"the lowest of several":                                {"21000 !20000 ?19000 !20500", 2},
+		"before one whose generator was the limit":             {"21000 ≥10420 !20000 21000", 2},
+		"in either order":                                      {"21000 !20000 ≥10420 21000", 1},
+		"a single one beside which another program ran":        {"!10420", 0},
 		"none beside others that weren't confirmed":            {"~21000 ≥10420 ~21000", -1},
 		"none beside others without figures":                   {"-21000 ≥10420 -21000", -1},
 		"none that didn't come to its end":                     {"21000 21000", -1},
@@ -92,6 +105,15 @@ func TestWhichRunWasDisturbed(t *testing.T) {
 			t.Errorf("it is run %d: %s", index, reason)
 		}
 	})
+	for runs, want := range map[string]string{
+		"21010 !20000": "cc1 used processors of the test, which reached 20.00 kpps: this run was disturbed",
+		"21010 ?20000": "the host of this virtual machine used processors of the test, which reached 20.00 kpps: this run " +
+			"was disturbed",
+	} {
+		if _, reason := Disturbed(runsOf(t, runs)); reason != want {
+			t.Errorf("of %s it says %q, want %q", runs, reason, want)
+		}
+	}
 	_, reason := Disturbed(runsOf(t, "21010 21000 ≥10420 21020 20990"))
 	if want := "the generator was the limit at 10.42 kpps, but other runs measured 21.01 kpps: this run " +
 		"was disturbed"; reason != want {

@@ -66,20 +66,31 @@ func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
 	return missing, repeated
 }
 
+// IntruderWords say why a run is repeated although it has figures: something else, such as "cc1", used processors that
+// the test needed.
+func IntruderWords(lowerBound *Figures, intruder string) string {
+	return fmt.Sprintf("%s used processors of the test, which reached %s: this run was disturbed", intruder,
+		lowerBound.rate(lowerBound.Throughput()))
+}
+
+// rate writes a throughput of such figures, in packets per second or, of sessions, in bits of goodput per second.
+func (f *Figures) rate(throughput int64) string {
+	if f.OfSessions() {
+		return wording.BitRate(throughput) + " goodput"
+	}
+	return wording.PacketRate(throughput)
+}
+
 // DisturbedWords say why a run is repeated although it has figures. Its generator was the limit, while other runs
 // of the same cell measured more, namely disturbed (by Figures.Throughput), or 0 where those runs are no longer
 // known.
 func DisturbedWords(lowerBound *Figures, disturbed int64) string {
-	rate := wording.PacketRate
-	if lowerBound.OfSessions() {
-		rate = func(bitsPerSecond int64) string { return wording.BitRate(bitsPerSecond) + " goodput" }
-	}
 	limit := lowerBound.Throughput()
 	if disturbed <= limit {
-		return fmt.Sprintf("the generator was the limit at %s, but other runs had measured more: this run was disturbed", rate(limit))
+		return fmt.Sprintf("the generator was the limit at %s, but other runs had measured more: this run was disturbed", lowerBound.rate(limit))
 	}
 	return fmt.Sprintf("the generator was the limit at %s, but other runs measured %s: this run was disturbed",
-		rate(limit), rate(disturbed))
+		lowerBound.rate(limit), lowerBound.rate(disturbed))
 }
 
 // whole says whether each of the cell's repetitions gave a figure.
