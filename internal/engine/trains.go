@@ -29,7 +29,8 @@ type TrainOrder struct {
 	Stream stream.Stream
 	// Trains is how many trains are sent, Frames how many frames each has.
 	Trains, Frames int
-	// Pause is the time between a train's last frame and the next train's first.
+	// Pause is the least time between a train's last frame and the next train's first. A device that works on the
+	// sender's processor has worked before the pause begins.
 	Pause time.Duration
 }
 

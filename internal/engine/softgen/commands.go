@@ -57,6 +57,7 @@ func (s *Server) newCommands() map[string]command {
 	for name, run := range map[string]portHandler{
 		"release": s.ownership.release, "service": s.settings.setService,
 		"add_stream": s.loader.add, "remove_all_streams": s.loader.removeAll, "stop_traffic": s.traffic.stop,
+		"send_trains": s.trains.send, "get_trains": s.trains.get, "remove_trains": s.trains.remove,
 	} {
 		table[name] = command{run: s.ports.onOwnedPort(run)}
 	}

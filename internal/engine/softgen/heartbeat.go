@@ -2,6 +2,7 @@ package softgen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -40,7 +41,8 @@ func (s *Server) heartbeatLost() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.traffic.observePorts()
-	if err := s.traffic.stopAll(fmt.Sprintf("heartbeat lost: no request for %v", s.cfg.Heartbeat)); err != nil {
+	stopped := s.traffic.stopAll(fmt.Sprintf("heartbeat lost: no request for %v", s.cfg.Heartbeat))
+	if err := errors.Join(stopped, s.trains.endAll()); err != nil {
 		s.cfg.Log.Error("stop traffic after a lost heartbeat", "error", err)
 	}
 }

@@ -79,6 +79,8 @@ func judge(accepted trextest.Reasons) *trextest.Judge {
 		"get_system_info/result/ports/*/receive_drops":    surroundings,
 		"get_system_info/result/ports/*/pause_frames":     surroundings,
 		"get_system_info/result/ports/*/stamps":           surroundings,
+		"get_system_info/result/ports/*/trains":           surroundings,
+		"get_system_info/result/ports/*/ring":             surroundings,
 		"get_system_info/result/ports/*/receive_queues":   surroundings,
 		"get_system_info/result/ports/*/cautions":         surroundings,
 		"get_system_info/result/processors":               surroundings,

@@ -79,6 +79,7 @@ type Server struct {
 	settings       portSettings
 	loader         streamLoader
 	traffic        traffic
+	trains         trains
 	captures       captures
 	statistics     statistics
 	flowStatistics flowStatistics
@@ -116,6 +117,7 @@ func New(cfg Config) (*Server, error) {
 	s.traffic = traffic{
 		ports: s.ports, flows: flows, events: &s.events, loader: &s.loader, clock: serverClock, log: cfg.Log,
 	}
+	s.trains = trains{ports: s.ports, traffic: &s.traffic, records: map[*port]datapath.TrainRecord{}}
 	s.statistics = statistics{
 		ports: s.ports, clock: serverClock, signs: cfg.Signs,
 		vitals: vitals{read: cfg.Processors}, theft: theft{read: cfg.Stolen},
@@ -165,12 +167,12 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return errors.Join(err, s.close())
 }
 
-// close stops all traffic and captures.
+// close stops all traffic, trains and captures.
 func (s *Server) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.captures.removeAll()
-	return s.traffic.stopAll("the server ends")
+	return errors.Join(s.traffic.stopAll("the server ends"), s.trains.endAll())
 }
 
 // Handle answers one request as it comes out of a message. It is the whole server except for the transport.

@@ -97,8 +97,10 @@ func (i *serverInfo) systemInfo(*params) (any, error) {
 
 // describe returns a port's entry. A port whose interface has no speed of its own is virtual. TRex doesn't have
 // path (how frames are sent and received), nic, firmware, receive_drops and pause_frames (whether the port
-// counts these), stamps ("followed", or the reason why stamps can't time frames), receive_queues (the number
-// of receive queues, or 0 if it is unknown) and cautions (what may keep frames from the port).
+// counts these), stamps ("followed", or the reason why stamps can't time frames), trains ("timed", as this server's
+// ports send trains and time their frames), receive_queues and ring (how many receive queues it has, and how many
+// frames the ring holds that its frames arrive at, or 0 if that is unknown) and cautions (what may keep frames from
+// the port).
 func (port *port) describe(firstCore int) object {
 	info := port.path.Info()
 	stamps := info.Untimed
@@ -112,7 +114,7 @@ func (port *port) describe(firstCore int) object {
 	return object{
 		"index": port.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "nic": info.NIC,
 		"firmware": info.Firmware, "receive_drops": info.ReceiveDrops, "pause_frames": info.PauseFrames,
-		"stamps": stamps, "receive_queues": info.ReceiveQueues, "cautions": info.Cautions,
+		"stamps": stamps, "trains": "timed", "receive_queues": info.ReceiveQueues, "ring": info.Ring, "cautions": info.Cautions,
 		"pci_addr": "N/A", "numa": -1,
 		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{},
 		"is_virtual":      info.Speed == 0,

@@ -189,6 +189,9 @@ func (t *traffic) stop(port *port, p *params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if port.run != nil && port.run.profile.id == trainsProfile {
+		profiles = append(profiles, port.run.profile)
+	}
 	for _, f := range profiles {
 		if f.playing == "" {
 			continue

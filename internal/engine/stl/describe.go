@@ -66,6 +66,8 @@ func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
 		// What the server reports, or else what is known of its driver.
 		ReceiveDrops:  cmp.Or(engine.Visibility(p.ReceiveDrops), driverOf(p.Driver).drops),
 		Untimed:       untimed(p.Stamps),
+		Untrained:     untrained(p.Trains),
+		Ring:          max(p.Ring, 0),
 		ReceiveQueues: p.ReceiveQueues,
 		Cautions:      cautions(p),
 	}

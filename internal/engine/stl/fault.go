@@ -71,6 +71,10 @@ func judge(server string, err error) (text string, kind error) {
 			return reason, engine.ErrTooLong
 		}
 	}
+	if e, ok := errors.AsType[*unsentTrainsError](err); ok {
+		return fmt.Sprintf("%s: %s; it heard nothing for ten seconds, its link went down, or somebody stopped it",
+			server, e), engine.ErrEnded
+	}
 	if lost := lostInWords(err); lost != "" {
 		return fmt.Sprintf("%s: %s", server, lost), engine.ErrLost
 	}

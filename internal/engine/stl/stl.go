@@ -66,6 +66,8 @@ var (
 	_ engine.Remarker   = (*Engine)(nil)
 	_ engine.EdgeReader = (*Engine)(nil)
 	_ engine.Follower   = (*Engine)(nil)
+	// The software engine sends trains, and TRex refuses them.
+	_ engine.TrainSender = (*Engine)(nil)
 )
 
 // Dial connects to "host" or "host:port" (4501 by default) and makes sure that what answers can be driven.

@@ -39,6 +39,10 @@ type PortInfo struct {
 	// Stamps is "followed" where the port can time every frame by stamps, else the reason why it can't. Only the
 	// software engine reports it.
 	Stamps string `json:"stamps"`
+	// Trains is "timed" where the port can send trains and time their frames, else the reason why it can't. Ring is how
+	// many frames the receive ring holds that its frames arrive at, 0 if unknown. Only the software engine reports them.
+	Trains string `json:"trains"`
+	Ring   int    `json:"ring"`
 	// ReceiveQueues is the number of the port's receive queues, 0 if unknown. Only the software engine reports it.
 	ReceiveQueues int `json:"receive_queues"`
 	// Cautions are sentences about what may keep frames from the port. Only the software engine reports them.

@@ -54,6 +54,9 @@ type Port struct {
 	captures          map[int]func(datapath.Frame)
 	captureID         int
 	local             []netip.Addr
+	ended             chan struct{} // of trains
+	sendings          []time.Duration
+	trains            *trainRecord // of trains that arrive; nil while none are recorded
 }
 
 var _ datapath.Port = (*Port)(nil)

@@ -67,6 +67,7 @@ func (p *Port) Start(want datapath.Run) error {
 	if err := p.checkOpen(); err != nil {
 		return err
 	}
+	p.ended = nil
 	begin := max(p.clock.Now(), want.Start)
 	p.run = &run{factor: want.Factor, begin: begin, counted: begin, endless: want.Duration == 0, end: begin +
 		want.Duration, ended: make(chan struct{})}
@@ -178,7 +179,7 @@ func (p *Port) Done() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.run == nil {
-		return nil
+		return p.ended
 	}
 	return p.run.ended
 }

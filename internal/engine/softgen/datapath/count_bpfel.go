@@ -13,6 +13,13 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+type countArrival struct {
+	_        structs.HostLayout
+	Time     uint64
+	Sequence uint32
+	Recorded uint32
+}
+
 type countBuckets struct {
 	_      structs.HostLayout
 	Frames [3585]uint64
@@ -78,6 +85,7 @@ const (
 	countSharedSTAMP_MAGIC       countShared = 171
 	countSharedRUN_KNOWN         countShared = 256
 	countSharedFAR_OFF           countShared = 100000
+	countSharedTRAIN_FLOW        countShared = 1022
 	countSharedRECENT_WORDS      countShared = 16
 )
 
@@ -91,20 +99,26 @@ type countTotals struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	countMapFlows         = "flows"
-	countMapFollowed      = "followed"
-	countMapRing          = "ring"
-	countMapTotals        = "totals"
-	countMapTransits      = "transits"
-	countProgCountBuffer  = "count_buffer"
-	countProgCountFrame   = "count_frame"
-	countProgFollowBuffer = "follow_buffer"
-	countProgFollowFrame  = "follow_frame"
-	countVarBucketsForGo  = "buckets_for_go"
-	countVarOwnMac        = "own_mac"
-	countVarRecordForGo   = "record_for_go"
-	countVarSharedForGo   = "shared_for_go"
-	countVarWanted        = "wanted"
+	countMapArrivals        = "arrivals"
+	countMapFlows           = "flows"
+	countMapFollowed        = "followed"
+	countMapRing            = "ring"
+	countMapTotals          = "totals"
+	countMapTransits        = "transits"
+	countProgCountBuffer    = "count_buffer"
+	countProgCountFrame     = "count_frame"
+	countProgFollowBuffer   = "follow_buffer"
+	countProgFollowFrame    = "follow_frame"
+	countProgRecordBuffer   = "record_buffer"
+	countProgRecordFrame    = "record_frame"
+	countVarArrivalForGo    = "arrival_for_go"
+	countVarArrived         = "arrived"
+	countVarBucketsForGo    = "buckets_for_go"
+	countVarOwnMac          = "own_mac"
+	countVarRecordForGo     = "record_for_go"
+	countVarSharedForGo     = "shared_for_go"
+	countVarTrainGeneration = "train_generation"
+	countVarWanted          = "wanted"
 )
 
 // loadCount returns the embedded CollectionSpec for count.
@@ -153,12 +167,15 @@ type countProgramSpecs struct {
 	CountFrame   *ebpf.ProgramSpec `ebpf:"count_frame"`
 	FollowBuffer *ebpf.ProgramSpec `ebpf:"follow_buffer"`
 	FollowFrame  *ebpf.ProgramSpec `ebpf:"follow_frame"`
+	RecordBuffer *ebpf.ProgramSpec `ebpf:"record_buffer"`
+	RecordFrame  *ebpf.ProgramSpec `ebpf:"record_frame"`
 }
 
 // countMapSpecs contains maps before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type countMapSpecs struct {
+	Arrivals *ebpf.MapSpec `ebpf:"arrivals"`
 	Flows    *ebpf.MapSpec `ebpf:"flows"`
 	Followed *ebpf.MapSpec `ebpf:"followed"`
 	Ring     *ebpf.MapSpec `ebpf:"ring"`
@@ -170,11 +187,14 @@ type countMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type countVariableSpecs struct {
-	BucketsForGo *ebpf.VariableSpec `ebpf:"buckets_for_go"`
-	OwnMac       *ebpf.VariableSpec `ebpf:"own_mac"`
-	RecordForGo  *ebpf.VariableSpec `ebpf:"record_for_go"`
-	SharedForGo  *ebpf.VariableSpec `ebpf:"shared_for_go"`
-	Wanted       *ebpf.VariableSpec `ebpf:"wanted"`
+	ArrivalForGo    *ebpf.VariableSpec `ebpf:"arrival_for_go"`
+	Arrived         *ebpf.VariableSpec `ebpf:"arrived"`
+	BucketsForGo    *ebpf.VariableSpec `ebpf:"buckets_for_go"`
+	OwnMac          *ebpf.VariableSpec `ebpf:"own_mac"`
+	RecordForGo     *ebpf.VariableSpec `ebpf:"record_for_go"`
+	SharedForGo     *ebpf.VariableSpec `ebpf:"shared_for_go"`
+	TrainGeneration *ebpf.VariableSpec `ebpf:"train_generation"`
+	Wanted          *ebpf.VariableSpec `ebpf:"wanted"`
 }
 
 // countObjects contains all objects after they have been loaded into the kernel.
@@ -197,6 +217,7 @@ func (o *countObjects) Close() error {
 //
 // It can be passed to loadCountObjects or ebpf.CollectionSpec.LoadAndAssign.
 type countMaps struct {
+	Arrivals *ebpf.Map `ebpf:"arrivals"`
 	Flows    *ebpf.Map `ebpf:"flows"`
 	Followed *ebpf.Map `ebpf:"followed"`
 	Ring     *ebpf.Map `ebpf:"ring"`
@@ -206,6 +227,7 @@ type countMaps struct {
 
 func (m *countMaps) Close() error {
 	return _CountClose(
+		m.Arrivals,
 		m.Flows,
 		m.Followed,
 		m.Ring,
@@ -218,11 +240,14 @@ func (m *countMaps) Close() error {
 //
 // It can be passed to loadCountObjects or ebpf.CollectionSpec.LoadAndAssign.
 type countVariables struct {
-	BucketsForGo *ebpf.Variable `ebpf:"buckets_for_go"`
-	OwnMac       *ebpf.Variable `ebpf:"own_mac"`
-	RecordForGo  *ebpf.Variable `ebpf:"record_for_go"`
-	SharedForGo  *ebpf.Variable `ebpf:"shared_for_go"`
-	Wanted       *ebpf.Variable `ebpf:"wanted"`
+	ArrivalForGo    *ebpf.Variable `ebpf:"arrival_for_go"`
+	Arrived         *ebpf.Variable `ebpf:"arrived"`
+	BucketsForGo    *ebpf.Variable `ebpf:"buckets_for_go"`
+	OwnMac          *ebpf.Variable `ebpf:"own_mac"`
+	RecordForGo     *ebpf.Variable `ebpf:"record_for_go"`
+	SharedForGo     *ebpf.Variable `ebpf:"shared_for_go"`
+	TrainGeneration *ebpf.Variable `ebpf:"train_generation"`
+	Wanted          *ebpf.Variable `ebpf:"wanted"`
 }
 
 // countPrograms contains all programs after they have been loaded into the kernel.
@@ -233,6 +258,8 @@ type countPrograms struct {
 	CountFrame   *ebpf.Program `ebpf:"count_frame"`
 	FollowBuffer *ebpf.Program `ebpf:"follow_buffer"`
 	FollowFrame  *ebpf.Program `ebpf:"follow_frame"`
+	RecordBuffer *ebpf.Program `ebpf:"record_buffer"`
+	RecordFrame  *ebpf.Program `ebpf:"record_frame"`
 }
 
 func (p *countPrograms) Close() error {
@@ -241,6 +268,8 @@ func (p *countPrograms) Close() error {
 		p.CountFrame,
 		p.FollowBuffer,
 		p.FollowFrame,
+		p.RecordBuffer,
+		p.RecordFrame,
 	)
 }
 

@@ -106,6 +106,9 @@ type Info struct {
 	// ReceiveQueues is the number of receive queues, or 0 if the driver doesn't report it. With several queues,
 	// frames may be seen in another order than they arrived in.
 	ReceiveQueues int
+	// Ring is how many frames the receive ring holds that this port's frames arrive at. On a virtual cable that is the
+	// far end's, elsewhere this port's own stands for it. It is 0 if unknown.
+	Ring int
 	// Cautions are sentences about what may keep the test's frames from this port.
 	Cautions []string
 }
@@ -210,6 +213,14 @@ type Port interface {
 	Resume() error
 	// Stop ends the run and returns when its last frame has left.
 	Stop() error
+	// SendTrains begins to send trains, as a run that ends by itself. It is refused while another run plays.
+	SendTrains(t Trains) error
+	// TrainSendings are how long each train took that left in the latest run, from its first frame's departure to its
+	// last one's, once that run has ended.
+	TrainSendings() []time.Duration
+	// RecordTrains begins to record when the frames of these trains arrive, until the record is closed. A port keeps
+	// one record at a time.
+	RecordTrains(t Trains) (TrainRecord, error)
 	// Done is closed when the present run has ended, by itself or by Stop. It is nil without a run.
 	Done() <-chan struct{}
 	Counters() Counters

@@ -22,6 +22,7 @@ type device struct {
 	speed units.BitRate
 	// queues are those that it sends on now, receiveQueues 0 if unknown. A driver may have made room for more.
 	queues, receiveQueues int
+	ring                  int    // how many frames the far end's receive ring is taken to hold, 0 if unknown
 	xdp                   uint32 // the id of the XDP program that was on it before, 0 for none
 	namespace             *namespace
 	link                  *linkWatch
@@ -50,6 +51,7 @@ func (d *device) open(name string) error {
 	if d.nic = machine.NICOf(d.name); d.nic.Driver == "" {
 		d.nic.Driver = l.Type()
 	}
+	d.ring = ringOf(d.name, d.nic.Driver)
 	if d.namespace, err = currentNamespace(); err != nil {
 		return err
 	}

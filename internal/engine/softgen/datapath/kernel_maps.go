@@ -16,8 +16,10 @@ type kernelMaps struct {
 	bucketsOfFlow *ebpf.MapSpec
 	// selection are the bits of countSharedWANTS_… that the port asks for.
 	selection *ebpf.Variable
+	variables *ebpf.Map // has selection
 }
 
 func (m *kernelMaps) close() error {
-	return errors.Join(m.totals.Close(), m.flows.Close(), m.ring.Close(), m.followed.Close(), m.transits.Close())
+	return errors.Join(m.totals.Close(), m.flows.Close(), m.ring.Close(), m.followed.Close(), m.transits.Close(),
+		m.variables.Close())
 }

@@ -21,6 +21,7 @@ import (
 // per frame, and the counters can't overflow. It needs CAP_BPF and CAP_NET_ADMIN in the machine's initial user
 // namespace.
 type kernelReceiver struct {
+	hook    hook
 	maps    kernelMaps
 	program *ebpf.Program
 	link    link.Link
@@ -32,6 +33,7 @@ type kernelReceiver struct {
 	driverCountsDrops bool
 	flowCounters      []byte          // the mapped map of flows
 	stampFollower     *kernelFollower // nil if the sink follows stamped frames
+	recording         atomic.Bool     // the arrivals of trains
 }
 
 // openTCReceiver counts at the traffic control hook, which every interface has.
@@ -68,7 +70,7 @@ func newKernelReceiver(
 	p *port, h hook, attach func(*ebpf.Program) (link.Link, error), follow bool,
 ) (_ receiver, err error) {
 	_ = rlimit.RemoveMemlock() // for kernels before 5.11; where memory is short, making the maps fails
-	r := &kernelReceiver{sink: p.inbox, mac: p.mac, driverCountsDrops: h.dropsCountedBy(p.nic.Driver)}
+	r := &kernelReceiver{hook: h, sink: p.inbox, mac: p.mac, driverCountsDrops: h.dropsCountedBy(p.nic.Driver)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("count on %s in eBPF: %w", p.name, err), r.close())

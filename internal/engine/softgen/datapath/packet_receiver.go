@@ -26,6 +26,7 @@ type packetReceiver struct {
 	sink        sink
 	promiscuous atomic.Bool
 	passAll     atomic.Bool
+	trains      atomic.Pointer[packetTrainRecord] // nil while no trains are recorded
 	tally       ringTally
 	perFlow     [maxFlowID + 1]trafficCounter
 	reading     sync.WaitGroup
@@ -210,7 +211,7 @@ func (r *packetReceiver) handleFrame(
 	if s, ok := readStamp(frame); class.class == latencyFrame && ok {
 		r.sink.stamped(arrival, s, traffic.Bytes)
 	}
-	if class.class == flowFrame && class.id <= maxFlowID {
+	if class.class == flowFrame && class.id <= maxFlowID && !r.recordArrival(class.id, frame, arrival+offset) {
 		r.perFlow[class.id].add(traffic.Packets, traffic.Bytes)
 	}
 	if class.class == neighbour || r.passAll.Load() {
@@ -219,6 +220,16 @@ func (r *packetReceiver) handleFrame(
 		}
 	}
 	return traffic, class.stray
+}
+
+// recordArrival records a frame of trains, by the wall clock. It returns false for other frames.
+func (r *packetReceiver) recordArrival(id uint32, frame []byte, wall time.Duration) bool {
+	if id != trainFlow {
+		return false
+	}
+	record := r.trains.Load()
+	s, ok := readStamp(frame)
+	return ok && record != nil && record.record(s, wall)
 }
 
 // struct virtio_net_hdr has 10 bytes right before the frame. Its gso_size is at vnetSegmentSize.

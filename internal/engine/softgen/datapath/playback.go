@@ -25,8 +25,9 @@ type playback struct {
 	endless     bool // all streams are continuous, and the run may be paused
 	finite      bool // no stream is continuous, and the run's duration is reported
 	threads     []*thread
-	live        *liveRun // sends live frames; nil if the threads send
-	liveRefusal error    // why live frames aren't used where they might be
+	live        *liveRun    // sends live frames; nil if the threads send
+	trains      trainSender // sends trains, and nothing else sends; nil in other runs
+	liveRefusal error       // why live frames aren't used where they might be
 	finished    sync.WaitGroup
 	ended       chan struct{}
 

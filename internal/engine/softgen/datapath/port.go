@@ -104,8 +104,12 @@ func (p *port) path() string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	var instead error
-	if p.playback != nil {
-		instead = p.playback.liveRefusal
+	played := p.playback
+	if played != nil && played.trains != nil { // they have a path of their own
+		played = nil
+	}
+	if played != nil {
+		instead = played.liveRefusal
 	} else {
 		instead = refuseLive(p)
 	}
@@ -113,9 +117,9 @@ func (p *port) path() string {
 	if p.options.Batch > 0 {
 		sending = fmt.Sprintf("live frames in batches of %d", p.options.Batch)
 	}
-	if instead != nil || p.playback != nil && p.playback.live == nil {
+	if instead != nil || played != nil && played.live == nil {
 		sending = p.sending
-		if p.playback != nil && longest(p.playback.tracks) > unix.Getpagesize() {
+		if played != nil && longest(played.tracks) > unix.Getpagesize() {
 			sending = "AF_PACKET"
 		}
 	}
@@ -130,7 +134,7 @@ func (p *port) Info() Info {
 		MTU: p.mtu, Speed: p.speed, LinkUp: p.link.isUp.Load(),
 		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver),
 		PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.stampObstacle(), ReceiveQueues: p.receiveQueues,
-		Cautions: p.cautions()}
+		Ring: p.ring, Cautions: p.cautions()}
 }
 
 // batch is how many live frames the kernel sends as one batch.

@@ -8,24 +8,25 @@ import (
 	"github.com/cilium/ebpf"
 )
 
-//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -target bpfel -type shared -type record -type buckets count kernel/count.c -- -Wall -Werror -mcpu=v3
+//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -target bpfel -type shared -type record -type buckets -type arrival count kernel/count.c -- -Wall -Werror -mcpu=v3
 
 // hook is a place in the kernel where the counting program (kernel/count.c) can run.
 type hook struct {
-	// counting and following are the program's variants for the hook. Both count, and following also follows stamps.
-	counting, following string
+	// counting, following and recording are the program's variants for the hook. All count, following also follows
+	// stamps, and recording records when the frames of trains arrive.
+	counting, following, recording string
 	// dropCountingDrivers count the frames that the program drops among their receive drops.
 	dropCountingDrivers []string
 }
 
 // tcHook (TCX) gets the frames of the kernel's stack, after merging. Every interface has it.
 func tcHook() hook {
-	return hook{counting: countProgCountBuffer, following: countProgFollowBuffer}
+	return hook{counting: countProgCountBuffer, following: countProgFollowBuffer, recording: countProgRecordBuffer}
 }
 
 // xdpHook (XDP) gets the frames of the network card's driver one by one, before merging.
 func xdpHook() hook {
-	return hook{counting: countProgCountFrame, following: countProgFollowFrame,
+	return hook{counting: countProgCountFrame, following: countProgFollowFrame, recording: countProgRecordFrame,
 		dropCountingDrivers: []string{"virtio_net"}}
 }
 
@@ -48,10 +49,11 @@ func (h hook) load(mac [6]byte, follow bool) (program *ebpf.Program, m kernelMap
 		delete(spec.Maps, countMapFollowed)
 		delete(spec.Maps, countMapTransits)
 	}
-	maps.DeleteFunc(spec.Programs, func(candidate string, _ *ebpf.ProgramSpec) bool { return candidate != name })
-	spec.Programs[name].Name = "linerate_count"
-	if err := spec.Variables[countVarOwnMac].Set(mac); err != nil {
-		return nil, m, fmt.Errorf("set the port's address: %w", err)
+	delete(spec.Maps, countMapArrivals)
+	delete(spec.Maps, arrivedMap)
+	delete(spec.Variables, countVarArrived)
+	if err := keepProgram(spec, name, mac); err != nil {
+		return nil, m, err
 	}
 	c, err := ebpf.NewCollection(spec)
 	if err != nil {
@@ -60,6 +62,22 @@ func (h hook) load(mac [6]byte, follow bool) (program *ebpf.Program, m kernelMap
 	defer c.Close() // closes everything that isn't detached
 	m.totals, m.flows, m.ring = c.DetachMap(countMapTotals), c.DetachMap(countMapFlows), c.DetachMap(countMapRing)
 	m.followed, m.transits = c.DetachMap(countMapFollowed), c.DetachMap(countMapTransits)
-	m.selection = c.Variables[countVarWanted]
+	m.selection, m.variables = c.Variables[countVarWanted], c.DetachMap(selectionMap)
 	return c.DetachProgram(name), m, nil
+}
+
+// These maps have the program's variables.
+const (
+	selectionMap = ".bss"          // wanted
+	arrivedMap   = ".data.arrived" // arrived
+)
+
+// keepProgram keeps one variant of the program, for a port with this address.
+func keepProgram(spec *ebpf.CollectionSpec, name string, mac [6]byte) error {
+	maps.DeleteFunc(spec.Programs, func(candidate string, _ *ebpf.ProgramSpec) bool { return candidate != name })
+	spec.Programs[name].Name = "linerate_count"
+	if err := spec.Variables[countVarOwnMac].Set(mac); err != nil {
+		return fmt.Errorf("set the port's address: %w", err)
+	}
+	return nil
 }

@@ -18,6 +18,8 @@ type receiver interface {
 	flows(visit func(id uint32, received units.Traffic))
 	// follower follows stamped frames. It is nil if the receiver passes stamps to its sink instead.
 	follower() follower
+	// recordTrains begins to record when the frames of these trains arrive.
+	recordTrains(t Trains) (TrainRecord, error)
 	// selectFrames sets which frames to count and to pass on.
 	selectFrames(w frameSelection) error
 	close() error

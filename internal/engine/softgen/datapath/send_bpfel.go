@@ -78,15 +78,48 @@ type sendThread struct {
 	Idle      uint64
 }
 
+type sendTrains struct {
+	_          structs.HostLayout
+	Lease      uint64
+	Start      uint64
+	Frames     uint64
+	Batch      uint64
+	Pause      uint64
+	Runs       uint64
+	Place      uint64
+	Coming     uint64
+	Left       uint64
+	Due        uint64
+	FirstFrame uint64
+	Stream     struct {
+		_           structs.HostLayout
+		NewGap      uint64
+		NewFraction uint64
+		Step        uint64
+		Longer      uint64
+		FixedRate   uint64
+		Gap         uint64
+		Fraction    uint64
+		Due         uint64
+		DueFraction uint64
+		Index       uint64
+		Packets     uint64
+		Bytes       uint64
+		Remaining   uint64
+	}
+}
+
 // Names of all BPF objects in the ELF.
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
 	sendMapOutlet         = "outlet"
+	sendMapSendings       = "sendings"
 	sendMapSlots          = "slots"
 	sendProgLinerateEntry = "linerate_entry"
 	sendProgLinerateRotor = "linerate_rotor"
 	sendProgLinerateSend  = "linerate_send"
+	sendProgLinerateTrain = "linerate_train"
 	sendProgLinerateTry   = "linerate_try"
 	sendVarHasEnd         = "has_end"
 	sendVarMaxLag         = "max_lag"
@@ -95,6 +128,7 @@ const (
 	sendVarStreams        = "streams"
 	sendVarThread         = "thread"
 	sendVarTimed          = "timed"
+	sendVarTrains         = "trains"
 )
 
 // loadSend returns the embedded CollectionSpec for send.
@@ -142,6 +176,7 @@ type sendProgramSpecs struct {
 	LinerateEntry *ebpf.ProgramSpec `ebpf:"linerate_entry"`
 	LinerateRotor *ebpf.ProgramSpec `ebpf:"linerate_rotor"`
 	LinerateSend  *ebpf.ProgramSpec `ebpf:"linerate_send"`
+	LinerateTrain *ebpf.ProgramSpec `ebpf:"linerate_train"`
 	LinerateTry   *ebpf.ProgramSpec `ebpf:"linerate_try"`
 }
 
@@ -149,8 +184,9 @@ type sendProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type sendMapSpecs struct {
-	Outlet *ebpf.MapSpec `ebpf:"outlet"`
-	Slots  *ebpf.MapSpec `ebpf:"slots"`
+	Outlet   *ebpf.MapSpec `ebpf:"outlet"`
+	Sendings *ebpf.MapSpec `ebpf:"sendings"`
+	Slots    *ebpf.MapSpec `ebpf:"slots"`
 }
 
 // sendVariableSpecs contains global variables before they are loaded into the kernel.
@@ -164,6 +200,7 @@ type sendVariableSpecs struct {
 	Streams     *ebpf.VariableSpec `ebpf:"streams"`
 	Thread      *ebpf.VariableSpec `ebpf:"thread"`
 	Timed       *ebpf.VariableSpec `ebpf:"timed"`
+	Trains      *ebpf.VariableSpec `ebpf:"trains"`
 }
 
 // sendObjects contains all objects after they have been loaded into the kernel.
@@ -186,13 +223,15 @@ func (o *sendObjects) Close() error {
 //
 // It can be passed to loadSendObjects or ebpf.CollectionSpec.LoadAndAssign.
 type sendMaps struct {
-	Outlet *ebpf.Map `ebpf:"outlet"`
-	Slots  *ebpf.Map `ebpf:"slots"`
+	Outlet   *ebpf.Map `ebpf:"outlet"`
+	Sendings *ebpf.Map `ebpf:"sendings"`
+	Slots    *ebpf.Map `ebpf:"slots"`
 }
 
 func (m *sendMaps) Close() error {
 	return _SendClose(
 		m.Outlet,
+		m.Sendings,
 		m.Slots,
 	)
 }
@@ -208,6 +247,7 @@ type sendVariables struct {
 	Streams     *ebpf.Variable `ebpf:"streams"`
 	Thread      *ebpf.Variable `ebpf:"thread"`
 	Timed       *ebpf.Variable `ebpf:"timed"`
+	Trains      *ebpf.Variable `ebpf:"trains"`
 }
 
 // sendPrograms contains all programs after they have been loaded into the kernel.
@@ -217,6 +257,7 @@ type sendPrograms struct {
 	LinerateEntry *ebpf.Program `ebpf:"linerate_entry"`
 	LinerateRotor *ebpf.Program `ebpf:"linerate_rotor"`
 	LinerateSend  *ebpf.Program `ebpf:"linerate_send"`
+	LinerateTrain *ebpf.Program `ebpf:"linerate_train"`
 	LinerateTry   *ebpf.Program `ebpf:"linerate_try"`
 }
 
@@ -225,6 +266,7 @@ func (p *sendPrograms) Close() error {
 		p.LinerateEntry,
 		p.LinerateRotor,
 		p.LinerateSend,
+		p.LinerateTrain,
 		p.LinerateTry,
 	)
 }

@@ -6,10 +6,12 @@
 //	           ▼                                     └─ ARP, NS, or all wanted ─▶ ring: time, frame
 //	          drop
 //
-// A variant of the program follows stamped frames by itself (follow.h). The program runs at one of two hooks, which
+// A variant of the program follows stamped frames by itself (follow.h), another one records when the frames of trains
+// arrive (train.h). The program runs at one of two hooks, which
 // describe a frame in different ways. Its results are the same at both, and the same as those of inspect.go.
 #include "count.h"
 #include "follow.h"
+#include "train.h"
 
 char _license[] SEC("license") = "Apache-2.0";
 
@@ -19,6 +21,7 @@ volatile __u32 wanted;
 // bpf2go makes Go types of these variables' types.
 const struct record *record_for_go __attribute__((unused));
 const struct buckets *buckets_for_go __attribute__((unused));
+const struct arrival *arrival_for_go __attribute__((unused));
 const enum shared *shared_for_go __attribute__((unused));
 
 // The port's own address, by which XDP's program knows the port's frames.
@@ -339,19 +342,28 @@ static __always_inline void follow_marked(const struct frame *f, __u16 mark)
 	follow(f, id, &s, transit);
 }
 
-// receive takes a frame that is for the port.
-static __always_inline void receive(struct frame *f, __u32 wants, bool follows)
+// What a variant of the program does with stamps.
+enum variant {
+	COUNTS,
+	FOLLOWS,
+	RECORDS,
+};
+
+// receive takes a frame that is for the port. A frame of trains is counted in total only.
+static __always_inline void receive(struct frame *f, __u32 wants, enum variant variant, __u64 now)
 {
 	enum kind kind;
 	__u16 mark;
 
 	measure(f);
 	count_all(f);
+	if (variant == RECORDS && f->frames == 1 && record_arrival(f, now))
+		return;
 	kind = inspect(f, &mark);
 	if (kind == MARKED) {
 		if (mark != MARK_LATENCY)
 			count_flow(f, mark - MARK_BASE);
-		if (follows)
+		if (variant == FOLLOWS)
 			follow_marked(f, mark);
 		else if (mark == MARK_LATENCY && !pass_stamp(f))
 			return; // the ring is full
@@ -364,9 +376,10 @@ static __always_inline void receive(struct frame *f, __u32 wants, bool follows)
 
 // Traffic control's hook gets the frames of the kernel's stack. The kernel has taken
 // one VLAN tag out, has merged the frames that it could merge, and reports both.
-static __always_inline int receive_buffer(struct __sk_buff *skb, bool follows)
+static __always_inline int receive_buffer(struct __sk_buff *skb, enum variant variant)
 {
 	__u32 wants = wanted;
+	__u64 now = variant == RECORDS ? bpf_ktime_get_ns() : 0;
 	struct frame f = {
 		.skb = skb,
 		.frames = 1,
@@ -381,7 +394,7 @@ static __always_inline int receive_buffer(struct __sk_buff *skb, bool follows)
 		return TCX_DROP;
 	if (f.tagged)
 		f.length += TAG;
-	receive(&f, wants, follows);
+	receive(&f, wants, variant, now);
 	return TCX_DROP;
 }
 
@@ -399,27 +412,34 @@ static __always_inline bool is_for_port(struct xdp_md *xdp)
 
 // The express data path gets the frames of the network card's driver
 // one by one, before merging. Frames may be longer than a page.
-static __always_inline int receive_frame(struct xdp_md *xdp, bool follows)
+static __always_inline int receive_frame(struct xdp_md *xdp, enum variant variant)
 {
 	__u32 wants = wanted;
+	__u64 now = variant == RECORDS ? bpf_ktime_get_ns() : 0;
 
 	if (!(wants & WANTS_PROMISCUOUS) && !is_for_port(xdp))
 		return XDP_DROP;
 	struct frame f = {.express = 1, .xdp = xdp, .frames = 1, .buffer = bpf_xdp_get_buff_len(xdp)};
 
 	f.length = f.buffer;
-	receive(&f, wants, follows);
+	receive(&f, wants, variant, now);
 	return XDP_DROP;
 }
 
 SEC("tc")
-int count_buffer(struct __sk_buff *skb) { return receive_buffer(skb, 0); }
+int count_buffer(struct __sk_buff *skb) { return receive_buffer(skb, COUNTS); }
 
 SEC("tc")
-int follow_buffer(struct __sk_buff *skb) { return receive_buffer(skb, 1); }
+int follow_buffer(struct __sk_buff *skb) { return receive_buffer(skb, FOLLOWS); }
+
+SEC("tc")
+int record_buffer(struct __sk_buff *skb) { return receive_buffer(skb, RECORDS); }
 
 SEC("xdp.frags")
-int count_frame(struct xdp_md *xdp) { return receive_frame(xdp, 0); }
+int count_frame(struct xdp_md *xdp) { return receive_frame(xdp, COUNTS); }
 
 SEC("xdp.frags")
-int follow_frame(struct xdp_md *xdp) { return receive_frame(xdp, 1); }
+int follow_frame(struct xdp_md *xdp) { return receive_frame(xdp, FOLLOWS); }
+
+SEC("xdp.frags")
+int record_frame(struct xdp_md *xdp) { return receive_frame(xdp, RECORDS); }

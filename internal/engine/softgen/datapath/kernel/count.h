@@ -43,6 +43,7 @@ enum shared {
 	STAMP_MAGIC = 0xab,
 	RUN_KNOWN = 0x100,
 	FAR_OFF = 100000, // sequences: the sender began anew
+	TRAIN_FLOW = LAST_FLOW, // the id in the stamps and marks of trains
 	RECENT_WORDS = 16,
 };
 

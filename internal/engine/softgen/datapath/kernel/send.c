@@ -3,6 +3,7 @@
 //
 //	one port           linerate_entry ─▶ its linerate_send
 //	several            linerate_entry ─▶ linerate_rotor ─▶ the send whose turn it is ─▶ the next one ─▶ … ─▶ drop
+//	trains             linerate_entry ─▶ linerate_train, which keeps no pace
 //
 // Each thread has an entry and a rotor. Each port's part of a run on a thread has a send of its own:
 //
@@ -29,6 +30,7 @@ char _license[] SEC("license") = "Apache-2.0";
 
 volatile struct part part SEC(".data.part");
 volatile struct thread thread SEC(".data.thread");
+volatile struct trains trains SEC(".data.trains");
 
 // bpf2go makes Go types of these variables' types.
 const enum shared *shared_for_go __attribute__((unused));
@@ -54,6 +56,14 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } outlet SEC(".maps");
+
+// sendings are how long each train took, from its first frame to its last, in ns.
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); // as many as there are trains
+	__type(key, __u32);
+	__type(value, __u64);
+} sendings SEC(".maps");
 
 // make_frame makes a stream's frame with this index, and returns the verdict on it. User space composes the
 // function of the instructions of the run's streams, and has the program jump there and back in place of this call
@@ -278,6 +288,50 @@ int linerate_rotor(struct xdp_md *xdp)
 	bpf_tail_call(xdp, &slots, turn);
 	thread.turn_slot = 0; // that port has just stopped
 	return XDP_DROP;
+}
+
+// linerate_train sends trains. All frames of a train leave at once, without a pace. The pause begins with the program's
+// first run after the train's last batch. A device that works on this processor works between the two. In a pause the
+// program drops frames.
+//
+//	batches   │ train ████████│ device, if it is here │ drop │ … │ train ████████│
+//	                                                  ◀── pause ─▶
+SEC("xdp")
+int linerate_train(struct xdp_md *xdp)
+{
+	__u64 now = bpf_ktime_get_ns(), place, left, coming, index;
+	volatile struct trains *t = &trains;
+	int verdict;
+
+	asm volatile("" : "+r"(t)); // as in linerate_send
+	t->runs++;
+	place = t->place;
+	t->place = place + 1 < t->batch ? place + 1 : 0;
+	left = t->left;
+	coming = t->coming;
+	if (left == 0) {
+		if (t->due == 0)
+			t->due = now + t->pause;
+		if (place != 0 || coming == 0 || now < t->due || now < t->start || t->lease < now)
+			return XDP_DROP;
+		left = t->frames;
+		t->due = 0;
+		t->first_frame = now;
+	}
+	t->left = left - 1;
+	if (left == 1) {
+		__u32 number = coming - 1;
+		__u64 *sending = bpf_map_lookup_elem(&sendings, &number);
+
+		if (sending)
+			*sending = now - t->first_frame;
+		t->coming = coming - 1;
+	}
+	verdict = bpf_redirect_map(&outlet, 0, XDP_DROP);
+	index = t->stream.index;
+	t->stream.index = index + 1;
+	t->stream.packets++;
+	return make_frame(xdp, &t->stream, 0, index, verdict);
 }
 
 // linerate_try shows whether this process may send live frames on this kernel.

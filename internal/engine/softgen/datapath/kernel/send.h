@@ -83,3 +83,22 @@ struct thread {
 	__u64 asked_slot; // the slot of the port that was asked first in the present run of the program
 	__u64 idle;       // time in which no port had anything due
 };
+
+// The words of trains, which one thread sends for one port. A train begins with one of the kernel's batches.
+struct trains {
+	// Written by user space.
+	__u64 lease;  // past this time no train begins
+	__u64 start;  // nor before this time
+	__u64 frames; // of a train
+	__u64 batch;  // frames that the kernel sends as one batch, dropped ones included
+	__u64 pause;  // before each train
+
+	// Written by the program, after user space has set their first values.
+	__u64 runs;   // of the program
+	__u64 place;  // of the present run in its batch
+	__u64 coming; // trains that have not ended
+	__u64 left;   // frames to come of the present train; 0: none is on its way
+	__u64 due;    // when the next train may begin; 0: not known yet
+	__u64 first_frame; // when the present train's first frame was made
+	struct stream stream;
+};
