@@ -7,7 +7,7 @@ LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)$(shell git diff --quiet HEAD -- . ':!docs' 2>/dev/null; [ $$? -ne 1 ] || echo -dirty)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
-PACKETS := /(internal/(engine/softgen|device/(forwarder|lab)|host/netif|run/sessions)|test/(packets/(realpackets|delivery|burstiness|virtualfunctions)|cluster/e2e|rigs/impaired))(/|$$)
+PACKETS := /(internal/(engine/softgen|device/(forwarder|lab)|host/netif|run/sessions)|test/(packets/(realpackets|delivery|burstiness|trains|virtualfunctions)|cluster/e2e|rigs/impaired))(/|$$)
 # Packages whose tests compute for long on one goroutine, which the race detector makes up to ten times as slow: they go without. All others have it.
 PLAIN := $(addprefix ./internal/,cluster/lifecycle cluster/manifests cluster/queue cluster/suite compile document/bundle document/delivery document/report procedure/eachdirection procedure/ramp procedure/search \
 	procedure/soak render result/comparison result/history result/verify) $(addprefix ./test/,api/apiserver api/kubectl api/manifests api/tenants pages/documents) ./hack/...
@@ -60,7 +60,7 @@ test-code: compiler kube ## Run the gate's tests without packets: code, virtual 
 test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 5 minutes)
 	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/run/sessions/...
 	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/engine/softgen/... ./internal/device/lab/... ./internal/host/netif/... ./internal/device/forwarder/...
-	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/packets/burstiness ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets
+	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/packets/burstiness ./test/packets/trains ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets
 
 test-race: compiler kube
 	$(RACE) -short -vet=off -count=1 -timeout 20m $(RACED)
@@ -160,7 +160,7 @@ known-answers: ## Full tier: measure devices of which all is known, impaired one
 	$(FULL) -timeout 120m ./test/packets/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/measured/known-answers.md
 
 packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 50 minutes)
-	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/packets/burstiness ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets ./internal/run/iperf3
+	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/packets/burstiness ./test/packets/trains ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets ./internal/run/iperf3
 	$(FULL) -timeout 20m -run '^(TestLossOf|TestManyStreams|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/run/sessions
 
 modes: devices ## Full tier: measure each real device made of Linux, into docs/measured/modes.md (as root; 36 minutes)
