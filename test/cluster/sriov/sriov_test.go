@@ -46,7 +46,7 @@ func TestThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := 60 + rand.Int64N(61) // packets/s
+	limit := 40 + rand.Int64N(41) // packets/s
 	p.changes[limitOnPage] = fmt.Sprintf("packetsPerSecond: %d", limit)
 	if os.Getenv("SRIOV_CNI") == "" {
 		from, to := networkChange()
@@ -80,6 +80,9 @@ func TestThePage(t *testing.T) {
 		}
 		for _, a := range step.Actions {
 			l.do(a, p.changes)
+			if strings.Contains(a.Command, "wait pod") {
+				l.calmNodes()
+			}
 		}
 	}
 	l.answers("known", limit)

@@ -176,3 +176,23 @@ func TestWhoIsSlowerThanAsked(t *testing.T) {
 		}
 	})
 }
+
+// A thread that wakes late for each frame, by less than the gap between two, sends all of them, and none sooner after
+// another than the rest of the gap.
+func TestFramesThatAreLateByLessThanAGapAreAllSent(t *testing.T) {
+	const rate, gap = 75e-9, 1 / 75e-9 // packets/ns, ns
+	p, real, sent := pacer{}, 0.0, 0
+	for ; real < 10e9; real += gap / 20 {
+		next := float64(sent) * gap
+		if next+gap/2 > real { // the thread sleeps
+			continue
+		}
+		if p.advance(real, next, rate) < next {
+			t.Fatalf("frame %d, due at %.0f ns, may not leave at %.0f ns", sent, next, real)
+		}
+		sent++
+	}
+	if p.lag != 0 || p.lost != 0 || sent != 750 {
+		t.Errorf("%d of 750 frames were sent, with a lag of %.0f ns and %.0f lost", sent, p.lag, p.lost)
+	}
+}

@@ -33,9 +33,11 @@ type ringMark struct {
 	sum     receiveCounts
 }
 
-// ringTimeout is how long a reading waits for the walk. The kernel passes a block on when it
-// is a millisecond old, or after up to three jiffies of 4 ms where its timer counts jiffies.
-const ringTimeout = 15 * time.Millisecond
+// ringTimeout is how long a reading waits for the walk. The kernel passes a block on when it is a millisecond old, or
+// after up to three jiffies of 4 ms where its timer counts jiffies. The walk itself may wait for a processor: on an
+// emulated machine 15 ms were too few, and frames that had reached the generator counted as dropped by it. The mark
+// says which frames count, so a reading that waits is as exact as one that doesn't.
+const ringTimeout = 500 * time.Millisecond
 
 // mark marks the moment at which it calls count. count returns the frames that arrived and the frames that
 // found no room since its last call.
