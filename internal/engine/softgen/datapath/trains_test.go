@@ -138,6 +138,29 @@ func TestTrainsBetweenOtherTraffic(t *testing.T) {
 	}
 }
 
+// TestTrainsOfSeveralBatches: a train that is longer than the kernel's largest batch is one train.
+func TestTrainsOfSeveralBatches(t *testing.T) {
+	a, b := liveCable(t, Options{})
+	order := trainsTo(b, 5, 2*largestTrainBatch+88, continuous(1, frame(60)))
+	record, err := b.RecordTrains(order)
+	noError(t, err)
+	noError(t, a.SendTrains(order))
+	finish(t, a)
+	noError(t, a.Stop())
+	sent, lost := a.Counters().Sent.Packets, a.Counters().PeerFull
+	if sent != int64(order.frames()) || len(a.TrainSendings()) != order.Trains {
+		t.Errorf("%d frames left in %d trains", sent, len(a.TrainSendings()))
+	}
+	eventually(t, "all frames that found room arrive", func() bool { return int64(record.Arrived())+lost == sent })
+	arrivals := record.Arrivals(0, order.room())
+	for i := 1; i < len(arrivals); i++ {
+		if arrivals[i].Number <= arrivals[i-1].Number {
+			t.Fatalf("frame %d arrived behind frame %d", arrivals[i].Number, arrivals[i-1].Number)
+		}
+	}
+	noError(t, record.Close())
+}
+
 func TestTrainsThatAreStopped(t *testing.T) {
 	for name, options := range map[string]Options{"live frames": {}, "AF_XDP": {Path: PathXDP}} {
 		t.Run(name, func(t *testing.T) {
