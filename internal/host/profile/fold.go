@@ -15,7 +15,8 @@ import (
 // Owner is whose a process is.
 type Owner int
 
-// The owners. What runs in a softirq or in a thread of the kernel's is always the device's, whoever was interrupted.
+// The owners. What the kernel does with frames, in softirqs and in its own threads, is always the device's, whoever was
+// interrupted. What else it does there is a stranger's.
 const (
 	Device Owner = iota
 	Generator
@@ -80,14 +81,18 @@ func (p *Profile) fold(all []counted, owner func(pid int) Owner) error {
 			frames = append(frames, kernel.name(address))
 		}
 		softirq := slices.IndexFunc(frames, func(f string) bool { return slices.Contains(softirqs, f) })
+		thread := softirq < 0 && isKernelThread(c.process)
 		switch {
+		case softirq >= 0 && !carriesFrames(frames[softirq:]), thread && !threadCarriesFrames(c.command, frames):
+			p.Strangers += c.count
+			continue
 		case softirq >= 0:
 			c.lostUser = false // of the program that it interrupted
 			frames = append([]string{"softirq"}, frames[softirq:]...)
 		case c.process == 0:
 			p.Idle += c.count
 			continue
-		case isKernelThread(c.process):
+		case thread:
 			frames = append([]string{threadName(c.command)}, frames...)
 		case owner(c.process) == Generator:
 			p.Generator += c.count
@@ -113,6 +118,20 @@ func (p *Profile) fold(all []counted, owner func(pid int) Owner) error {
 	}
 	p.Stacks, p.Programs = bounded(whole), programs.used()
 	return nil
+}
+
+// carriesFrames says that a softirq receives or sends frames, and not for a TCP connection of this machine's own.
+func carriesFrames(softirq []string) bool {
+	return slices.ContainsFunc(softirq, func(f string) bool { return f == "net_rx_action" || f == "net_tx_action" }) &&
+		!slices.ContainsFunc(softirq, func(f string) bool { return f == "tcp_v4_rcv" || f == "tcp_v6_rcv" })
+}
+
+// threadCarriesFrames says that a thread of the kernel's polls interfaces, or encrypts or decrypts for them.
+func threadCarriesFrames(command string, frames []string) bool {
+	return strings.HasPrefix(command, "napi/") || strings.HasPrefix(command, "irq/") ||
+		slices.ContainsFunc(frames, func(f string) bool {
+			return strings.HasPrefix(f, "wg_packet_") || strings.HasPrefix(f, "padata_") || strings.HasPrefix(f, "xfrm_")
+		})
 }
 
 // bothUnnamed says that nothing distinguishes two frames that follow each other, as "[libc.so.6]" and its caller.

@@ -86,13 +86,13 @@ func readKernelSymbols(file string) (k kernelSymbols, err error) {
 }
 
 // programName is the name of a program that the kernel was given, bpf_prog_6deef7357e7b4530_burn, without the digest
-// of its instructions, so that the same function of two builds has one name.
+// of its instructions, so that the same function of two builds has one name. Some have no other.
 func programName(name string) string {
 	parts := strings.SplitN(name, "_", 4)
 	if len(parts) == 4 && parts[0] == "bpf" && parts[1] == "prog" {
 		return parts[3] + " [bpf]"
 	}
-	return name + " [bpf]"
+	return "unnamed [bpf]"
 }
 
 // withoutVariant is a function's name without what the compiler adds to a copy of it: ".isra.0", ".cold".

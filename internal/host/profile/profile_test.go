@@ -167,8 +167,34 @@ func TestNamesOfThreadsAndPrograms(t *testing.T) {
 	if got := printable("a;b\x1b[31m\xff"); got != "a:b?[31m?" {
 		t.Errorf("%q", got)
 	}
+	if got := programName("bpf_prog_c254aef70cd30e06"); got != "unnamed [bpf]" {
+		t.Error(got)
+	}
 	if got := programName("bpf_prog_6deef7357e7b4530_burn_it"); got != "burn_it [bpf]" {
 		t.Error(got)
+	}
+}
+
+// Of what the kernel does by itself only what it does with frames is the device's.
+func TestWhatTheKernelDoesWithFramesIsTheDevices(t *testing.T) {
+	for stack, want := range map[string]bool{
+		"handle_softirqs;net_rx_action;__napi_poll;ip_forward":              true,
+		"handle_softirqs;net_tx_action;qdisc_run":                           true,
+		"handle_softirqs;net_rx_action;__napi_poll;tcp_v4_rcv;csum_partial": false,
+		"handle_softirqs;run_timer_softirq;call_timer_fn":                   false,
+	} {
+		if got := carriesFrames(strings.Split(stack, ";")); got != want {
+			t.Errorf("%s: %t", stack, got)
+		}
+	}
+	for command, want := range map[string]bool{"napi/west-8193": true, "irq/30-eth0": true, "kcompactd0": false,
+		"kworker/0:1": false} {
+		if got := threadCarriesFrames(command, []string{"kthread", "compact_node"}); got != want {
+			t.Errorf("%s: %t", command, got)
+		}
+	}
+	if !threadCarriesFrames("kworker/1:0", []string{"kthread", "process_one_work", "wg_packet_decrypt_worker"}) {
+		t.Error("a thread that decrypts")
 	}
 }
 
