@@ -15,12 +15,13 @@
 //	        - name: router
 //	          image: example.com/router:1
 //	          args: [-limit, "10000"]    # per direction, in packets/s: for trying whether a measurement finds it
-//	          securityContext: {capabilities: {add: [NET_ADMIN]}}
+//	          securityContext: {capabilities: {add: [NET_ADMIN]}}    # and BPF for -burn 500ns, a slower release
 //	          readinessProbe: {exec: {command: [/router, -ready]}, periodSeconds: 1}
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -28,11 +29,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
 	file := flag.String("links", "/etc/linerate/links.json", "what linerate says of the links")
 	limit := flag.Uint64("limit", 0, "packets per second to forward of what comes in on each link; 0: all")
+	each := flag.Duration("burn", 0, "processor time to waste on each frame, such as 500ns")
 	ready := flag.Bool("ready", false, "say by the exit code whether the router of this pod forwards: for a readiness probe, or for procedure.reset")
 	flag.Parse()
 	log.SetFlags(0)
@@ -43,7 +46,7 @@ func main() {
 		}
 		return
 	}
-	if err := run(*file, *limit); err != nil {
+	if err := run(*file, *limit, *each); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -61,7 +64,7 @@ func forwards() error {
 	return conn.Close()
 }
 
-func run(file string, limit uint64) error {
+func run(file string, limit uint64, each time.Duration) error {
 	links, err := read(file)
 	if err != nil {
 		return err
@@ -71,7 +74,7 @@ func run(file string, limit uint64) error {
 			return fmt.Errorf("link %s: %w", l.Name, err)
 		}
 	}
-	if err := restrict(links, limit); err != nil {
+	if err := errors.Join(restrict(links, limit), burn(links, each)); err != nil {
 		return err
 	}
 	asked, err := net.Listen("unix", announced)
