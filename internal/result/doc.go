@@ -3,6 +3,7 @@
 //	analysis     windows become a result and a verdict
 //	figures      what a Report claims: the table of metrics, each figure as an interval
 //	comparison   whether a figure changed, and whether that is allowed
+//	profile      which functions took the device's time, and which grew
 //	history      side against side, change over time, RFC 2544's forms
 //	surprise     which of a suite's figures are unexpected
 //	verify       recomputes a saved Report from its raw counters
