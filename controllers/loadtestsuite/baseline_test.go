@@ -133,6 +133,9 @@ func (w *suiteWorld) reads(passes int) (observed *observation, largest int) {
 // However large an earlier suite is, no pass reads more than its share. The result is kept until the suite that
 // compares is complete.
 func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it packs megabytes again and again, which the race detector makes 50 times as slow")
+	}
 	compared := cells(20) + "baseline: {suite: before}\ncriteria: [{name: no-slower, metric: PacketsPerSecond, " +
 		"maxRegression: 2%}]\n"
 	runs := func(observed *observation) (n int) {
