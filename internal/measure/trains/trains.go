@@ -14,9 +14,14 @@ import (
 )
 
 const (
-	// poll is how many frames a NAPI poll passes on at most. They are stamped when their poll ends, so that the spacing
-	// counts from the last frame of the first poll. Of shorter trains it counts from their first third.
-	poll = 64
+	// poll is how many frames a NAPI poll passes on at most. The spacing counts from the end of the poll that has a
+	// train's 64th frame, or the frame at the third of a shorter one. leastGaps is how many frames must follow, and are
+	// a leastPart of the train. LeastFrames is how many frames a train has at least, as those of one poll come as fast as
+	// they are received, and not as the device works.
+	poll        = 64
+	leastGaps   = 16
+	leastPart   = 6
+	LeastFrames = 96
 	// leastWhole is how many whole trains a set-up has at least, which are also leastShare of those sent.
 	leastWhole = 10
 	leastShare = 4
@@ -29,17 +34,31 @@ const (
 	mostArrivals = 512
 )
 
-// FirstOf is the frame of a train, counted from 0, from which its spacing counts.
-func FirstOf(frames int) int {
-	if frames >= 2*poll {
-		return poll - 1
+// spacingOf is the time between the frames of a train, in picoseconds. Frames of one poll come together, when it ends, so
+// that spacing counts from the end of one poll to the end of the last. It returns false where the train has too few.
+//
+//	1…64    ‖   65…128   ‖   129…192 ‖      ‖ a poll ends, and its frames come
+//	        ├────── spacing ─────────┤
+func spacingOf(arrivals []int64) (picoseconds int64, ok bool) {
+	last := len(arrivals) - 1
+	if len(arrivals) < LeastFrames {
+		return 0, false
 	}
-	return frames / 3
+	mean := (arrivals[last] - arrivals[0]) / int64(last)
+	first := min(poll-1, last/3)
+	for first < last && 2*(arrivals[first+1]-arrivals[first]) < mean {
+		first++
+	}
+	gaps := last - first
+	if gaps < max(leastGaps, len(arrivals)/leastPart) {
+		return 0, false
+	}
+	return (arrivals[last] - arrivals[first]) * 1000 / int64(gaps), true
 }
 
 // Observe is the evidence of trains of so many frames. It leaves out what Judge doesn't need.
 func Observe(frames int, came []engine.Train) report.Trains {
-	t := report.Trains{Count: len(came), Frames: frames, First: FirstOf(frames)}
+	t := report.Trains{Count: len(came), Frames: frames}
 	var whole [][]int64
 	for _, train := range came {
 		arrivals, lost, broken := order(frames, train.Arrivals)
@@ -50,13 +69,17 @@ func Observe(frames int, came []engine.Train) report.Trains {
 		case broken:
 			t.Broken++
 		default:
-			t.Spans = append(t.Spans, arrivals[frames-1]-arrivals[t.First])
-			t.Sendings = append(t.Sendings, int64(train.Sending))
+			spacing, ok := spacingOf(arrivals)
+			if !ok {
+				t.Undivided++
+				continue
+			}
+			t.Spacings, t.Sendings = append(t.Spacings, spacing), append(t.Sendings, int64(train.Sending))
 			whole = append(whole, arrivals)
 		}
 	}
-	if len(whole) > 0 && frames <= mostArrivals {
-		t.Arrivals = typical(whole, t.Spans)
+	if len(whole) > 0 {
+		t.Arrivals = typical(whole, t.Spacings)[:min(frames, mostArrivals)]
 	}
 	return t
 }
@@ -79,13 +102,13 @@ func order(frames int, came []engine.Arrival) (arrivals []int64, lost int, broke
 	return arrivals, frames - distinct, broken || !slices.IsSorted(arrivals)
 }
 
-// typical are the arrivals of the train whose span is the set-up's figure, or the next longer one.
-func typical(whole [][]int64, spans []int64) []int64 {
-	ranks := make([]int, len(spans))
+// typical are the arrivals of the train whose spacing is the set-up's figure, or the next longer one.
+func typical(whole [][]int64, spacings []int64) []int64 {
+	ranks := make([]int, len(spacings))
 	for i := range ranks {
 		ranks[i] = i
 	}
-	slices.SortFunc(ranks, func(a, b int) int { return cmp.Compare(spans[a], spans[b]) })
+	slices.SortFunc(ranks, func(a, b int) int { return cmp.Compare(spacings[a], spacings[b]) })
 	return whole[ranks[int(percentile*float64(len(ranks)))]]
 }
 
@@ -99,29 +122,31 @@ type Spacing struct {
 
 // SpacingOf is a set-up's spacing, or why its trains show none.
 func SpacingOf(t report.Trains) (s Spacing, fault string) {
-	gaps, whole := t.Frames-1-t.First, len(t.Spans)
+	whole := len(t.Spacings)
 	switch {
-	case t.Frames < 2 || gaps <= 0 || whole != len(t.Sendings):
+	case t.Frames < 2 || whole != len(t.Sendings):
 		return s, "its trains are too short to have a spacing"
 	case whole < leastWhole || whole*leastShare < t.Count:
-		return s, fmt.Sprintf("only %d of %d trains came back whole and in order ("+
-			"%d with lost frames, %d in another order): "+
-			"send shorter trains, or with longer pauses", whole, t.Count, t.Lossy, t.Broken)
+		return s, fmt.Sprintf("only %d of %d trains count: %d lost frames, %d came in another order, and %d in one part: "+
+			"send shorter trains where frames are lost, and longer ones where they come in one part", whole, t.Count,
+			t.Lossy, t.Broken, t.Undivided)
 	}
-	spans := slices.Sorted(slices.Values(t.Spans))
+	sorted := slices.Sorted(slices.Values(t.Spacings))
 	at := percentile * float64(whole-1)
 	below := int(at)
-	span := float64(spans[below]) + (at-float64(below))*float64(spans[below+1]-spans[below])
-	s.Nanoseconds = span / float64(gaps)
+	s.Nanoseconds = (float64(sorted[below]) + (at-float64(below))*float64(sorted[below+1]-sorted[below])) / 1000
+	if s.Nanoseconds <= 0 {
+		return s, "its frames came at one instant, so that nothing timed them apart"
+	}
 	fast, bound := 0, 0
-	for i, span := range t.Spans {
-		if span > spans[below+1] {
+	for i, spacing := range t.Spacings {
+		if spacing > sorted[below+1] {
 			continue
 		}
 		fast++
-		sending := float64(t.Sendings[i]) / float64(t.Frames-1)
+		sending := 1000 * float64(t.Sendings[i]) / float64(t.Frames-1)
 		s.Untimed = s.Untimed || sending <= 0
-		if sending <= 0 || sending > paced*float64(span)/float64(gaps) {
+		if sending <= 0 || sending > paced*float64(spacing) {
 			bound++
 		}
 	}
@@ -172,6 +197,6 @@ func Text(nanoseconds float64) string {
 
 // Share is how far a time may be off, as a share of it for people, such as "1 %" or "0.3 %".
 func Share(share float64) string {
-	percent := math.Ceil(1000*share-1e-9) / 10 // never rounded down
+	percent := math.Ceil(max(0, 1000*share-1e-9)) / 10 // never rounded down
 	return strconv.FormatFloat(percent, 'f', -1, 64) + " %"
 }

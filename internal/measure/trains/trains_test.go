@@ -38,7 +38,7 @@ func TestPollsDoNotChangeTheSpacing(t *testing.T) {
 	if fault != "" || s.Bound || math.Abs(s.Nanoseconds-940) > 1 {
 		t.Errorf("%+v %s, want 940 ns", s, fault)
 	}
-	if observed.First != 63 || len(observed.Arrivals) != frames || observed.Arrivals[0] != 0 {
+	if len(observed.Arrivals) != frames || observed.Arrivals[0] != 0 {
 		t.Errorf("%+v", observed)
 	}
 }
@@ -56,7 +56,7 @@ func TestTrainsThatLostFramesOrAreBrokenAreLeftOut(t *testing.T) {
 		}
 		return train
 	}))
-	if observed.Lossy != 10 || observed.LostFrames != 30 || observed.Broken != 20 || len(observed.Spans) != 10 {
+	if observed.Lossy != 10 || observed.LostFrames != 30 || observed.Broken != 20 || len(observed.Spacings) != 10 {
 		t.Errorf("%+v", observed)
 	}
 	if s, fault := trains.SpacingOf(observed); fault != "" || math.Abs(s.Nanoseconds-1000) > 1 {
@@ -73,8 +73,8 @@ func TestTooFewWholeTrainsShowNothing(t *testing.T) {
 		return train
 	}
 	_, fault := trains.SpacingOf(trains.Observe(frames, several(200, lossy)))
-	if want := "only 40 of 200 trains came back whole and in order (160 with lost frames, 0 in another order): send shorter " +
-		"trains, or with longer pauses"; fault != want {
+	if want := "only 40 of 200 trains count: 160 lost frames, 0 came in another order, and 0 in one part: send shorter " +
+		"trains where frames are lost, and longer ones where they come in one part"; fault != want {
 		t.Errorf("%q", fault)
 	}
 	if _, fault := trains.SpacingOf(report.Trains{}); fault == "" {
@@ -104,24 +104,47 @@ func TestASenderThatSetsThePaceMakesABound(t *testing.T) {
 	}
 }
 
-func TestShortTrainsCountFromTheirFirstThird(t *testing.T) {
-	for frames, want := range map[int]int{2: 0, 30: 10, 127: 42, 128: 63, 192: 63, 3000: 63} {
-		if got := trains.FirstOf(frames); got != want {
-			t.Errorf("%d frames: %d, want %d", frames, got, want)
+// A device that wakes up within a train passes on fewer frames at first, and short trains have few polls.
+func TestTheSpacingCountsFromTheEndOfAPoll(t *testing.T) {
+	for name, c := range map[string]struct{ frames, first int }{
+		"a poll of one frame first": {192, 1}, "a short poll first": {192, 40}, "a long train": {1024, 17},
+		"a short train": {96, 64}, "another short poll": {192, 30},
+	} {
+		var train engine.Train
+		for n := range c.frames {
+			end := c.first
+			for end <= n {
+				end += 64
+			}
+			train.Arrivals = append(train.Arrivals, engine.Arrival{Frame: n,
+				Instant: time.Duration(min(end, c.frames))*1000 + time.Duration(n)})
 		}
+		train.Sending = time.Duration(c.frames) * 100
+		s, fault := trains.SpacingOf(trains.Observe(c.frames, several(20, func(int) engine.Train { return train })))
+		if fault != "" || math.Abs(s.Nanoseconds-1000) > 10 {
+			t.Errorf("%s: %+v %s, want 1000 ns", name, s, fault)
+		}
+	}
+	one := trains.Observe(48, several(20, func(int) engine.Train {
+		train := sent(1000, 200)
+		train.Arrivals = train.Arrivals[:48]
+		return train
+	}))
+	if one.Undivided != 20 {
+		t.Errorf("a train of one poll has no spacing: %+v", one)
 	}
 }
 
 // drawn is a set-up whose trains are skewed to the right, as they are beside other programs. Its own factor is what
 // set-ups differ by.
 func drawn(random *rand.Rand, service, factor float64) report.Trains {
-	t := report.Trains{Count: 200, Frames: frames, First: trains.FirstOf(frames)}
+	t := report.Trains{Count: 200, Frames: frames}
 	for range t.Count {
 		late := 0.02 * random.ExpFloat64()
 		if random.IntN(5) == 0 {
 			late += 0.4 * random.ExpFloat64()
 		}
-		t.Spans = append(t.Spans, int64(service*factor*(1+late)*float64(frames-1-t.First)))
+		t.Spacings = append(t.Spacings, int64(1000*service*factor*(1+late)))
 		t.Sendings = append(t.Sendings, int64(200*(frames-1)))
 	}
 	return t
@@ -131,10 +154,10 @@ func drawn(random *rand.Rand, service, factor float64) report.Trains {
 func TestTheIntervalHasTheTrueTimeInNineteenOfTwentyRuns(t *testing.T) {
 	const runs, spread, service = 300, 0.045, 940
 	random := rand.New(rand.NewPCG(1, 2))
-	many := report.Trains{Frames: frames, First: trains.FirstOf(frames)}
+	many := report.Trains{Frames: frames}
 	for range 400 {
 		more := drawn(random, service, 1)
-		many.Count, many.Spans = many.Count+more.Count, append(many.Spans, more.Spans...)
+		many.Count, many.Spacings = many.Count+more.Count, append(many.Spacings, more.Spacings...)
 		many.Sendings = append(many.Sendings, more.Sendings...)
 	}
 	truth, _ := trains.SpacingOf(many)
