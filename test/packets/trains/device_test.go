@@ -27,6 +27,7 @@ const (
 
 func newWorkingDevice(t *testing.T, r *rig) *workingDevice {
 	t.Helper()
+	t.Helper()
 	var d workingDevice
 	netnstest.RunIn(t, r.device, func() (err error) {
 		in, err := netlink.LinkByName("d0")

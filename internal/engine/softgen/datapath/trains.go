@@ -143,8 +143,9 @@ func (p *port) sendsTrainsLive() bool {
 		return true
 	case "", PathAuto:
 		return p.nic.Driver == "veth" && checkLiveInterface(p) == nil && checkLiveKernel() == nil
+	default:
+		return false
 	}
-	return false
 }
 
 // TrainSendings implements Port.
