@@ -13,7 +13,12 @@ import (
 const Device = "device"
 
 // Systems are the systems in whose words there is a configuration.
-func Systems() []string { return []string{"linux", "freebsd", "openbsd", "vpp", "frr"} }
+func Systems() (names []string) {
+	for _, s := range systems() {
+		names = append(names, s.name)
+	}
+	return names
+}
 
 // Options say what to write.
 type Options struct {
@@ -57,9 +62,8 @@ func (p port) onLink(a netip.Addr) bool {
 
 // Write is the configuration of a Plan's hosts.
 func Write(p *plan.Plan, o Options) (string, error) {
-	say, known := map[string]func(host) []string{"linux": linux, "freebsd": freeBSD, "openbsd": openBSD, "vpp": vpp,
-		"frr": frr}[o.System]
-	if !known {
+	index := slices.Index(Systems(), o.System)
+	if index < 0 {
 		return "", fmt.Errorf("--for %q: it is %s", o.System, strings.Join(Systems(), ", "))
 	}
 	hosts, err := hostsOf(p, o.Interfaces)
@@ -81,7 +85,7 @@ func Write(p *plan.Plan, o Options) (string, error) {
 			text.WriteByte('\n')
 		}
 		mark := map[bool]string{true: "!", false: "#"}[o.System == "frr"]
-		fmt.Fprintf(&text, "%s %s: %s\n%s\n", mark, p.Test.Name, h.title, strings.Join(say(h), "\n"))
+		fmt.Fprintf(&text, "%s %s: %s\n%s\n", mark, p.Test.Name, h.title, strings.Join(systems()[index].configure(h), "\n"))
 	}
 	if text.Len() == 0 {
 		return "", fmt.Errorf("--role %q: %s has %s", o.Role, p.Test.Name, strings.Join(roles, ", "))
@@ -206,14 +210,6 @@ func doing(directions []plan.Direction, link string) string {
 		return "sends"
 	}
 	return "receives"
-}
-
-// tagged is the name of the interface that has the port's addresses, where a VLAN has one of its own.
-func (p port) tagged(name func(vlan uint16) string) string {
-	if p.vlan == 0 {
-		return p.name
-	}
-	return name(p.vlan)
 }
 
 // families are whether any address of the host is IPv4, and IPv6.

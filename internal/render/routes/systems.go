@@ -1,235 +1,275 @@
 package routes
 
-import "fmt"
+import (
+	"fmt"
+	"net/netip"
+)
 
-// linux is in the words of ip(8). A route of type local makes the kernel answer for a whole network.
-func linux(h host) (lines []string) {
-	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+// system is the words of one operating system or router. name is of the interface that has a port's addresses.
+type system struct {
+	name string
+	// makeBridge and join are for a host that bridges, all else for others.
+	makeBridge func(bridge int) []string
+	join       func(port) []string
+	begin, end func(host) []string
+	vlanName   func(p port, index int) string
+	open       func(p port, name string) []string
+	address    func(name string, a netip.Prefix) string
+	shut       []string // after a port's addresses
+	route      func(name string, r route) string
+}
+
+// systems are in the order in which help and errors list them.
+func systems() []system { return []system{linux(), freeBSD(), openBSD(), vpp(), frr()} }
+
+// configure is a host's configuration.
+func (s system) configure(h host) (lines []string) {
 	if h.bridges {
 		for bridge := range h.bridgeCount() {
-			say("ip link add name br%d up type bridge", bridge)
+			lines = append(lines, s.makeBridge(bridge)...)
 		}
 		for _, p := range h.ports {
-			say("ip link set dev %s master br%d up", p.name, p.bridge)
+			lines = append(lines, s.join(p)...)
 		}
 		return lines
 	}
+	lines = s.begin(h)
+	for i, p := range h.ports {
+		name := p.name
+		if p.vlan > 0 {
+			name = s.vlanName(p, i)
+		}
+		lines = append(lines, s.open(p, name)...)
+		for _, a := range p.addresses {
+			lines = append(lines, s.address(name, a))
+		}
+		lines = append(lines, s.shut...)
+		for _, r := range p.routes {
+			lines = append(lines, s.route(name, r))
+		}
+	}
+	return append(lines, s.end(h)...)
+}
+
+// dotted is a VLAN's interface as most systems name it.
+func dotted(p port, _ int) string { return fmt.Sprintf("%s.%d", p.name, p.vlan) }
+
+// forwarding are the lines for the IP versions that a router forwards.
+func forwarding(h host, ipv4, ipv6 string) (lines []string) {
 	four, six := h.families()
 	if h.forwards && four {
-		say("sysctl -w net.ipv4.ip_forward=1")
+		lines = append(lines, ipv4)
 	}
 	if h.forwards && six {
-		say("sysctl -w net.ipv6.conf.all.forwarding=1")
-	}
-	if len(h.local) > 0 {
-		say("ip link set dev lo up")
-	}
-	if len(h.local) > 0 && six { // so that programs may take any address of a network, as they may with IPv4
-		say("sysctl -w net.ipv6.ip_nonlocal_bind=1")
-	}
-	for _, p := range h.ports {
-		linuxPort(p, say)
-	}
-	for _, network := range h.local {
-		say("ip route add local %s dev lo", network)
+		lines = append(lines, ipv6)
 	}
 	return lines
 }
 
-// linuxPort says a port's own lines: its VLAN, addresses and routes.
-func linuxPort(p port, say func(format string, args ...any)) {
-	say("ip link set dev %s up", p.name)
-	name := p.tagged(func(vlan uint16) string { return fmt.Sprintf("%s.%d", p.name, vlan) })
-	if name != p.name {
-		say("ip link add link %s name %s type vlan id %d", p.name, name, p.vlan)
-		say("ip link set dev %s up", name)
-	}
-	for _, a := range p.addresses {
-		nodad := ""
-		if a.Addr().Is6() {
-			nodad = " nodad"
-		}
-		say("ip address add %s dev %s%s", a, name, nodad)
-	}
-	for _, r := range p.routes {
-		if r.via.IsValid() {
-			say("ip route add %s via %s dev %s", r.network, r.via, name)
-		} else {
-			say("ip route add %s dev %s", r.network, name)
-		}
+// linux is in the words of ip(8). A route of type local makes the kernel answer for a whole network.
+func linux() system {
+	return system{
+		name: "linux",
+		makeBridge: func(bridge int) []string {
+			return []string{fmt.Sprintf("ip link add name br%d up type bridge", bridge)}
+		},
+		join: func(p port) []string {
+			return []string{fmt.Sprintf("ip link set dev %s master br%d up", p.name, p.bridge)}
+		},
+		begin: func(h host) []string {
+			lines := forwarding(h, "sysctl -w net.ipv4.ip_forward=1", "sysctl -w net.ipv6.conf.all.forwarding=1")
+			if len(h.local) > 0 {
+				lines = append(lines, "ip link set dev lo up")
+			}
+			// so that programs may take any address of a network, as they may with IPv4
+			if _, six := h.families(); six && len(h.local) > 0 {
+				lines = append(lines, "sysctl -w net.ipv6.ip_nonlocal_bind=1")
+			}
+			return lines
+		},
+		vlanName: dotted,
+		open: func(p port, name string) []string {
+			up := fmt.Sprintf("ip link set dev %s up", p.name)
+			if name == p.name {
+				return []string{up}
+			}
+			return []string{up, fmt.Sprintf("ip link add link %s name %s type vlan id %d", p.name, name, p.vlan),
+				fmt.Sprintf("ip link set dev %s up", name)}
+		},
+		address: func(name string, a netip.Prefix) string {
+			nodad := ""
+			if a.Addr().Is6() {
+				nodad = " nodad"
+			}
+			return fmt.Sprintf("ip address add %s dev %s%s", a, name, nodad)
+		},
+		route: func(name string, r route) string {
+			if r.via.IsValid() {
+				return fmt.Sprintf("ip route add %s via %s dev %s", r.network, r.via, name)
+			}
+			return fmt.Sprintf("ip route add %s dev %s", r.network, name)
+		},
+		end: func(h host) (lines []string) {
+			for _, network := range h.local {
+				lines = append(lines, fmt.Sprintf("ip route add local %s dev lo", network))
+			}
+			return lines
+		},
 	}
 }
 
-// bsdForwarding turns forwarding on, with the sysctls of FreeBSD and OpenBSD.
-func bsdForwarding(h host, say func(format string, args ...any)) {
-	four, six := h.families()
-	if h.forwards && four {
-		say("sysctl net.inet.ip.forwarding=1")
-	}
-	if h.forwards && six {
-		say("sysctl net.inet6.ip6.forwarding=1")
-	}
-}
-
-// bsdLocal gives the loopback interface one address of each network for which the host answers.
-func bsdLocal(h host, say func(format string, args ...any)) {
-	for _, network := range h.local {
-		say("ifconfig lo0 %s %s alias  # of %s this address alone answers", family(network.Addr()), first(network),
-			network)
+// bsd is what FreeBSD and OpenBSD have in common. The loopback interface gets one address of each network for which the
+// host answers.
+func bsd(name string) system {
+	return system{
+		name: name,
+		begin: func(h host) []string {
+			return forwarding(h, "sysctl net.inet.ip.forwarding=1", "sysctl net.inet6.ip6.forwarding=1")
+		},
+		address: func(name string, a netip.Prefix) string {
+			return fmt.Sprintf("ifconfig %s %s %s alias", name, family(a.Addr()), a)
+		},
+		end: func(h host) (lines []string) {
+			for _, network := range h.local {
+				lines = append(lines, fmt.Sprintf("ifconfig lo0 %s %s alias  # of %s this address alone answers",
+					family(network.Addr()), first(network), network))
+			}
+			return lines
+		},
 	}
 }
 
 // freeBSD is in the words of ifconfig(8) and route(8).
-func freeBSD(h host) (lines []string) {
-	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if h.bridges {
-		for bridge := range h.bridgeCount() {
-			say("ifconfig bridge%d create up", bridge)
-		}
-		for _, p := range h.ports {
-			say("ifconfig bridge%d addm %s", p.bridge, p.name)
-			say("ifconfig %s up", p.name)
+func freeBSD() system {
+	s := bsd("freebsd")
+	s.makeBridge = func(bridge int) []string { return []string{fmt.Sprintf("ifconfig bridge%d create up", bridge)} }
+	s.join = func(p port) []string {
+		return []string{fmt.Sprintf("ifconfig bridge%d addm %s", p.bridge, p.name), fmt.Sprintf("ifconfig %s up", p.name)}
+	}
+	s.vlanName = dotted
+	s.open = func(p port, name string) []string {
+		lines := []string{fmt.Sprintf("ifconfig %s up", p.name)}
+		if name != p.name {
+			lines = append(lines, fmt.Sprintf("ifconfig %s create", name))
 		}
 		return lines
 	}
-	bsdForwarding(h, say)
-	for _, p := range h.ports {
-		say("ifconfig %s up", p.name)
-		name := p.tagged(func(vlan uint16) string { return fmt.Sprintf("%s.%d", p.name, vlan) })
-		if name != p.name {
-			say("ifconfig %s create", name)
+	s.route = func(name string, r route) string {
+		if r.via.IsValid() {
+			return fmt.Sprintf("route add -%s -net %s %s", family(r.via), r.network, r.via)
 		}
-		for _, a := range p.addresses {
-			say("ifconfig %s %s %s alias", name, family(a.Addr()), a)
-		}
-		for _, r := range p.routes {
-			if r.via.IsValid() {
-				say("route add -%s -net %s %s", family(r.via), r.network, r.via)
-			} else {
-				say("route add -%s -net %s -iface %s", family(r.network.Addr()), r.network, name)
-			}
-		}
+		return fmt.Sprintf("route add -%s -net %s -iface %s", family(r.network.Addr()), r.network, name)
 	}
-	bsdLocal(h, say)
-	return lines
+	return s
 }
 
 // openBSD is in the words of its ifconfig(8) and route(8).
-func openBSD(h host) (lines []string) {
-	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if h.bridges {
-		for bridge := range h.bridgeCount() {
-			say("ifconfig bridge%d create", bridge)
-			say("ifconfig bridge%d up", bridge)
-		}
-		for _, p := range h.ports {
-			say("ifconfig bridge%d add %s", p.bridge, p.name)
-			say("ifconfig %s up", p.name)
+func openBSD() system {
+	s := bsd("openbsd")
+	s.makeBridge = func(bridge int) []string {
+		return []string{fmt.Sprintf("ifconfig bridge%d create", bridge), fmt.Sprintf("ifconfig bridge%d up", bridge)}
+	}
+	s.join = func(p port) []string {
+		return []string{fmt.Sprintf("ifconfig bridge%d add %s", p.bridge, p.name), fmt.Sprintf("ifconfig %s up", p.name)}
+	}
+	s.vlanName = func(_ port, index int) string { return fmt.Sprintf("vlan%d", index) }
+	s.open = func(p port, name string) []string {
+		lines := []string{fmt.Sprintf("ifconfig %s up", p.name)}
+		if name != p.name {
+			lines = append(lines, fmt.Sprintf("ifconfig %s create", name),
+				fmt.Sprintf("ifconfig %s parent %s vnetid %d up", name, p.name, p.vlan))
 		}
 		return lines
 	}
-	bsdForwarding(h, say)
-	for i, p := range h.ports {
-		say("ifconfig %s up", p.name)
-		name := p.tagged(func(uint16) string { return fmt.Sprintf("vlan%d", i) })
-		if name != p.name {
-			say("ifconfig %s create", name)
-			say("ifconfig %s parent %s vnetid %d up", name, p.name, p.vlan)
+	s.route = func(name string, r route) string {
+		if r.via.IsValid() {
+			return fmt.Sprintf("route add -%s %s %s", family(r.via), r.network, r.via)
 		}
-		for _, a := range p.addresses {
-			say("ifconfig %s %s %s alias", name, family(a.Addr()), a)
-		}
-		for _, r := range p.routes {
-			if r.via.IsValid() {
-				say("route add -%s %s %s", family(r.via), r.network, r.via)
-			} else {
-				say("route add -%s %s -llinfo -link -static -iface %s", family(r.network.Addr()), r.network, name)
-			}
-		}
+		return fmt.Sprintf("route add -%s %s -llinfo -link -static -iface %s", family(r.network.Addr()), r.network, name)
 	}
-	bsdLocal(h, say)
-	return lines
+	return s
 }
 
 // vpp is in the words of VPP's command line (vppctl).
-func vpp(h host) (lines []string) {
-	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	for _, p := range h.ports {
-		say("set interface state %s up", p.name)
-		if h.bridges {
-			say("set interface l2 bridge %s %d", p.name, p.bridge+1)
-			continue
-		}
-		name := p.tagged(func(vlan uint16) string { return fmt.Sprintf("%s.%d", p.name, vlan) })
-		if name != p.name {
-			say("create sub-interfaces %s %d", p.name, p.vlan)
-			say("set interface state %s up", name)
-		}
-		for _, a := range p.addresses {
-			say("set interface ip address %s %s", name, a)
-		}
-		for _, r := range p.routes {
-			if r.via.IsValid() {
-				say("ip route add %s via %s %s", r.network, r.via, name)
-			} else {
-				say("ip route add %s via %s", r.network, name)
+func vpp() system {
+	up := func(name string) string { return fmt.Sprintf("set interface state %s up", name) }
+	return system{
+		name:       "vpp",
+		makeBridge: func(int) []string { return nil },
+		join: func(p port) []string {
+			return []string{up(p.name), fmt.Sprintf("set interface l2 bridge %s %d", p.name, p.bridge+1)}
+		},
+		begin:    func(host) []string { return nil },
+		vlanName: dotted,
+		open: func(p port, name string) []string {
+			if name == p.name {
+				return []string{up(name)}
 			}
-		}
+			return []string{up(p.name), fmt.Sprintf("create sub-interfaces %s %d", p.name, p.vlan), up(name)}
+		},
+		address: func(name string, a netip.Prefix) string {
+			return fmt.Sprintf("set interface ip address %s %s", name, a)
+		},
+		route: func(name string, r route) string {
+			if r.via.IsValid() {
+				return fmt.Sprintf("ip route add %s via %s %s", r.network, r.via, name)
+			}
+			return fmt.Sprintf("ip route add %s via %s", r.network, name)
+		},
+		end: func(h host) (lines []string) {
+			if len(h.local) > 0 {
+				lines = append(lines, "create loopback interface", up("loop0"))
+			}
+			for _, network := range h.local {
+				lines = append(lines, fmt.Sprintf("set interface ip address loop0 %s", first(network)))
+			}
+			return lines
+		},
 	}
-	if len(h.local) > 0 {
-		say("create loopback interface")
-		say("set interface state loop0 up")
-	}
-	for _, network := range h.local {
-		say("set interface ip address loop0 %s", first(network))
-	}
-	return lines
 }
 
 // frr is in the words of vtysh, in its configuration. A VLAN's interface is the kernel's.
-func frr(h host) (lines []string) {
-	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	for _, p := range h.ports {
-		if p.vlan > 0 {
-			say("! first, in a shell: ip link add link %s name %s.%d type vlan id %d; ip link set dev %s up", p.name,
-				p.name,
-				p.vlan, p.vlan, p.name)
+func frr() system {
+	ip := func(a netip.Addr) string {
+		if a.Is6() {
+			return "ipv6"
 		}
+		return "ip"
 	}
-	say("configure terminal")
-	four, six := h.families()
-	if h.forwards && four {
-		say("ip forwarding")
-	}
-	if h.forwards && six {
-		say("ipv6 forwarding")
-	}
-	words := map[bool]string{true: "ipv6", false: "ip"}
-	for _, p := range h.ports {
-		name := p.tagged(func(vlan uint16) string { return fmt.Sprintf("%s.%d", p.name, vlan) })
-		say("interface %s", name)
-		for _, a := range p.addresses {
-			say(" %s address %s", words[a.Addr().Is6()], a)
-		}
-		say(" no shutdown")
-		say("exit")
-		for _, r := range p.routes {
+	address := func(_ string, a netip.Prefix) string { return fmt.Sprintf(" %s address %s", ip(a.Addr()), a) }
+	return system{
+		name: "frr",
+		begin: func(h host) (lines []string) {
+			for _, p := range h.ports {
+				if p.vlan > 0 {
+					lines = append(lines, fmt.Sprintf("! first, in a shell: ip link add link %s name %s type vlan id %d; "+
+						"ip link set dev %s up", p.name, dotted(p, 0), p.vlan, p.name))
+				}
+			}
+			return append(append(lines, "configure terminal"), forwarding(h, "ip forwarding", "ipv6 forwarding")...)
+		},
+		vlanName: dotted,
+		open:     func(_ port, name string) []string { return []string{"interface " + name} },
+		address:  address,
+		shut:     []string{" no shutdown", "exit"},
+		route: func(name string, r route) string {
 			hop := name
 			if r.via.IsValid() {
 				hop = r.via.String() + " " + name
 			}
-			say("%s route %s %s", words[r.network.Addr().Is6()], r.network, hop)
-		}
+			return fmt.Sprintf("%s route %s %s", ip(r.network.Addr()), r.network, hop)
+		},
+		end: func(h host) (lines []string) {
+			if len(h.local) > 0 {
+				lines = append(lines, "interface lo")
+				for _, network := range h.local {
+					lines = append(lines, address("", first(network)))
+				}
+				lines = append(lines, "exit")
+			}
+			return append(lines, "end")
+		},
 	}
-	if len(h.local) > 0 {
-		say("interface lo")
-		for _, network := range h.local {
-			say(" %s address %s", words[network.Addr().Is6()], first(network))
-		}
-		say("exit")
-	}
-	say("end")
-	return lines
 }
 
 // bridgeCount is how many bridges join the host's ports.
