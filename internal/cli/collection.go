@@ -61,19 +61,19 @@ func newCollection(stderr io.Writer, p *plan.Plan, save string) *collection {
 	return c
 }
 
-// collect collects what belongs to a time.
-func (c *collection) collect(ctx context.Context, when string) {
+// collect collects what belongs to a moment: before, during or after the load.
+func (c *collection) collect(ctx context.Context, moment string) {
 	for _, item := range c.plan.DUT.Collect {
-		if !slices.Contains(item.When, when) {
+		if !slices.Contains(item.When, moment) {
 			continue
 		}
 		if len(item.Command) > 0 {
-			c.add(item, when, "", func() ([]byte, bool, error) {
+			c.add(item, moment, "", func() ([]byte, bool, error) {
 				return bounded.Output(ctx, item.Command, testVariables(c.plan), item.Timeout.Std(), maxCollectedItem)
 			})
 		}
 		for _, path := range item.Paths {
-			c.add(item, when, path, func() ([]byte, bool, error) {
+			c.add(item, moment, path, func() ([]byte, bool, error) {
 				if ctx.Err() != nil {
 					return nil, false, context.Cause(ctx)
 				}
@@ -105,8 +105,8 @@ func readCollected(path string) (content []byte, cut bool, err error) {
 }
 
 // add fetches one content, and keeps it.
-func (c *collection) add(item plan.Collection, when, path string, fetch func() ([]byte, bool, error)) {
-	entry := report.Collected{Name: item.Name, When: when, Path: path, Time: time.Now()}
+func (c *collection) add(item plan.Collection, moment, path string, fetch func() ([]byte, bool, error)) {
+	entry := report.Collected{Name: item.Name, When: moment, Path: path, Time: time.Now()}
 	content, cut, err := fetch()
 	entry.Duration = plan.Duration(time.Since(entry.Time))
 	c.mu.Lock()
@@ -121,7 +121,7 @@ func (c *collection) add(item plan.Collection, when, path string, fetch func() (
 	}
 	if err != nil {
 		entry.Missing = strings.ReplaceAll(err.Error(), "\n", "; ")
-		fmt.Fprintf(c.stderr, "%s: dut.collect %s: %s: %s\n", c.plan.Test.Name, item.Name, when, entry.Missing)
+		fmt.Fprintf(c.stderr, "%s: dut.collect %s: %s: %s\n", c.plan.Test.Name, item.Name, moment, entry.Missing)
 	}
 	c.collected = append(c.collected, entry)
 }

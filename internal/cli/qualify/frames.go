@@ -29,10 +29,10 @@ var source, destination = [4]byte{198, 18, 250, 1}, [4]byte{198, 18, 251, 1}
 func sourceWord() int32 { return int32(binary.NativeEndian.Uint32(source[:])) }
 
 // frame is a frame from one port to the other, with a number in its payload.
-func frame(from, to [6]byte, number uint32) []byte {
+func frame(sourceMAC, destinationMAC [6]byte, number uint32) []byte {
 	f := make([]byte, frameLength)
-	copy(f, to[:])
-	copy(f[6:], from[:])
+	copy(f, destinationMAC[:])
+	copy(f[6:], sourceMAC[:])
 	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, frameLength - 14, 0, 0, 0x40, 0, 64, 17})
 	copy(f[sourceOffset:], source[:])
 	copy(f[sourceOffset+4:], destination[:])
@@ -45,10 +45,11 @@ func frame(from, to [6]byte, number uint32) []byte {
 }
 
 // streamOf sends frames at a rate: total frames, or endlessly for 0. Many flows reach all of a card's receive queues.
-func streamOf(from, to [6]byte, perSecond float64, total uint32, flows uint64) datapath.RunStream {
+func streamOf(sourceMAC, destinationMAC [6]byte, perSecond float64, total uint32,
+	flows uint64) datapath.RunStream {
 	s := stream.Stream{Enabled: true, SelfStart: true, Flags: 3, CoreID: -1, NextStreamID: -1,
 		Mode:   stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: perSecond}},
-		Packet: stream.Packet{Binary: frame(from, to, 0)}}
+		Packet: stream.Packet{Binary: frame(sourceMAC, destinationMAC, 0)}}
 	if total > 0 {
 		s.Mode.Type, s.Mode.TotalPackets = "single_burst", total
 	}
@@ -68,12 +69,12 @@ type pair struct {
 }
 
 // openPair opens both ports. The receiver counts where it does in a test.
-func openPair(from, to string, path datapath.Path, receive datapath.ReceivePath) (p pair, err error) {
-	if p.receiver, err = datapath.Open(datapath.Options{Interface: to, Path: datapath.PathPacket,
+func openPair(sender, receiver string, path datapath.Path, receive datapath.ReceivePath) (p pair, err error) {
+	if p.receiver, err = datapath.Open(datapath.Options{Interface: receiver, Path: datapath.PathPacket,
 		Receive: receive}); err != nil {
 		return p, err
 	}
-	if p.sender, err = datapath.Open(datapath.Options{Interface: from, Path: path}); err != nil {
+	if p.sender, err = datapath.Open(datapath.Options{Interface: sender, Path: path}); err != nil {
 		return p, errors.Join(err, p.receiver.Close())
 	}
 	return p, nil
@@ -101,15 +102,15 @@ func (p pair) load(ctx context.Context, perSecond float64, flows uint64, window 
 	if err := bounded.Pause(ctx, settling); err != nil {
 		return nil, err
 	}
-	before, arrived := p.sender.Counters(), p.receiver.Counters()
+	sent, received := p.sender.Counters(), p.receiver.Counters()
 	for range windows {
 		if err := bounded.Pause(ctx, window); err != nil {
 			return nil, err
 		}
-		now, arriving := p.sender.Counters(), p.receiver.Counters()
-		rates = append(rates, rate{perSecondOf(before.Sent, now.Sent, now.ReadAt-before.ReadAt),
-			perSecondOf(arrived.Received, arriving.Received, arriving.ReadAt-arrived.ReadAt)})
-		before, arrived = now, arriving
+		nextSent, nextReceived := p.sender.Counters(), p.receiver.Counters()
+		rates = append(rates, rate{perSecondOf(sent.Sent, nextSent.Sent, nextSent.ReadAt-sent.ReadAt),
+			perSecondOf(received.Received, nextReceived.Received, nextReceived.ReadAt-received.ReadAt)})
+		sent, received = nextSent, nextReceived
 	}
 	return rates, nil
 }
@@ -130,7 +131,7 @@ func (t tally) lost() int64 { return max(0, t.sent-t.received) }
 
 // burst sends a number of frames, and waits until nothing more of them comes.
 func (p pair) burst(ctx context.Context, perSecond float64, frames int64) (t tally, err error) {
-	before, arrived := p.sender.Counters(), p.receiver.Counters()
+	startSent, startReceived := p.sender.Counters(), p.receiver.Counters()
 	if err := p.sender.Start(datapath.Run{Streams: p.stream(perSecond, uint32(frames), 1), Factor: 1}); err != nil {
 		return t, err
 	}
@@ -144,24 +145,25 @@ func (p pair) burst(ctx context.Context, perSecond float64, frames int64) (t tal
 	if err := p.drain(ctx); err != nil {
 		return t, err
 	}
-	now, arriving := p.sender.Counters(), p.receiver.Counters()
-	return tally{sent: now.Sent.Packets - before.Sent.Packets,
-		received: arriving.Received.Packets - arriving.Strays.Packets - arrived.Received.Packets +
-			arrived.Strays.Packets,
-		refused: now.SendDrops + now.PeerFull - before.SendDrops - before.PeerFull,
-		missed:  arriving.ReceiveErrors - arrived.ReceiveErrors}, nil
+	endSent, endReceived := p.sender.Counters(), p.receiver.Counters()
+	return tally{sent: endSent.Sent.Packets - startSent.Sent.Packets,
+		received: endReceived.Received.Packets - endReceived.Strays.Packets - startReceived.Received.Packets +
+			startReceived.Strays.Packets,
+		refused: endSent.SendDrops + endSent.PeerFull - startSent.SendDrops - startSent.PeerFull,
+		missed:  endReceived.ReceiveErrors - startReceived.ReceiveErrors}, nil
 }
 
 // drain waits until the receiver's counters have stood still for a while, for two seconds at most.
 func (p pair) drain(ctx context.Context) error {
 	const still, longest = 100 * time.Millisecond, 2 * time.Second
-	last, changed := p.receiver.Counters(), time.Now()
+	latest, changed := p.receiver.Counters(), time.Now()
 	for begin := changed; time.Since(changed) < still && time.Since(begin) < longest; {
 		if err := bounded.Pause(ctx, still/10); err != nil {
 			return err
 		}
-		if now := p.receiver.Counters(); now.Received != last.Received || now.ReceiveErrors != last.ReceiveErrors {
-			last, changed = now, time.Now()
+		if next := p.receiver.Counters(); next.Received != latest.Received ||
+			next.ReceiveErrors != latest.ReceiveErrors {
+			latest, changed = next, time.Now()
 		}
 	}
 	return nil
@@ -169,11 +171,11 @@ func (p pair) drain(ctx context.Context) error {
 
 // prove sends numbered frames and counts those that arrive.
 func (p pair) prove(ctx context.Context, frames int) (arrived int, err error) {
-	seen, news := map[uint32]bool{}, make(chan uint32, frames)
+	numbers, captured := map[uint32]bool{}, make(chan uint32, frames)
 	stop, err := p.receiver.Capture(func(f datapath.Frame) {
 		if b := f.Bytes; !f.Sent && len(b) >= numberOffset+4 && [4]byte(b[sourceOffset:sourceOffset+4]) == source {
 			select {
-			case news <- binary.BigEndian.Uint32(b[numberOffset:]):
+			case captured <- binary.BigEndian.Uint32(b[numberOffset:]):
 			default:
 			}
 		}
@@ -191,13 +193,13 @@ func (p pair) prove(ctx context.Context, frames int) (arrived int, err error) {
 	}
 	patience, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	for len(seen) < frames {
+	for len(numbers) < frames {
 		select {
-		case number := <-news:
-			seen[number] = true
+		case number := <-captured:
+			numbers[number] = true
 		case <-patience.Done():
-			return len(seen), context.Cause(ctx)
+			return len(numbers), context.Cause(ctx)
 		}
 	}
-	return len(seen), nil
+	return len(numbers), nil
 }

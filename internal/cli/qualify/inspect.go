@@ -25,11 +25,11 @@ func inspectMachine(root fs.FS) Machine {
 }
 
 // readingTime is the least of many readings, as a reading may be interrupted.
-func readingTime(now func() time.Duration) int64 {
+func readingTime(clock func() time.Duration) int64 {
 	least := time.Duration(1<<63 - 1)
 	for range 1000 {
-		begin := now()
-		least = min(least, now()-begin)
+		begin := clock()
+		least = min(least, clock()-begin)
 	}
 	return least.Nanoseconds()
 }

@@ -22,11 +22,11 @@ import (
 
 // bench measures one direction.
 type bench struct {
-	from, to Port
-	// toIndex and fromIndex are the interfaces' numbers.
-	fromIndex, toIndex int
-	window             time.Duration
-	progress           func(format string, args ...any)
+	sender, receiver Port
+	// senderIndex and receiverIndex are the interfaces' numbers.
+	senderIndex, receiverIndex int
+	window                     time.Duration
+	progress                   func(format string, args ...any)
 	// random draws limits.
 	random *rand.Rand
 }
@@ -40,13 +40,13 @@ const proofFrames = 64
 // proveCable sends numbered frames from one port to the other. Where none arrives, it says which other ports got as
 // many.
 func (b bench) proveCable(ctx context.Context) error {
-	p, err := openPair(b.from.Name, b.to.Name, datapath.PathPacket, datapath.ReceiveTC)
+	p, err := openPair(b.sender.Name, b.receiver.Name, datapath.PathPacket, datapath.ReceiveTC)
 	if err != nil {
 		return err
 	}
-	before := received()
+	start := received()
 	arrived, err := p.prove(ctx, proofFrames)
-	after := received()
+	end := received()
 	if err := errors.Join(err, p.close()); err != nil {
 		return err
 	}
@@ -56,12 +56,12 @@ func (b bench) proveCable(ctx context.Context) error {
 	case arrived > 0:
 		return fmt.Errorf("%w that holds from %s to %s: %d of %d numbered frames arrived: clean or replace it, or "+
 			"see what "+
-			"else sends there", ErrNoCable, b.from.Name, b.to.Name, arrived, proofFrames)
+			"else sends there", ErrNoCable, b.sender.Name, b.receiver.Name, arrived, proofFrames)
 	}
 	return fmt.Errorf("%w from %s to %s: none of %d numbered frames arrived%s: connect the two ports to each other, "+
 		"or to "+
-		"one switch and VLAN", ErrNoCable, b.from.Name, b.to.Name, proofFrames, elsewhere(before, after, b.from.Name,
-		b.to.Name))
+		"one switch and VLAN", ErrNoCable, b.sender.Name, b.receiver.Name, proofFrames, otherReceivers(start, end,
+		b.sender.Name, b.receiver.Name))
 }
 
 // received is how many frames each interface received, by its name.
@@ -76,11 +76,11 @@ func received() map[string]int64 {
 	return counts
 }
 
-// elsewhere names the other ports that received as many frames meanwhile.
-func elsewhere(before, after map[string]int64, known ...string) string {
+// otherReceivers names the other ports that received as many frames between two readings.
+func otherReceivers(start, end map[string]int64, cabled ...string) string {
 	var names []string
-	for name, count := range after {
-		if !slices.Contains(known, name) && name != "lo" && count-before[name] >= proofFrames {
+	for name, count := range end {
+		if !slices.Contains(cabled, name) && name != "lo" && count-start[name] >= proofFrames {
 			names = append(names, name)
 		}
 	}
@@ -97,10 +97,10 @@ var paths = []datapath.Path{datapath.PathLive, datapath.PathXDP, datapath.PathZe
 // ratePaths measures how fast each path sends.
 func (b bench) ratePaths(ctx context.Context) (measured []Path, err error) {
 	for _, name := range paths {
-		b.progress("%s→%s: %s at full speed", b.from.Name, b.to.Name, name)
+		b.progress("%s→%s: %s at full speed", b.sender.Name, b.receiver.Name, name)
 		path, err := b.ratePath(ctx, name)
 		if err != nil {
-			return measured, fmt.Errorf("%s→%s by %s: %w", b.from.Name, b.to.Name, name, err)
+			return measured, fmt.Errorf("%s→%s by %s: %w", b.sender.Name, b.receiver.Name, name, err)
 		}
 		measured = append(measured, path)
 	}
@@ -116,10 +116,9 @@ func (b bench) ratePath(ctx context.Context, name datapath.Path) (path Path, err
 	}
 	defer func() { err = errors.Join(err, closeAll()) }()
 	path.NeedsProgram = needsProgram
-	if how := p.sender.Info().Path; name == datapath.PathZeroCopy && !strings.Contains(how, "in zero copy") {
-		_, why, _ := strings.Cut(how, "no zero copy: ")
-		why, _, _ = strings.Cut(why, ")")
-		path.Refused = why
+	if taken := p.sender.Info().Path; name == datapath.PathZeroCopy && !strings.Contains(taken, "in zero copy") {
+		_, reason, _ := strings.Cut(taken, "no zero copy: ")
+		path.Refused, _, _ = strings.Cut(reason, ")")
 		return path, nil
 	}
 	rates, err := p.load(ctx, b.full(), flowsOfFlood, b.window, 1)
@@ -134,23 +133,23 @@ func (b bench) ratePath(ctx context.Context, name datapath.Path) (path Path, err
 // there then, and for most cards at the sending port.
 func (b bench) openPath(name datapath.Path) (p pair, needsProgram bool, closeAll func() error, err error) {
 	receive := datapath.ReceiveTC
-	if name == datapath.PathLive && b.from.Driver == "veth" {
+	if name == datapath.PathLive && b.sender.Driver == "veth" {
 		receive = datapath.ReceiveXDP
 	}
-	if p, err = openPair(b.from.Name, b.to.Name, name, receive); err == nil {
+	if p, err = openPair(b.sender.Name, b.receiver.Name, name, receive); err == nil {
 		return p, false, p.close, nil
 	}
-	if name != datapath.PathLive || b.from.Driver == "veth" {
+	if name != datapath.PathLive || b.sender.Driver == "veth" {
 		return p, false, nil, err
 	}
-	helper, errAttach := attachProgram(b.fromIndex, passing, words{})
+	helper, errAttach := attachProgram(b.senderIndex, passing, words{})
 	if errAttach != nil {
 		return p, false, nil, err
 	}
-	if errLink := awaitCarrier(context.Background(), b.from.Name, b.to.Name); errLink != nil {
+	if errLink := awaitCarrier(context.Background(), b.sender.Name, b.receiver.Name); errLink != nil {
 		return p, false, nil, errors.Join(err, errLink, helper.close())
 	}
-	if p, err = openPair(b.from.Name, b.to.Name, name, receive); err != nil {
+	if p, err = openPair(b.sender.Name, b.receiver.Name, name, receive); err != nil {
 		return p, false, nil, errors.Join(err, helper.close())
 	}
 	return p, true, func() error { return errors.Join(p.close(), helper.close()) }, nil
@@ -173,10 +172,10 @@ func refusal(err error) string {
 // full is the rate of 64-byte frames that fill the link, or more than any path sends where it has no speed.
 func (b bench) full() float64 {
 	const unlimited = 20e6
-	if b.from.SpeedMbps == 0 {
+	if b.sender.SpeedMbps == 0 {
 		return unlimited
 	}
-	return lineRate(b.from.SpeedMbps)
+	return lineRate(b.sender.SpeedMbps)
 }
 
 // lineRate is how many 64-byte frames a link carries in a second.
@@ -202,7 +201,7 @@ func (b bench) findClean(ctx context.Context, measured []Path) (*Clean, error) {
 	}
 	defer func() { _ = closeAll() }()
 	for range tries {
-		b.progress("%s→%s: %.0f frames/s, which lose none?", b.from.Name, b.to.Name, perSecond)
+		b.progress("%s→%s: %.0f frames/s, which lose none?", b.sender.Name, b.receiver.Name, perSecond)
 		t, err := p.burst(ctx, perSecond, max(100, whole(perSecond*b.window.Seconds())))
 		switch {
 		case err != nil:
@@ -235,34 +234,34 @@ const (
 // counters show.
 func (b bench) overload(ctx context.Context, clean Clean) (_ *Overload, err error) {
 	perSecond := float64(clean.PacketsPerSecond) / 2
-	frames := int64(max(fewestOverload, overloadFactor*b.to.ReceiveRing))
+	frames := int64(max(fewestOverload, overloadFactor*b.receiver.ReceiveRing))
 	frames = min(frames, whole(perSecond*longestBurst.Seconds()))
-	b.progress("%s→%s: %d frames to a receiver that is too slow for them", b.from.Name, b.to.Name, frames)
+	b.progress("%s→%s: %d frames to a receiver that is too slow for them", b.sender.Name, b.receiver.Name, frames)
 	work := time.Duration(overloadFactor / perSecond * float64(time.Second))
-	slow, err := attachProgram(b.toIndex, working, words{Work: uint64(work)})
+	slow, err := attachProgram(b.receiverIndex, working, words{Work: uint64(work)})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, slow.close()) }()
-	if b.to.Driver == "veth" { // else the sending processor does the receiver's work, and waits for it
-		before, errThreaded := forwarder.SetThreaded(b.to.Name, true)
+	if b.receiver.Driver == "veth" { // else the sending processor does the receiver's work, and waits for it
+		threaded, errThreaded := forwarder.SetThreaded(b.receiver.Name, true)
 		if errThreaded != nil {
 			return nil, errThreaded
 		}
 		defer func() {
-			_, errRestore := forwarder.SetThreaded(b.to.Name, before)
+			_, errRestore := forwarder.SetThreaded(b.receiver.Name, threaded)
 			err = errors.Join(err, errRestore)
 		}()
 	}
-	if err := awaitCarrier(ctx, b.from.Name, b.to.Name); err != nil {
+	if err := awaitCarrier(ctx, b.sender.Name, b.receiver.Name); err != nil {
 		return nil, err
 	}
-	p, err := openPair(b.from.Name, b.to.Name, clean.besideProgram(), datapath.ReceiveTC)
+	p, err := openPair(b.sender.Name, b.receiver.Name, clean.besideProgram(), datapath.ReceiveTC)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
-	before, err := ethtool.Counters(b.to.Name)
+	start, err := ethtool.Counters(b.receiver.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -270,21 +269,21 @@ func (b bench) overload(ctx context.Context, clean Clean) (_ *Overload, err erro
 	if err != nil {
 		return nil, err
 	}
-	after, err := ethtool.Counters(b.to.Name)
+	end, err := ethtool.Counters(b.receiver.Name)
 	if err != nil {
 		return nil, err
 	}
-	return judgeOverload(t, before, after), nil
+	return judgeOverload(t, start, end), nil
 }
 
 // judgeOverload says who counted the frames that were lost. Drivers may count a frame twice, and never more than all.
-func judgeOverload(t tally, before, after map[string]uint64) *Overload {
+func judgeOverload(t tally, start, end map[string]uint64) *Overload {
 	o := &Overload{Sent: t.sent, Received: t.received, Lost: t.lost()}
 	o.CountedByReceiver = min(o.Lost, t.missed)
 	o.CountedBySender = min(o.Lost-o.CountedByReceiver, t.refused)
 	o.Hidden = o.Lost - o.CountedByReceiver - o.CountedBySender
-	for name, count := range after {
-		if grown := int64(count - before[name]); o.Hidden > 0 && grown >= o.Hidden*9/10 && grown <= o.Lost*11/10 {
+	for name, count := range end {
+		if grown := int64(count - start[name]); o.Hidden > 0 && grown >= o.Hidden*9/10 && grown <= o.Lost*11/10 {
 			o.Counters = append(o.Counters, name)
 		}
 	}
@@ -318,15 +317,15 @@ func drawLimit(random *rand.Rand, clean int64) time.Duration {
 // reading.
 func (b bench) answer(ctx context.Context, clean Clean) (_ *Answer, err error) {
 	gap := drawLimit(b.random, clean.PacketsPerSecond)
-	limiter, err := putLimiter(b.toIndex, gap, b.window/burstPart)
+	limiter, err := putLimiter(b.receiverIndex, gap, b.window/burstPart)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, limiter.close()) }()
-	if err := awaitCarrier(ctx, b.from.Name, b.to.Name); err != nil {
+	if err := awaitCarrier(ctx, b.sender.Name, b.receiver.Name); err != nil {
 		return nil, err
 	}
-	p, err := openPair(b.from.Name, b.to.Name, clean.besideProgram(), datapath.ReceiveTC)
+	p, err := openPair(b.sender.Name, b.receiver.Name, clean.besideProgram(), datapath.ReceiveTC)
 	if err != nil {
 		return nil, err
 	}
@@ -343,7 +342,7 @@ func (b bench) answer(ctx context.Context, clean Clean) (_ *Answer, err error) {
 
 // readLimit reads a limit that it doesn't know.
 func (b bench) readLimit(ctx context.Context, p pair, clean float64) (*Answer, error) {
-	b.progress("%s→%s: a limit drawn at random", b.from.Name, b.to.Name)
+	b.progress("%s→%s: a limit drawn at random", b.sender.Name, b.receiver.Name)
 	rates, err := p.load(ctx, clean, 1, max(b.window/answerWindows, 50*time.Millisecond), answerWindows)
 	if err != nil {
 		return nil, err

@@ -115,10 +115,10 @@ func (d *Document) measure(ctx context.Context, o Options) error {
 	}
 	var benches []bench
 	for i := range d.Ports {
-		from, to := d.Ports[i], d.Ports[1-i]
-		b := bench{from: from, to: to, window: o.Window, progress: o.Progress,
+		sender, receiver := d.Ports[i], d.Ports[1-i]
+		b := bench{sender: sender, receiver: receiver, window: o.Window, progress: o.Progress,
 			random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
-		for index, name := range map[*int]string{&b.fromIndex: from.Name, &b.toIndex: to.Name} {
+		for index, name := range map[*int]string{&b.senderIndex: sender.Name, &b.receiverIndex: receiver.Name} {
 			l, err := netif.Find(name)
 			if err != nil {
 				return fmt.Errorf("port %s: %w", name, err)
@@ -141,7 +141,7 @@ func (d *Document) measure(ctx context.Context, o Options) error {
 }
 
 func (b bench) measure(ctx context.Context) (d Direction, err error) {
-	d.From, d.To = b.from.Name, b.to.Name
+	d.From, d.To = b.sender.Name, b.receiver.Name
 	if d.Paths, err = b.ratePaths(ctx); err != nil {
 		return d, err
 	}

@@ -182,9 +182,9 @@ func ofDirection(d *Document, way Direction) []doctor.Finding {
 			"any rate",
 			"replace the cable, then try other ports")
 	}
-	from := d.port(way.From)
-	if c := way.Clean; c != nil && from.SpeedMbps > 0 && from.Driver != "veth" {
-		rate := lineRate(from.SpeedMbps)
+	sender := d.port(way.From)
+	if c := way.Clean; c != nil && sender.SpeedMbps > 0 && sender.Driver != "veth" {
+		rate := lineRate(sender.SpeedMbps)
 		l.add(float64(c.PacketsPerSecond) < 0.95*rate, doctor.Warn,
 			fmt.Sprintf("of 64-byte frames it sends %s without loss, "+
 				"%.0f %% of its line rate: a faster device's limit is a lower bound",
@@ -204,7 +204,7 @@ func (d *Document) port(name string) Port {
 	return Port{}
 }
 
-func ofOverload(to Port, way Direction) []doctor.Finding {
+func ofOverload(receiver Port, way Direction) []doctor.Finding {
 	o := way.Overload
 	if o == nil {
 		return nil
@@ -222,11 +222,11 @@ func ofOverload(to Port, way Direction) []doctor.Finding {
 		"reads shows %s of them%s: in a test they look like the device's loss", wording.Count(o.Lost),
 		wording.Count(o.Sent),
 		wording.Count(o.Hidden), others), "receive on another card, or keep well below the load that loses none here")
-	l.add(o.Hidden == 0 && o.Lost > 0 && to.ReceiveDrops == "hidden", doctor.Warn,
+	l.add(o.Hidden == 0 && o.Lost > 0 && receiver.ReceiveDrops == "hidden", doctor.Warn,
 		"it counts what it drops, and linerate's "+
-			"table of drivers says that "+to.Driver+" hides it", "send this qualification in (docs/tried.md)")
-	l.add(o.Hidden > 0 && to.ReceiveDrops == "counted", doctor.Warn,
-		"linerate's table of drivers says that "+to.Driver+" counts "+
+			"table of drivers says that "+receiver.Driver+" hides it", "send this qualification in (docs/tried.md)")
+	l.add(o.Hidden > 0 && receiver.ReceiveDrops == "counted", doctor.Warn,
+		"linerate's table of drivers says that "+receiver.Driver+" counts "+
 			"what it drops, which isn't so here", "send this qualification in (docs/tried.md)")
 	return l.findings
 }
