@@ -79,8 +79,9 @@ func (d *device) collection(path *field.Path, spec v1alpha1.Collection) plan.Col
 func (d *device) checkCollectInCluster() {
 	if len(d.spec.DUT.Collect) > 0 {
 		d.refuse(specPath().Child("dut", "collect"), noValue,
-			"a cluster starts no program that a LoadTest names, and reads no files of nodes: measure with linerate run, "+
-				"let a sidecar of dut.pod.template write what is wanted to its log, or remove collect")
+			"a cluster starts no program that a LoadTest names, and reads no files of nodes: let the pods of dut.setup and "+
+				"dut.teardown print it before and after the test, or a sidecar of dut.pod.template during it, or measure "+
+				"with linerate run")
 	}
 }
 

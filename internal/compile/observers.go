@@ -180,8 +180,8 @@ func (reader *observerReader) checkInCluster() {
 	for i, o := range reader.specs {
 		if o.Type == v1alpha1.ObserverIPMI {
 			reader.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type,
-				"IPMI is asked by the program ipmitool, which no pod of linerate's has: use Redfish, or Prometheus with an "+
-					"exporter of IPMI, or measure with linerate run")
+				"IPMI is asked by the program ipmitool, which no pod of linerate's has: use Redfish, SSH to a host that has "+
+					"ipmitool, or Prometheus with an exporter of IPMI, or measure with linerate run")
 		}
 		if o.Type == v1alpha1.ObserverVPP {
 			reader.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type,
