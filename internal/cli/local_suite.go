@@ -84,16 +84,43 @@ func (f *localSuite) measure(ctx context.Context, s Streams, o runOptions, folde
 		if ctx.Err() != nil {
 			return f.keep(folder, f.interrupted(folder))
 		}
-		if len(o.ports) > 0 && !o.calibrate && f.matrix.Calibrates(w.Cell) {
-			return f.keep(folder, exit.NotMeasured("%s: the calibration %s is measured over a cable in the device's place: "+
-				"cable the ports %s to each other, in the links' pairs, and run the same command with --calibrate; then "+
-				"cable the device, and run this one again", f.name(), f.matrix.Cells[w.Cell].Name,
-				strings.Join(o.ports, ",")))
+		if f.matrix.Calibrates(w.Cell) && !o.calibrate {
+			ports, err := f.cabledPorts(o, w)
+			if ports != "" {
+				err = exit.NotMeasured("%s: the calibration %s is measured over a cable in the device's place: "+
+					"cable the ports %s to each other, in the links' pairs, and run the same command with --calibrate; "+
+					"then cable the device, and run this one again", f.name(), f.matrix.Cells[w.Cell].Name, ports)
+			}
+			if err != nil {
+				return f.keep(folder, err)
+			}
 		}
 		if err := f.measureTest(ctx, s, o, folder, w); err != nil {
 			return f.keep(folder, err)
 		}
 	}
+}
+
+// cabledPorts names the ports that people cable for a calibration: those of --ports, or of generators that run
+// already. It is empty where linerate makes the ports and the cable.
+func (f *localSuite) cabledPorts(o runOptions, w suite.Wanted) (string, error) {
+	if len(o.ports) > 0 {
+		return strings.Join(o.ports, ","), nil
+	}
+	p, err := f.plan(w)
+	if err != nil {
+		return "", err
+	}
+	var servers []string
+	for _, g := range p.Generators {
+		if g.Server != "" {
+			servers = append(servers, g.Server)
+		}
+	}
+	if len(servers) == 0 {
+		return "", nil
+	}
+	return "of " + strings.Join(servers, ", "), nil
 }
 
 // begin loads the measurements of earlier runs, and prints which calibrations are reused.

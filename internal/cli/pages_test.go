@@ -2,8 +2,10 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/linerate-dev/linerate/test/pages/walkthrough"
 	"github.com/linerate-dev/linerate/test/rigs/tier"
 )
 
@@ -41,7 +44,7 @@ func shownCommands(t *testing.T) []command {
 		}
 		prose := fenced.ReplaceAllStringFunc(string(text), func(block string) string {
 			for line := range strings.Lines(strings.ReplaceAll(block, "\\\n", " ")) {
-				commands = append(commands, command{page, strings.TrimPrefix(strings.TrimSpace(line), "$ "), true})
+				commands = append(commands, command{page, ours(line), true})
 			}
 			return ""
 		})
@@ -53,6 +56,11 @@ func shownCommands(t *testing.T) []command {
 		return !regexp.MustCompile(`^(kubectl |bin/)?linerate [-a-z]+( |$)`).MatchString(c.line) ||
 			strings.ContainsAny(c.line, "…[")
 	})
+}
+
+// ours is a shown line without the prompt, and without what has another machine run it.
+func ours(line string) string {
+	return regexp.MustCompile(`^(\$ )?(ip netns exec \S+ )?`).ReplaceAllString(strings.TrimSpace(line), "")
 }
 
 var fenced = regexp.MustCompile("(?ms)^ *```.*?^ *```")
@@ -69,6 +77,62 @@ func TestEachCommandInThePagesExists(t *testing.T) {
 			t.Errorf("%s: %s: %v", filepath.Base(c.page), c.line, err)
 		}
 	}
+}
+
+// The pages that repeat published load tests have commands that a shell reads, and files that compile, also those of the
+// shorter form. Tests of the full tier type them.
+func TestThePagesOfPublishedLoadTestsCanBeTyped(t *testing.T) {
+	tier.Plain(t)
+	for page, tests := range map[string]int{"flood": 4, "firewall": 69, "boards": 18} {
+		text, err := os.ReadFile("../../docs/" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err1 := walkthrough.Read(string(text))
+		shorter, err2 := walkthrough.Changes(string(text), "| the page has | shorter |")
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatalf("%s: %v", page, err)
+		}
+		var script strings.Builder
+		cells, folder := 0, t.TempDir()
+		for _, action := range slices.Concat(actionsOf(steps)...) {
+			script.WriteString(action.Command + "\n")
+			if action.Path == "" || action.Language != "yaml" {
+				continue
+			}
+			for form, content := range []string{action.File, walkthrough.Change(action.File, shorter)} {
+				file := filepath.Join(folder, fmt.Sprint(form, action.Path))
+				if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				loaded, err := readInputs(nil, []string{file})
+				if err != nil {
+					t.Fatalf("%s: %v", page, err)
+				}
+				for _, s := range loaded.suites {
+					cells += len(s.matrix.Cells)
+					if err := s.check(runOptions{}); err != nil {
+						t.Errorf("%s: %v", page, err)
+					}
+				}
+			}
+		}
+		shell := exec.Command("bash", "-n")
+		shell.Stdin = strings.NewReader(script.String())
+		if output, err := shell.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", page, err, output)
+		}
+		if cells != 2*tests {
+			t.Errorf("%s has %d tests, want %d", page, cells/2, tests)
+		}
+	}
+}
+
+func actionsOf(steps []walkthrough.Step) (actions [][]walkthrough.Action) {
+	for _, step := range steps {
+		actions = append(actions, step.Actions)
+	}
+	return actions
 }
 
 // parse reads the command as linerate would, and stops where it would begin.

@@ -96,8 +96,8 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	f.StringVar(&o.calibrations, "calibrations", "",
 		"directory of earlier suites (--save) whose calibrations are reused if a suite's calibration.maxAge allows "+
 			"it (default: that of --save)")
-	f.BoolVar(&o.calibrate, "calibrate", false, "measure only the suites' calibrations: with --ports, while they are "+
-		"cabled to each other; without this flag the same command then measures the device")
+	f.BoolVar(&o.calibrate, "calibrate", false, "measure only the suites' calibrations: of --ports, or of generators that "+
+		"run already, while they are cabled to each other; without this flag the same command then measures the device")
 	credentialsFlag(cmd, &o.credentials)
 	secretFlag(f, &o.secretFile, secretOfServers)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
