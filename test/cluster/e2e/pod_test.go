@@ -42,11 +42,17 @@ func (s *scene) holder(node string) (letGo func()) {
 // stranger makes a pod that belongs to no LoadTest, with these devices, in which the software engine has these interfaces. Node "": on any.
 func (s *scene) stranger(name, node string, devices corev1.ResourceList, networks, ports string, flags ...string) *corev1.Pod {
 	s.Helper()
+	return s.engine(name, node, devices, networks, nil, append([]string{"generator", "--ports", ports, "--listen", ":4501", "--speed", "1gbps", "--secret-file", "", "--open"}, flags...)...)
+}
+
+// engine makes a pod that belongs to no LoadTest and runs linerate with these arguments, and the rights that the software engine needs.
+func (s *scene) engine(name, node string, devices corev1.ResourceList, networks string, variables []corev1.EnvVar, args ...string) *corev1.Pod {
+	s.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace, Annotations: map[string]string{"k8s.v1.cni.cncf.io/networks": networks}},
 		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(int64(1)), Containers: []corev1.Container{{
 			Name: "generator", Image: rig.Repository + ":" + lab.Images.Tag, ImagePullPolicy: corev1.PullNever,
-			Args:            append([]string{"generator", "--ports", ports, "--listen", ":4501", "--speed", "1gbps", "--secret-file", "", "--open"}, flags...),
+			Args: args, Env: variables,
 			Resources:       corev1.ResourceRequirements{Limits: devices, Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
 			SecurityContext: &corev1.SecurityContext{RunAsUser: new(int64(0)), Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"BPF", "IPC_LOCK", "NET_ADMIN", "NET_RAW", "SYS_NICE"}}},
 			ReadinessProbe:  &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"/linerate", "generator", "probe"}}}},
@@ -55,6 +61,12 @@ func (s *scene) stranger(name, node string, devices corev1.ResourceList, network
 	if node != "" {
 		pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
 	}
+	return s.starts(pod)
+}
+
+// starts creates a pod that goes with the scene.
+func (s *scene) starts(pod *corev1.Pod) *corev1.Pod {
+	s.Helper()
 	if err := lab.Client.Create(s.Context(), pod); err != nil {
 		s.Fatal(err)
 	}

@@ -221,7 +221,13 @@ func (r *rig) call(t *testing.T, args ...string) outcome {
 // callIn runs linerate in a namespace.
 func callIn(t *testing.T, ns *netif.Namespace, args ...string) outcome {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), linerate, args...)
+	return callProgram(t, linerate, ns, args...)
+}
+
+// callProgram runs a build of linerate in a namespace.
+func callProgram(t *testing.T, program string, ns *netif.Namespace, args ...string) outcome {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	var out, talk bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &talk
 	in(t, ns, func() error {
