@@ -114,7 +114,8 @@ func (port *port) describe(firstCore int) object {
 	return object{
 		"index": port.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "nic": info.NIC,
 		"firmware": info.Firmware, "receive_drops": info.ReceiveDrops, "pause_frames": info.PauseFrames,
-		"stamps": stamps, "trains": "timed", "receive_queues": info.ReceiveQueues, "ring": info.Ring, "cautions": info.Cautions,
+		"stamps": stamps, "trains": "timed", "receive_queues": info.ReceiveQueues, "ring": info.Ring,
+		"cautions": info.Cautions,
 		"pci_addr": "N/A", "numa": -1,
 		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{},
 		"is_virtual":      info.Speed == 0,

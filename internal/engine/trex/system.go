@@ -40,7 +40,8 @@ type PortInfo struct {
 	// software engine reports it.
 	Stamps string `json:"stamps"`
 	// Trains is "timed" where the port can send trains and time their frames, else the reason why it can't. Ring is how
-	// many frames the receive ring holds that its frames arrive at, 0 if unknown. Only the software engine reports them.
+	// many frames the receive ring holds that its frames arrive at, 0 if unknown. Only the software engine reports
+	// them.
 	Trains string `json:"trains"`
 	Ring   int    `json:"ring"`
 	// ReceiveQueues is the number of the port's receive queues, 0 if unknown. Only the software engine reports it.
