@@ -2,7 +2,7 @@ package v1alpha1
 
 // Metric is a figure of the result.
 //
-// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;DatagramLossRatio;JitterMicroseconds;BackToBackFrames;BufferFrames;BufferMicroseconds;LatencyP50;LatencyP90;LatencyP99;LatencyP99.9;LatencyP99.99;LatencyP99.999;LatencyMax;LatencyJitter;Observed
+// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;DatagramLossRatio;JitterMicroseconds;BackToBackFrames;BufferFrames;BufferMicroseconds;TimePerFrame;LatencyP50;LatencyP90;LatencyP99;LatencyP99.9;LatencyP99.99;LatencyP99.999;LatencyMax;LatencyJitter;Observed
 type Metric string
 
 // The metrics: rates of received frames, and LossRatio; sessions' goodput, and two more for each protocol;
@@ -37,6 +37,8 @@ const (
 	// MetricBufferMicroseconds is the time in which so many frames arrive in a burst, in microseconds: RFC 9004's
 	// corrected buffer time.
 	MetricBufferMicroseconds Metric = "BufferMicroseconds"
+	// MetricTimePerFrame is how long the device works on a frame, by Trains, in nanoseconds.
+	MetricTimePerFrame Metric = "TimePerFrame"
 	// MetricLatencyP50 to MetricLatencyP99999 are the times within which so many percent of the frames came back,
 	// in nanoseconds.
 	MetricLatencyP50    Metric = "LatencyP50"

@@ -2,7 +2,7 @@ package v1alpha1
 
 // ProcedureType is a way to vary the load.
 //
-// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad;Search;BackToBack;Soak
+// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad;Search;BackToBack;Soak;Trains
 type ProcedureType string
 
 // The ways to vary the load. Each has a member of ProcedureSpec of its own.
@@ -24,6 +24,8 @@ const (
 	// ProcedureSoak estimates the load at which a device loses a small share of frames on average, with its
 	// uncertainty: draft-vpolak-bmwg-plrsearch.
 	ProcedureSoak ProcedureType = "Soak"
+	// ProcedureTrains measures how long the device works on a frame, by groups of frames that enter it back to back.
+	ProcedureTrains ProcedureType = "Trains"
 )
 
 // DirectionsVary is which directions' loads vary at a time.
@@ -41,11 +43,12 @@ const (
 
 // ProcedureSpec is how the load is varied: a union, of whose members only the one named for type may be given.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.ramp)?'Ramp':'-',has(self.constantLoad)?'ConstantLoad':'-',has(self.frameLoss)?'FrameLoss':'-',has(self.maximumOfferedLoad)?'MaximumOfferedLoad':'-',has(self.search)?'Search':'-',has(self.backToBack)?'BackToBack':'-',has(self.soak)?'Soak':'-'].all(t,t in ['-',self.type])",message="a member is for the type of its name: set type to that, such as type: Search for search, or remove the member"
+// +kubebuilder:validation:XValidation:rule="[{'Ramp':has(self.ramp),'ConstantLoad':has(self.constantLoad),'FrameLoss':has(self.frameLoss),'MaximumOfferedLoad':has(self.maximumOfferedLoad),'Search':has(self.search),'BackToBack':has(self.backToBack),'Soak':has(self.soak),'Trains':has(self.trains)}].all(m,m.all(k,!m[k]||k==self.type))",message="a member is for the type of its name: set type to that, such as type: Search for search, or remove the member"
 type ProcedureSpec struct {
 	// type is what is asked. Ramp: the highest rate carried. Search: the highest load for each goal, such as NDR and
 	// PDR. ConstantLoad: one load, held. FrameLoss: the loss at several loads. MaximumOfferedLoad: what comes back of
 	// all that can be sent. BackToBack: the longest burst without loss. Soak: the load that loses a small share.
+	// Trains: the time for a frame.
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
@@ -77,6 +80,10 @@ type ProcedureSpec struct {
 	// soak configures type Soak.
 	// +optional
 	Soak SoakSpec `json:"soak,omitzero"`
+
+	// trains configures type Trains.
+	// +optional
+	Trains TrainsSpec `json:"trains,omitzero"`
 
 	// directions of a Ramp or Search vary Together (default), or one after another (Each).
 	// +optional

@@ -257,7 +257,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.procedure.search.classification":   {string(v1alpha1.ClassifyRFC9971), string(v1alpha1.ClassifySequential)},
 		"spec.procedure.search.preset":           {string(v1alpha1.PresetRFC2544), string(v1alpha1.PresetTST009)},
 		"spec.procedure.type": {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad), string(v1alpha1.ProcedureSearch),
-			string(v1alpha1.ProcedureBackToBack), string(v1alpha1.ProcedureSoak)},
+			string(v1alpha1.ProcedureBackToBack), string(v1alpha1.ProcedureSoak), string(v1alpha1.ProcedureTrains)},
 		"spec.procedure.directions":          {string(v1alpha1.DirectionsTogether), string(v1alpha1.DirectionsEach)},
 		"spec.baseline.allowedDifferences[]": environmentParts(),
 		"spec.criteria[].metric":             metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},

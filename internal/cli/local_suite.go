@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -244,6 +245,9 @@ func (f *localSuite) end(s Streams, o runOptions, w suite.Wanted, run suite.Run,
 
 // figuresLine is a test's throughput in one line.
 func figuresLine(f *report.Figures) string {
+	if f.OfTrains() {
+		return figures.TimeText(f.Headline())
+	}
 	if f.OfSessions() {
 		return wording.BitRate(*f.GoodputBitsPerSecond) + " goodput"
 	}

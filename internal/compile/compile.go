@@ -51,6 +51,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	c.fit.checkFramesOfTunnel(p)
 	c.fit.checkLoad(p)
 	c.fit.checkFramesToSend(p)
+	c.fit.checkTrains(p)
 	p.ActiveDeadline = plan.Duration(c.fit.deadline(p))
 	c.fit.checkTime(p)
 	if len(c.errs) > 0 {

@@ -324,7 +324,7 @@ func TestAMissingMemberHasTheSchemasDefaults(t *testing.T) {
 	for procedure, member := range map[string]string{
 		"Ramp": "ramp", "ConstantLoad": "constantLoad", "FrameLoss": "frameLoss",
 		"MaximumOfferedLoad": "maximumOfferedLoad",
-		"Search":             "search", "BackToBack": "backToBack", "Soak": "soak",
+		"Search":             "search", "BackToBack": "backToBack", "Soak": "soak", "Trains": "trains",
 	} {
 		want := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s: {}, maxLossRatio: 1%%}\n",
 			procedure, member)+links))

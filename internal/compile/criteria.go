@@ -47,19 +47,27 @@ func CheckProcedureShows(path *field.Path, criteria []v1alpha1.Criterion,
 	procedure v1alpha1.ProcedureType) (errs field.ErrorList) {
 	traits := traitsOf(procedure)
 	for i, criterion := range criteria {
+		wrong := func(words string) {
+			errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric, words))
+		}
+		shown := slices.Contains(traits.Finds, report.Metric(criterion.Metric))
 		switch criterion.Metric {
 		case v1alpha1.MetricLossRatio:
 			if traits.FindsLoadOfLoss {
-				errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric,
-					"the procedure finds the rate at which a given share is lost: judge a rate, such as PacketsPerSecond"))
+				wrong("the procedure finds the rate at which a given share is lost: judge a rate, such as PacketsPerSecond")
 			}
 		case v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds:
-			if slices.Contains(traits.Finds, report.Metric(criterion.Metric)) {
-				continue
+			if !shown {
+				wrong("only bursts show this: use a metric such as PacketsPerSecond, or set procedure.type: BackToBack")
 			}
-			errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric,
-				"only bursts show this: use a metric such as PacketsPerSecond, or set procedure.type: BackToBack"))
+		case v1alpha1.MetricTimePerFrame:
+			if !shown {
+				wrong("only trains of frames show this: use a metric such as PacketsPerSecond, or set procedure.type: Trains")
+			}
 		default:
+		}
+		if traits.SendsTrains && !shown && criterion.Observed == nil && criterion.Latency == nil {
+			wrong("trains of frames have no rate and no loss: use metric TimePerFrame, or another procedure.type")
 		}
 	}
 	return errs

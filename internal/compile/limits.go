@@ -59,6 +59,8 @@ var durationLimits = map[string][2]v1alpha1.Duration{
 	"procedure.backToBack.trialDuration":    {"1s", "1h"},
 	"procedure.backToBack.maxBurstDuration": {"1ms", "1m"},
 
+	"procedure.trains.pause": {"0.05ms", "100ms"},
+
 	"procedure.soak.warmupDuration":     {"0s", "1h"},
 	"procedure.soak.duration":           {"1s", "168h"},
 	"procedure.soak.firstTrialDuration": {"1s", "1h"},

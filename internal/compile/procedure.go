@@ -63,6 +63,8 @@ func (pr *procedureReader) read() plan.Procedure {
 	case v1alpha1.ProcedureSoak:
 		p.Soak = member{pr.refusals, "soak"}.soak(spec.Soak)
 		p.MaxLossRatio = p.Soak.LossRatio // the loss ratio that the soak asks about
+	case v1alpha1.ProcedureTrains:
+		p.Trains = member{pr.refusals, "trains"}.trains(spec.Trains, directionsOf(pr.spec))
 	default:
 		p.Ramp = member{pr.refusals, "ramp"}.ramp(spec.Ramp)
 	}
@@ -253,6 +255,43 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 				"they: make maxBurstDuration less than trialDuration, %s", trial)
 	}
 	return b
+}
+
+func (m member) trains(spec v1alpha1.TrainsSpec, directions []v1alpha1.Direction) *plan.Trains {
+	spec = cmp.Or(spec, v1alpha1.TrainsSpec{Count: 200, Pause: "0.3ms", SetUps: 9})
+	t := &plan.Trains{Count: int(spec.Count), Frames: int(spec.Frames), Pause: m.duration("pause", spec.Pause),
+		SetUps: int(spec.SetUps)}
+	for _, d := range directions {
+		t.Directions = append(t.Directions, plan.Direction{From: string(d.From), To: string(d.To)}.Name())
+	}
+	// each window keeps some bytes of each of its trains
+	if trains, most := t.Count*t.SetUps*len(directions), 20_000; trains > most {
+		m.refusef(m.path("count"), t.Count, "%d trains of %d set-ups in %d directions are %d, and %d is the most: make "+
+			"count at most %d", t.Count, t.SetUps, len(directions), trains, most, most/t.SetUps/len(directions))
+	}
+	return t
+}
+
+// checkTrains refuses what trains can't be sent of: frames of several sizes, whose times differ, and several
+// generators, whose clocks do.
+func (ft *fit) checkTrains(p *plan.Plan) {
+	if p.Procedure.Trains == nil || len(ft.errs) > 0 {
+		return
+	}
+	path := specPath().Child("procedure", "type")
+	if n := len(p.Generators); n > 1 {
+		ft.refusef(path, p.Procedure.Type, "the test has %d generators, and a train is sent and timed by one: use "+
+			"one replica with a port on each link", n)
+		return
+	}
+	largest := int64(p.LargestFrame()) + units.FCSBytes
+	for _, d := range p.Directions {
+		if d.Mix.Bytes != largest*d.Mix.Packets {
+			ft.refusef(path, p.Procedure.Type, "the frames from %s have several sizes, and each size takes a time of its "+
+				"own: set traffic.profile: FixedSize, and measure each size by a test of its own", d.From)
+			return
+		}
+	}
 }
 
 // mostTrials is how many trials a soak may have. Before each trial, curves are fitted to all earlier trials, which

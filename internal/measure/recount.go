@@ -18,6 +18,9 @@ import (
 // that was ended before its time each port had. Rates that the window's duration explains stay as they are then.
 func (s Setup) Recount(w report.Window, intended []units.PacketRate, g Goal) report.Window {
 	w.Directions = slices.Clone(w.Directions)
+	if OfTrains(w.Directions) {
+		return recountTrains(w)
+	}
 	if w.Decided != nil { // by no more loss than decided it
 		g.MaxLossRatio = min(g.MaxLossRatio, w.Decided.LossRatio)
 	}

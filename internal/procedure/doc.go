@@ -18,7 +18,7 @@
 // The packages below:
 //
 //	procedures    finds a Plan's procedure by its type; no other package names one
-//	ramp, constantload, frameloss, maximumload, backtoback, search, soak    a procedure each
+//	ramp, constantload, frameloss, maximumload, backtoback, search, soak, trains    a procedure each
 //	eachdirection, latency    play another one for each direction; add trials for latency
 //	goals         which load a search tries next: multiple loss ratio search
 //	losscurve     which load loses a small share of frames, by fitted curves

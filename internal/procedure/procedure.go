@@ -46,6 +46,9 @@ const (
 	// Burst sends an exact number of frames in each direction, as fast as the step's load lets them, waits until the
 	// counters stand still, and judges all of the frames, as a Trial does.
 	Burst Kind = "Burst"
+	// Train sends groups of frames back to back in one direction, with a pause after each, and times their arrivals.
+	// The other directions send nothing.
+	Train Kind = "Train"
 )
 
 // Step is what the generators do next.
@@ -69,6 +72,8 @@ type Step struct {
 	// Frames are how many frames a Burst has in each direction, in the Plan's order. 0 means that nothing is sent
 	// there. Judge is then the longest that sending them may take. Nil means that the step is no Burst.
 	Frames []int64
+	// Trains are what a Train sends in the direction Varied.
+	Trains Trains
 	// Rested stops the traffic before a Hold until nothing more comes back, and starts it anew, since the device held
 	// frames of an earlier load, which came back with this step's.
 	Rested bool
@@ -86,6 +91,12 @@ type Step struct {
 	Narrows bool
 	// End ends the procedure. Nothing but Reason is set then.
 	End bool
+}
+
+// Trains are so many groups of frames, with a pause after each. Frames 0 is as many as the ports' rings hold safely.
+type Trains struct {
+	Count, Frames int
+	Pause         time.Duration
 }
 
 // LoadOf is the load of a direction, by its index in the Plan.

@@ -20,6 +20,8 @@ type Traits struct {
 	// SendsBursts means that the procedure sends bursts of an exact number of frames, and waits for all that the
 	// device holds of them.
 	SendsBursts bool
+	// SendsTrains means that the procedure times trains of frames, so that its answer has no load.
+	SendsTrains bool
 	// Finds are the metrics of the directions' own figures (report.Direction.Own).
 	Finds []report.Metric
 }

@@ -65,5 +65,7 @@ func csvColumns() []string {
 		// of sessions over UDP
 		"datagrams_sent", "datagrams_received", "datagrams_lost", "datagrams_late", "datagram_loss_percent",
 		"jitter_microseconds",
+		// of trains
+		"picoseconds_per_frame", "low_picoseconds_per_frame", "high_picoseconds_per_frame",
 	}
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,7 +95,9 @@ func (r record) figures(f *report.Figures) record {
 	if f == nil {
 		return r
 	}
-	if f.OfSessions() {
+	if f.OfTrains() {
+		r.whole("picoseconds_per_frame", *f.PicosecondsPerFrame)
+	} else if f.OfSessions() {
 		r.whole("goodput_bits_per_second", *f.GoodputBitsPerSecond)
 	} else {
 		r.whole("received_packets_per_second", f.PacketsPerSecond).whole("received_layer1_bits_per_second",
@@ -104,7 +107,10 @@ func (r record) figures(f *report.Figures) record {
 	r.whole("runs", int64(f.Runs)).yes("lower_bound", f.LowerBound).whole("unconfirmed_runs", int64(f.Unconfirmed))
 	if s := f.Spread; s != nil {
 		r.percent("spread_percent", s.Percent).percent("confidence_percent", s.Confidence)
-		if s.LowGoodputBitsPerSecond != nil && s.HighGoodputBitsPerSecond != nil {
+		if s.LowPicosecondsPerFrame != nil && s.HighPicosecondsPerFrame != nil {
+			r.whole("low_picoseconds_per_frame", *s.LowPicosecondsPerFrame).whole("high_picoseconds_per_frame",
+				*s.HighPicosecondsPerFrame)
+		} else if s.LowGoodputBitsPerSecond != nil && s.HighGoodputBitsPerSecond != nil {
 			r.whole("low_goodput_bits_per_second", *s.LowGoodputBitsPerSecond).whole("high_goodput_bits_per_second",
 				*s.HighGoodputBitsPerSecond)
 		} else {
@@ -137,6 +143,9 @@ func (r record) sum(s *report.Sum, directions []report.Direction) record {
 	if s.Sessions != nil {
 		return r.whole("window", int64(s.Window)).sessions(s.Sessions, directions...)
 	}
+	if slices.ContainsFunc(directions, func(d report.Direction) bool { return d.Trains != nil }) {
+		return r.whole("window", int64(s.Window))
+	}
 	return r.whole("window", int64(s.Window)).flows(s.Intended, s.Offered, s.Received, s.LossRatio, s.LossRatioMin,
 		s.LineRatePercent)
 }
@@ -155,6 +164,9 @@ func (r record) observed(o report.Observed) record {
 // direction sets what one direction had of a window.
 func (r record) direction(d report.Direction) record {
 	r.text("from", d.From).text("to", d.To)
+	if d.Trains != nil {
+		return r.text("quality", string(d.Quality)).text("reason", d.Reason)
+	}
 	if d.Sessions != nil {
 		return r.sessions(d.Sessions, d).text("quality", string(d.Quality)).text("reason", d.Reason)
 	}

@@ -54,6 +54,10 @@ func cellProperties(c *report.SuiteCell) []junitProperty {
 	if f == nil {
 		return props
 	}
+	if f.OfTrains() {
+		return append(props, junitProperty{"runs", strconv.Itoa(f.Runs)}, junitProperty{"picosecondsPerFrame",
+			strconv.FormatInt(*f.PicosecondsPerFrame, 10)})
+	}
 	if f.OfSessions() {
 		return append(props, junitProperty{"runs", strconv.Itoa(f.Runs)}, junitProperty{"goodputBitsPerSecond",
 			strconv.FormatInt(*f.GoodputBitsPerSecond, 10)},

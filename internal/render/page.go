@@ -144,7 +144,7 @@ func newAnswerView(r *report.Report, h report.Headline) answerView {
 		return v
 	}
 	v.Packets, v.Bits, v.Percent = mainFigures(h)
-	if !h.OfSessions {
+	if !h.OfSessions && !h.OfTrains {
 		v.Bar = barWidth(h.Percent)
 	}
 	if m := r.Answer.MaxReceived; m != nil {
@@ -156,6 +156,9 @@ func newAnswerView(r *report.Report, h report.Headline) answerView {
 func newResultTables(r *report.Report, h report.Headline, id string) (t resultTables) {
 	t.Vitals, t.Goals, t.Sections = gridOf(vitalsTable(r)), gridOf(goalsTable(r)), sectionViews(r, id)
 	if !h.Measured {
+		return t
+	}
+	if h.OfTrains { // whose sections say all
 		return t
 	}
 	if h.OfSessions {

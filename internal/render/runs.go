@@ -119,7 +119,10 @@ func (s strip) section(r report.GateRow) (section, bool) {
 
 // unitOfRuns is the head of a column of runs' figures.
 func unitOfRuns(r report.GateRow) string {
-	if f := r.Candidate.Figures; f != nil && f.OfSessions() {
+	switch f := r.Candidate.Figures; {
+	case f != nil && f.OfTrains():
+		return "ns per frame"
+	case f != nil && f.OfSessions():
 		return "bits/s"
 	}
 	return "packets/s"

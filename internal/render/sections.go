@@ -53,10 +53,13 @@ func sectionViews(r *report.Report, id string) (views []sectionView) {
 		switch {
 		case s.Table != nil && len(s.Table.Rows) > 0:
 			v.Table = gridOf(sectionTable(r, s))
-		case s.Plot != nil && len(s.Plot.Points) > 0:
+		case s.Plot != nil && len(s.Plot.Points) > 0, isOfLines(s.Plot):
 			for _, narrow := range []bool{false, true} {
 				draw := newPlotDrawing
-				if s.Plot.Ordered {
+				switch {
+				case isOfLines(s.Plot):
+					draw = newLineDrawing
+				case s.Plot.Ordered:
 					draw = newOrderedDrawing
 				}
 				v.Drawings = append(v.Drawings, draw(r, s, id+"s"+strconv.Itoa(i), narrow))

@@ -93,6 +93,9 @@ func throughputLegend(t traffic) legend {
 
 // packetsText is a line's packet rate without its unit.
 func packetsText(h report.Headline) string {
+	if h.OfTrains {
+		return figures.TimeText(h)
+	}
 	if h.OfSessions {
 		return noFrames
 	}
@@ -101,6 +104,9 @@ func packetsText(h report.Headline) string {
 
 // bitsText is a line's bits at layer 1 without their unit, or its goodput.
 func bitsText(h report.Headline) string {
+	if h.OfTrains {
+		return noFrames
+	}
 	if h.OfSessions {
 		return h.Signed(wording.Bare(wording.BitRate(h.GoodputBitsPerSecond), "b/s")) + " goodput"
 	}
@@ -109,7 +115,7 @@ func bitsText(h report.Headline) string {
 
 // shareText is a line's share of line rates.
 func shareText(h report.Headline, share units.Percent) string {
-	if h.OfSessions {
+	if h.OfSessions || h.OfTrains {
 		return noFrames
 	}
 	return h.Signed(share.FormatFixed())
@@ -130,6 +136,12 @@ func goodputText(h report.Headline) string {
 // mainFigures are a page's large figures, which are packets, bits and share of line rate. Of sessions the first is
 // the goodput, and the others are dashes.
 func mainFigures(h report.Headline) (packets, bits, percent figure) {
+	if h.OfTrains {
+		time := strings.TrimSuffix(figures.TimeText(report.Headline{Measured: true,
+			PicosecondsPerFrame: h.PicosecondsPerFrame}), " a frame")
+		return split(h, time, exact(h.PicosecondsPerFrame, "picoseconds per frame")), figure{Number: noFrames},
+			figure{Number: noFrames}
+	}
 	if h.OfSessions {
 		goodput := split(h, wording.BitRate(h.GoodputBitsPerSecond), exact(h.GoodputBitsPerSecond,
 			"bits of payload per second"))

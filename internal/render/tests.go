@@ -70,6 +70,7 @@ func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) s
 		if words := strings.TrimSpace(pathDoubtWords(r.Answer.Directions)); words != "" {
 			s.caveats = append(s.caveats, words)
 		}
+	case report.HasFigure(r) && h.OfTrains: // whose sections say all
 	case report.HasFigure(r):
 		s.ofFrames(r)
 	}

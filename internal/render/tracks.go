@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -26,6 +27,9 @@ func tracksOf(r *report.Report) []track {
 	directions := report.PlanOf(r).Directions
 	if report.PlanOf(r).Sessions != nil {
 		return sessionTracks(directions)
+	}
+	if slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Phase == report.InTrains }) {
+		return nil // trains have no rates
 	}
 	var tracks []track
 	total := track{Name: "all directions", index: -1}
@@ -242,6 +246,8 @@ func phaseText(p report.Phase) string {
 		return "trial"
 	case report.Bursting:
 		return "burst"
+	case report.InTrains:
+		return "trains"
 	case report.AtLoad:
 		return "latency"
 	case report.Draining, report.Ended: // no window's

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -100,7 +101,10 @@ func pointRate(p *report.Point) string {
 
 // rateText is the figures' packet rate with its sign, or goodput.
 func rateText(f *report.Figures) string {
-	if h := f.Headline(); h.OfSessions {
+	switch h := f.Headline(); {
+	case h.OfTrains:
+		return figures.TimeText(h)
+	case h.OfSessions:
 		return goodputText(h)
 	}
 	return f.Headline().Signed(wording.PacketRate(f.PacketsPerSecond))

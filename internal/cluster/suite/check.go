@@ -161,7 +161,7 @@ func (c *Checking) add(f Fault) {
 // and patches.
 func (m *Matrix) criteriaNotMeasured(cell int) field.ErrorList {
 	ofProcedures := []v1alpha1.Metric{v1alpha1.MetricLossRatio, v1alpha1.MetricBackToBackFrames,
-		v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds}
+		v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds, v1alpha1.MetricTimePerFrame}
 	if !slices.ContainsFunc(m.suite.Spec.Criteria, func(c v1alpha1.Criterion) bool {
 		return c.Observed != nil || c.Latency != nil || slices.Contains(ofProcedures, c.Metric)
 	}) {

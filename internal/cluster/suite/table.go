@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -38,7 +39,9 @@ func (rs *cellResults) row(number int) v1alpha1.SuiteRow {
 	var words []string
 	if f := c.Figures; f != nil {
 		row.Runs, row.LowerBound, row.Unconfirmed = int32(f.Runs), f.LowerBound, int32(f.Unconfirmed)
-		if f.OfSessions() {
+		if f.OfTrains() {
+			words = append(words, figures.TimeText(f.Headline()))
+		} else if f.OfSessions() {
 			row.GoodputBitsPerSecond = f.GoodputBitsPerSecond
 		} else {
 			row.PacketsPerSecond, row.LineRatePercent = f.PacketsPerSecond, f.LineRatePercent.FormatFixed()

@@ -16,6 +16,7 @@ const (
 	TypeSearch             = "Search"
 	TypeBackToBack         = "BackToBack"
 	TypeSoak               = "Soak"
+	TypeTrains             = "Trains"
 )
 
 // Procedure is how the load is varied. Of the members named for a type, the type's is set.
@@ -28,6 +29,7 @@ type Procedure struct {
 	Search             *Search             `json:"search,omitempty"`
 	BackToBack         *BackToBack         `json:"backToBack,omitempty"`
 	Soak               *Soak               `json:"soak,omitempty"`
+	Trains             *Trains             `json:"trains,omitempty"`
 	// EachDirection varies one direction after another. It is nil where all directions climb together.
 	EachDirection *EachDirection `json:"eachDirection,omitempty"`
 	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand. It is nil
@@ -243,6 +245,16 @@ type Soak struct {
 	MinRate            units.Rate  `json:"minRate"`
 	MaxRate            units.Rate  `json:"maxRate"`
 	WarmupDuration     Duration    `json:"warmupDuration"` // a trial at MinRate, not judged
+}
+
+// Trains are groups of frames that enter the device back to back, in one direction after another.
+type Trains struct {
+	// Directions are those of the Plan, such as "west→east", in its order.
+	Directions []string `json:"directions"`
+	Count      int      `json:"count"`            // of each set-up
+	Frames     int      `json:"frames,omitempty"` // of each train, or 0 for as many as the ports' rings hold safely
+	Pause      Duration `json:"pause"`            // after each train
+	SetUps     int      `json:"setUps"`           // of each direction
 }
 
 // FramesWithoutLoss ÷ r is how many frames without loss show, with 95 % confidence, that the loss ratio is below r,

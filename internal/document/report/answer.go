@@ -39,6 +39,8 @@ const (
 	// no search for a rate: frames were lost at the bursts' rate, the rates are what came back of it, and the
 	// bursts show how much the device buffers
 	BurstsMeasured Reason = "BurstsMeasured"
+	// no load: trains of frames show how long the device works on a frame, and there are no rates
+	TrainsMeasured Reason = "TrainsMeasured"
 	// no search: frames were lost, and trials show at which load a small share is lost on average, with an
 	// interval; the figures are of that load, and lower bounds where no load is shown to be too much
 	LoadEstimated Reason = "LoadEstimated"
@@ -203,7 +205,7 @@ func (r Answer) LowerBound() bool {
 		return len(r.NearGenerators) > 0 || !r.boundedAbove()
 	}
 	return len(r.NearGenerators) > 0 || !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured &&
-		r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != PathLimited &&
+		r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != TrainsMeasured && r.Reason != PathLimited &&
 		r.Reason != EndpointLimited
 }
 

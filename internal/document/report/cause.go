@@ -47,6 +47,9 @@ const (
 	EndsWaited    Detail = "EndsWaited"    // nothing came back while the ends' programs waited for processors
 	PartlyJudged  Detail = "PartlyJudged"  // windows say nothing about the device
 	LostInBetween Detail = "LostInBetween" // more frames are missing than all windows lost
+	// TrainsMeasured.
+	SenderSetPace Detail = "SenderSetPace" // frames left no faster than they came, so the figure is an upper bound
+	SenderUntimed Detail = "SenderUntimed" // nobody knows how fast frames left, so the figure is an upper bound
 	// NotMeasured.
 	NoBurstSearched   Detail = "NoBurstSearched"   // no burst was needed
 	NobodyAnswers     Detail = "NobodyAnswers"     // nobody answers for the device's address

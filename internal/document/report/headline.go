@@ -29,6 +29,10 @@ type Headline struct {
 	// OfSessions says that traffic was sessions, and their goodput, of all directions together, is the only rate.
 	OfSessions           bool
 	GoodputBitsPerSecond int64
+	// OfTrains says that trains were sent, and the time per frame, of the direction that takes longest, is the only
+	// figure. Bound says that it is an upper bound then.
+	OfTrains            bool
+	PicosecondsPerFrame int64
 }
 
 // NamedHeadline is a report's line with its names alone, for which figures.HeadlineOf fills in the figures.
@@ -67,6 +71,8 @@ func (h Headline) Signed(figure string) string {
 // Sign goes before a figure that isn't the device's limit, or isn't confirmed.
 func (h Headline) Sign() string {
 	switch {
+	case h.Bound && h.OfTrains:
+		return "≤"
 	case h.Bound:
 		return "≥"
 	case h.Unconfirmed:

@@ -236,6 +236,7 @@ const (
 	AllAtOnce Phase = "Together" // the loads that were found of each direction by itself, all at once
 	Trial     Phase = "Trial"    // a finite one, drained at its end
 	Bursting  Phase = "Burst"    // a burst of an exact number of frames, drained at its end
+	InTrains  Phase = "Train"    // trains of frames in one direction, which are timed
 	AtLoad    Phase = "Latency"  // a trial whose frames' latency is measured, after the procedure had its result
 )
 

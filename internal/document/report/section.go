@@ -42,7 +42,8 @@ func (r Answer) CellText(c SectionCell) string {
 	return c.Text
 }
 
-// Plot draws which share of its frames each trial lost, over the load, with curves beside them.
+// Plot draws which share of its frames each trial lost, over the load, with curves beside them. A plot of Curves alone,
+// whose Y axis isn't of shares, draws these over axes from 0.
 //
 //	100 % ┤          ◆ ─
 //	  1 % ┤       ▒◆/        Points, a Curve

@@ -69,7 +69,10 @@ type Figures struct {
 	// GoodputBitsPerSecond is the rate of sessions, for which the rates above mean nothing. It is nil where traffic
 	// was frames. 0 is a figure, where nothing came through.
 	GoodputBitsPerSecond *int64 `json:"goodputBitsPerSecond,omitempty"`
-	// LowerBound says that the device's limit lies at the figures or above.
+	// PicosecondsPerFrame is the time per frame of trains, for which the rates above mean nothing. It is nil where no
+	// trains were sent.
+	PicosecondsPerFrame *int64 `json:"picosecondsPerFrame,omitempty"`
+	// LowerBound says that the device's limit lies at the figures or above, or its time per frame at them or below.
 	LowerBound bool `json:"lowerBound,omitempty"`
 	// Unconfirmed is how many of the runs have a figure that a longer window was to confirm, but didn't.
 	Unconfirmed int `json:"unconfirmed,omitempty"`
@@ -87,6 +90,8 @@ type Spread struct {
 	HighPacketsPerSecond     int64         `json:"highPacketsPerSecond"`
 	LowGoodputBitsPerSecond  *int64        `json:"lowGoodputBitsPerSecond,omitempty"`
 	HighGoodputBitsPerSecond *int64        `json:"highGoodputBitsPerSecond,omitempty"`
+	LowPicosecondsPerFrame   *int64        `json:"lowPicosecondsPerFrame,omitempty"`
+	HighPicosecondsPerFrame  *int64        `json:"highPicosecondsPerFrame,omitempty"`
 	Confidence               units.Percent `json:"confidencePercent,omitempty"`
 }
 
@@ -114,15 +119,24 @@ func (f *Figures) Headline() Headline {
 	if h.OfSessions {
 		h.GoodputBitsPerSecond = *f.GoodputBitsPerSecond
 	}
+	if h.OfTrains = f.OfTrains(); h.OfTrains {
+		h.PicosecondsPerFrame = *f.PicosecondsPerFrame
+	}
 	return h
 }
 
 // OfSessions says that traffic was sessions, whose only rate is the goodput.
 func (f *Figures) OfSessions() bool { return f.GoodputBitsPerSecond != nil }
 
+// OfTrains says that trains were sent, whose only figure is the time per frame.
+func (f *Figures) OfTrains() bool { return f.PicosecondsPerFrame != nil }
+
 // Throughput is the rate by which runs of one test are compared. It is packets per second of frames, and bits per
-// second of sessions' goodput.
+// second of sessions' goodput. Of trains it is the time per frame, of which less is better.
 func (f *Figures) Throughput() int64 {
+	if f.OfTrains() {
+		return *f.PicosecondsPerFrame
+	}
 	if f.OfSessions() {
 		return *f.GoodputBitsPerSecond
 	}

@@ -12,9 +12,19 @@ import (
 // So these types leave the members of frames out where traffic is sessions, and write all of them, zero or not,
 // where it is frames.
 
-// MarshalJSON writes the members of frames, or of sessions.
+// MarshalJSON writes the members of frames, of trains, or of sessions.
 func (m Direction) MarshalJSON() ([]byte, error) {
 	type frames Direction
+	if m.Trains != nil {
+		return written(struct {
+			From    string      `json:"from"`
+			To      string      `json:"to"`
+			Quality Quality     `json:"quality"`
+			Reason  string      `json:"reason"`
+			Trains  *Trains     `json:"trains"`
+			Own     []OwnFigure `json:"own,omitempty"`
+		}{m.From, m.To, m.Quality, m.Reason, m.Trains, m.Own})
+	}
 	if m.Sessions == nil {
 		return written(frames(m))
 	}
@@ -77,6 +87,15 @@ func (s Sum) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes the members of frames, or of sessions.
 func (f Figures) MarshalJSON() ([]byte, error) {
 	type frames Figures
+	if f.OfTrains() {
+		return written(struct {
+			Runs                int     `json:"runs"`
+			PicosecondsPerFrame *int64  `json:"picosecondsPerFrame"`
+			LowerBound          bool    `json:"lowerBound,omitempty"`
+			Unconfirmed         int     `json:"unconfirmed,omitempty"`
+			Spread              *Spread `json:"spread,omitempty"`
+		}{f.Runs, f.PicosecondsPerFrame, f.LowerBound, f.Unconfirmed, f.Spread})
+	}
 	if !f.OfSessions() {
 		return written(frames(f))
 	}
@@ -92,6 +111,14 @@ func (f Figures) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes the members of frames, or of sessions.
 func (s Spread) MarshalJSON() ([]byte, error) {
 	type frames Spread
+	if s.HighPicosecondsPerFrame != nil {
+		return written(struct {
+			Percent                 units.Percent `json:"percent"`
+			LowPicosecondsPerFrame  *int64        `json:"lowPicosecondsPerFrame"`
+			HighPicosecondsPerFrame *int64        `json:"highPicosecondsPerFrame"`
+			Confidence              units.Percent `json:"confidencePercent,omitempty"`
+		}{s.Percent, s.LowPicosecondsPerFrame, s.HighPicosecondsPerFrame, s.Confidence})
+	}
 	if s.HighGoodputBitsPerSecond == nil {
 		return written(frames(s))
 	}

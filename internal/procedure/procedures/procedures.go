@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/ramp"
 	"github.com/linerate-dev/linerate/internal/procedure/search"
 	"github.com/linerate-dev/linerate/internal/procedure/soak"
+	"github.com/linerate-dev/linerate/internal/procedure/trains"
 )
 
 // known are all procedures, by spec.procedure.type.
@@ -36,6 +37,8 @@ var known = map[string]entry{
 		procedure.Traits{GivesLoad: true, SendsBursts: true, SendsTrials: true, Finds: backtoback.Metrics}},
 	plan.TypeSoak: {constructor(soak.New),
 		procedure.Traits{FindsLoadOfLoss: true, NamesLoss: true, SendsTrials: true}},
+	plan.TypeTrains: {constructor(trains.New),
+		procedure.Traits{NamesLoss: true, SendsTrains: true, Finds: trains.Metrics}},
 }
 
 // entry is a procedure's constructor, and its traits.

@@ -70,7 +70,7 @@ func TestAPlanWithoutATypeIsARamp(t *testing.T) {
 
 func TestATypeThatIsNotKnownIsRefused(t *testing.T) {
 	err := procedures.Check(plan.Procedure{Type: "Latency"}, nil)
-	const want = `procedure.type "Latency" is not known here; this linerate knows BackToBack, ConstantLoad, FrameLoss, MaximumOfferedLoad, Ramp, Search, Soak: use one of these, or the linerate that wrote the plan`
+	const want = `procedure.type "Latency" is not known here; this linerate knows BackToBack, ConstantLoad, FrameLoss, MaximumOfferedLoad, Ramp, Search, Soak, Trains: use one of these, or the linerate that wrote the plan`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}

@@ -29,6 +29,7 @@ var rooms = []room{
 	{"ConstantLoad", "constantload", 6, nil}, // traffic of sessions is checked against its load
 	{"FrameLoss", "frameloss", 5, []string{"FrameLossPoint"}},
 	{"MaximumOfferedLoad", "maximumload", 6, nil}, // which calibrations are, as tests that the operator writes
+	{"ProcedureTrains", "trains", 4, nil},         // as engines send trains, and windows hold them
 	{"EachDirection", "eachdirection", 4, nil},
 	{"Search", "search", 6, []string{"BinarySearchFunc", "NoBurstSearched", "newSearch", "beginSearch", "endSearch",
 		"Searches", "composeSearch"}}, // whose defaults have a file of the compiler

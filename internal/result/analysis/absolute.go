@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/result/comparison"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units/statistics"
@@ -248,7 +249,7 @@ func shownNumber(f report.Figure) report.Number {
 	switch {
 	case f.Metric == figures.LossRatio:
 		return f.High
-	case f.LatencyLoad != nil:
+	case f.LatencyLoad != nil || f.Metric == procedure.TimePerFrame:
 		return cmp.Or(f.High, f.Low)
 	}
 	return f.Low

@@ -21,7 +21,7 @@ func causeOf(r *report.Report, unchecked, c procedure.Conclusion, result report.
 		return causeOfNoCleanLoad(r, c)
 	case report.NotMeasured:
 		return causeOfNotMeasured(r)
-	case report.BurstsMeasured, report.LoadHeld:
+	case report.BurstsMeasured, report.TrainsMeasured, report.LoadHeld:
 		return report.Cause{Detail: c.Detail}
 	case report.LossAboveLimit, report.BurstsOnly:
 		return causeOfContradiction(r, result)

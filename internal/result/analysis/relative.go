@@ -58,7 +58,7 @@ func compareAll(
 ) (report.Outcome, string, units.Ratio) {
 	found := figureOf(c).FiguresOf(candidates[0])
 	if metric, ok := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !ok || metric.LessIsBetter &&
-		!metric.Latency() {
+		!metric.Latency() && !metric.Own {
 		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric,
 			c.Direction), 0
 	}

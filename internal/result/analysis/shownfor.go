@@ -15,7 +15,7 @@ import (
 
 // ofOverloads are the reasons of answers that are the part that came back of more than the device carries.
 var ofOverloads = []report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured,
-	report.LoadEstimated}
+	report.TrainsMeasured, report.LoadEstimated}
 
 // shownFor is for how long the device was seen to carry the answer, where nothing shows that it does so for longer,
 // or where it lost frames of as much at another time. It is 0 where something does, or the answer is no load that

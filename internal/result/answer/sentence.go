@@ -89,7 +89,8 @@ func Standing(r *report.Report) string { return rowOf(r).standing }
 // claimsRate says that an answer is a load that the device carried, and not what came back of an overload.
 func claimsRate(reason report.Reason) bool {
 	return !slices.Contains([]report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered,
-		report.BurstsMeasured, report.PathLimited, report.EndpointLimited, report.NotHeld, report.DeviceLost,
+		report.BurstsMeasured, report.TrainsMeasured, report.PathLimited, report.EndpointLimited, report.NotHeld,
+		report.DeviceLost,
 		report.NoCleanLoad, report.NotMeasured}, reason)
 }
 

@@ -54,6 +54,8 @@ const (
 	lossCurve    = "loss curve"
 	overloaded   = "overloaded"
 	bursts       = "bursts"
+	byTrains     = "trains"
+	upperBound   = "upper bound"
 	estimated    = "estimated"
 	goodput      = "goodput"
 	notHeld      = "not held"
@@ -210,6 +212,12 @@ func table() map[cause]row {
 			"For the sustained rate, search (procedure.type: Search)."},
 		{report.BurstsMeasured, longestBurst}: {bursts, "the device passed the longest burst allowed.",
 			"[Raise {backToBack.maxBurstDuration} to fill its buffer.]"},
+		{report.TrainsMeasured, ""}: {byTrains, "frames came back to back, and the device worked them off at its own " +
+			"speed.", "For the rate it carries for long, search (procedure.type: Search)."},
+		{report.TrainsMeasured, report.SenderSetPace}: {upperBound, "frames left the generator no faster than they came " +
+			"back, so the device may be faster.", "Give the generator processors of its own."},
+		{report.TrainsMeasured, report.SenderUntimed}: {upperBound, "the generator doesn't say how fast frames left, so " +
+			"the device may be faster.", "Use the software engine."},
 		{report.LoadEstimated, ""}: {estimated, "the load at which {ratio} of the frames are lost on average lies in this " +
 			"range, with 95 % confidence.", "Measure for longer to narrow it."},
 		{report.LoadEstimated, aboveNoLoad}: {lowerBound, "no load that was offered is known to be too much.",

@@ -65,7 +65,8 @@ func TestEachReasonHasAWayOutOrNeedsNone(t *testing.T) {
 func TestEachReasonHasARow(t *testing.T) {
 	for _, reason := range []report.Reason{report.LossAboveLimit, report.TargetReached, report.GeneratorLimited,
 		report.MachineLimited, report.OtherDirection, report.BurstsOnly, report.NearGenerators, report.Inconclusive,
-		report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated,
+		report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured,
+		report.TrainsMeasured, report.LoadEstimated,
 		report.PathLimited, report.NotHeld, report.DeviceLost, report.NoCleanLoad, report.NotMeasured} {
 		if _, ok := table()[cause{reason: reason}]; !ok {
 			t.Errorf("%s has no row", reason)

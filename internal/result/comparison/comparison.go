@@ -252,7 +252,7 @@ func (c *comparison) reportedChange() *report.Change {
 func ChangeFromMedian(figures, median *report.Figures) *report.Change {
 	const limit = 1e6 // further apart it is no distance that anybody reads
 	if figures == nil || median == nil || figures.LowerBound && median.LowerBound ||
-		figures.OfSessions() != median.OfSessions() {
+		figures.OfSessions() != median.OfSessions() || figures.OfTrains() != median.OfTrains() {
 		return nil
 	}
 	distance := float64(figures.Throughput())/float64(median.Throughput()) - 1

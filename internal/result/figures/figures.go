@@ -35,6 +35,8 @@ type measured struct {
 	// directions together.
 	own     []report.OwnFigure
 	several bool
+	// trains says that the figures are of trains, which have no rates.
+	trains bool
 	// estimate is the estimated load. It is nil where the procedure estimates none.
 	estimate *report.Estimate
 	// sessions is set where traffic is sessions, and limit is what limited those, over all directions that the
@@ -97,7 +99,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	var list []report.Figure
 	rates := r.RateOfEachLink()
 	for _, d := range r.Answer.Directions {
-		list = append(list, figuresOf(metrics, resultOf(r.Answer, d), measured{own: d.Own,
+		list = append(list, figuresOf(metrics, resultOf(r.Answer, d), measured{own: d.Own, trains: d.Trains != nil,
 			estimate: r.Answer.EstimateOf(d), direction: d.Name(), offered: d.Offered,
 			received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d),
@@ -105,12 +107,9 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 			sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Answer.Total; t != nil {
-		var own []report.OwnFigure
-		if len(r.Answer.Directions) > 0 {
-			own = r.Answer.Directions[0].Own
-		}
+		own := ownTogether(r.Answer.Directions)
 		list = append(list, figuresOf(metrics, r.Answer, measured{estimate: estimateTogether(r),
-			own: own, several: len(r.Answer.Directions) > 1,
+			own: own, several: len(r.Answer.Directions) > 1, trains: measure.OfTrains(r.Answer.Directions),
 			direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin,
 			mostLoss: MostLostTogether(r),
 			percent:  t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates),
@@ -147,6 +146,9 @@ func figuresOf(metrics []Metric, result report.Answer, m measured) []report.Figu
 	for _, metric := range metrics {
 		if metric.Sessions != (m.sessions != nil) {
 			continue // sessions don't pretend to be frames
+		}
+		if m.trains && !metric.Own {
+			continue // trains have no rate
 		}
 		if metric.Own {
 			if i := slices.IndexFunc(m.own,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
@@ -28,6 +29,11 @@ func HeadlineOf(r *report.Report) report.Headline {
 		case f.Metric == GoodputBitsPerSecond:
 			h.OfSessions, h.GoodputBitsPerSecond = true, int64(math.Round(f.Low.Float()))
 			h.Bound, h.Unconfirmed = f.High == "", false
+		case f.Metric == procedure.TimePerFrame:
+			h.OfTrains, h.Bound = true, f.Low.Float() <= 0
+			if h.PicosecondsPerFrame = int64(math.Round(500 * (f.Low.Float() + f.High.Float()))); h.Bound {
+				h.PicosecondsPerFrame *= 2
+			}
 		case f.Metric == PacketsPerSecond:
 			h.PacketsPerSecond = int64(math.Round(f.Low.Float()))
 			h.Bound = r.Answer.LowerBound() // also where it is bounded from above, but far from there
@@ -65,7 +71,7 @@ func HeadlineIn(h report.Headline, r *report.Report, d report.Direction) report.
 // headlineMetrics are the metrics that a line in a table has.
 var headlineMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
 	return m.Name != PacketsPerSecond && m.Name != Layer1BitsPerSecond && m.Name != LineRatePercent &&
-		m.Name != GoodputBitsPerSecond
+		m.Name != GoodputBitsPerSecond && m.Name != procedure.TimePerFrame
 })
 
 // percentOf is a share of a line rate, or 0 where the line rate is unknown.
@@ -87,6 +93,9 @@ func TableFigures(r *report.Report) *report.Figures {
 		LineRatePercent: h.Percent, LineRatePercentSum: h.PercentSum, LowerBound: h.Bound}
 	if h.OfSessions {
 		f.GoodputBitsPerSecond = &h.GoodputBitsPerSecond
+	}
+	if h.OfTrains {
+		f.PicosecondsPerFrame = &h.PicosecondsPerFrame
 	}
 	if h.Unconfirmed {
 		f.Unconfirmed = 1
@@ -129,6 +138,8 @@ func summary(r *report.Report, share func(*report.Report, report.Headline) strin
 		return wording.NotMeasured
 	case h.OfSessions:
 		text = summaryOfSessions(r)
+	case ofTrains(r):
+		text = summaryOfTrains(r)
 	case r.Answer.Estimated():
 		text = summaryOfEstimates(r)
 	case overloaded(r, h):
@@ -220,10 +231,17 @@ func ThroughputText(h report.Headline) string {
 	switch {
 	case !h.Measured:
 		return wording.NotMeasured
+	case h.OfTrains:
+		return TimeText(h)
 	case h.OfSessions:
 		return h.Signed(Format(GoodputBitsPerSecond, float64(h.GoodputBitsPerSecond)))
 	}
 	return rateText(h, h.PacketsPerSecond)
+}
+
+// TimeText is the time per frame of a table's row with its sign, as in "940.6 ns a frame".
+func TimeText(h report.Headline) string {
+	return h.Signed(Format(procedure.TimePerFrame, float64(h.PicosecondsPerFrame)/1000))
 }
 
 // frameSizeText is the size of all frames, as in ", 64-byte frames". It is empty where sizes differ.

@@ -39,8 +39,10 @@ type Metric struct {
 	// protocol only.
 	Sessions bool
 	Protocol string
-	// Own says that some procedure alone finds it, of each direction by itself.
-	Own bool
+	// Own says that some procedure alone finds it, of each direction by itself. Together is why there is none of several
+	// directions together. It is empty where that is the largest direction's.
+	Own      bool
+	Together string
 	// value is its number in a direction, or in all together. It is nil where the metric is Own.
 	value func(m measured) (report.Number, string)
 	// latency is its number of frames whose latency was measured, where it is one of latency, and of is nil.
@@ -94,13 +96,17 @@ var Metrics = []Metric{
 		Sessions: true, Protocol: plan.UDP, value: func(m measured) (report.Number, string) {
 			return whole(m.sessions.Datagrams.JitterMicroseconds), ""
 		}},
-	{Name: procedure.BackToBackFrames, Own: true, Unit: "frames",
+	{Name: procedure.TimePerFrame, Own: true, Unit: "ns", LessIsBetter: true,
+		Means: "how long the device works on a frame, by trains of frames; of several directions the longest"},
+	{Name: procedure.BackToBackFrames, Own: true, Together: burstsApart, Unit: "frames",
 		Means: "the longest burst without loss, on average of all searches"},
-	{Name: procedure.BufferFrames, Own: true, Unit: "frames",
+	{Name: procedure.BufferFrames, Own: true, Together: burstsApart, Unit: "frames",
 		Means: "frames of the longest burst without loss that the device held at its end"},
-	{Name: procedure.BufferMicroseconds, Own: true, Unit: "µs",
+	{Name: procedure.BufferMicroseconds, Own: true, Together: burstsApart, Unit: "µs",
 		Means: "in what time a burst brings the frames that the device held: RFC 9004's corrected buffer time"},
 }
+
+const burstsApart = "bursts show the buffer of each direction by itself: use direction Each"
 
 // MetricOf is the metric of a name, or false for none.
 func MetricOf(name report.Metric) (Metric, bool) {
@@ -113,8 +119,11 @@ func MetricOf(name report.Metric) (Metric, bool) {
 }
 
 // ThroughputOf is the metric that a Report's run is summarized and compared by. It is the frames that came back, or
-// the goodput of sessions, where the Report has sessions or its Plan asked for them.
+// the goodput of sessions, where the Report has sessions or its Plan asked for them, or the time per frame of trains.
 func ThroughputOf(r *report.Report) report.Metric {
+	if ofTrains(r) {
+		return procedure.TimePerFrame
+	}
 	if t := r.Answer.Total; t != nil && t.Sessions != nil || t == nil && r.Plan != nil && r.Plan.Sessions != nil {
 		return GoodputBitsPerSecond
 	}

@@ -1,6 +1,16 @@
 package figures
 
-import "github.com/linerate-dev/linerate/internal/document/report"
+import (
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/measure/trains"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
 
 // ofOwn is a figure that the procedure itself finds, of each direction. Near the generators' own limit it has no upper
 // end, since the generators may have lost the frames that bound it.
@@ -12,8 +22,8 @@ func ofOwn(metric Metric, result report.Answer, m measured, found report.OwnFigu
 		f.Reason = report.NearGenerators
 	}
 	switch {
-	case m.several:
-		f.Missing = "bursts show the buffer of each direction by itself: use direction Each"
+	case m.several && metric.Together != "":
+		f.Missing = metric.Together
 	case near && found.OfLoss:
 		f.Missing = "frames may have been lost by the generators, whose own limit is near"
 	case found.Low == "":
@@ -24,4 +34,68 @@ func ofOwn(metric Metric, result report.Answer, m measured, found report.OwnFigu
 		f.Low, f.High = found.Low, found.High
 	}
 	return f
+}
+
+// ownTogether are for each metric the own figure of the direction that has most of it. One that is missing in a
+// direction is missing.
+func ownTogether(directions []report.Direction) (own []report.OwnFigure) {
+	for _, d := range directions {
+		for _, f := range d.Own {
+			i := slices.IndexFunc(own, func(o report.OwnFigure) bool { return o.Metric == f.Metric })
+			switch {
+			case i < 0:
+				own = append(own, f)
+			case own[i].Low != "" && (f.Low == "" || f.High.Float() > own[i].High.Float()):
+				own[i] = f
+			}
+		}
+	}
+	return own
+}
+
+// ofTrains says that a Report is of trains, or its Plan asks for them.
+func ofTrains(r *report.Report) bool {
+	return measure.OfTrains(r.Answer.Directions) ||
+		!r.Answer.Measured && procedures.TraitsOf(report.PlanOf(r).Procedure).SendsTrains
+}
+
+// timePerFrame is the time per frame of a direction, or of all together, or false where none was measured.
+func timePerFrame(r *report.Report, direction string) (report.Figure, bool) {
+	list := OfAnswer(r, procedure.TimePerFrame)
+	i := slices.IndexFunc(list, func(f report.Figure) bool { return f.Direction == direction && f.Missing == "" })
+	if i < 0 {
+		return report.Figure{}, false
+	}
+	return list[i], true
+}
+
+// timeText is a time per frame with how far it may be off, as in "940.6 ns ± 1 %". An upper bound is "≤ 940.6 ns".
+func timeText(f report.Figure) string {
+	low, high := f.Low.Float(), f.High.Float()
+	if low <= 0 {
+		return "≤ " + trains.Text(high)
+	}
+	middle := (low + high) / 2
+	return trains.Text(middle) + " ± " + trains.Share((high-low)/2/middle)
+}
+
+// summaryOfTrains is each direction's time, as in "west→east: a frame takes 940.6 ns ± 1 %".
+func summaryOfTrains(r *report.Report) string {
+	directions := r.Answer.Directions
+	if len(directions) > mostDirectionsShown {
+		f, _ := timePerFrame(r, report.AllDirections)
+		return "a frame takes " + timeText(f) + " in the slowest of " + wording.Counted(len(directions), "direction")
+	}
+	var sentences []string
+	for i, d := range directions {
+		f, found := timePerFrame(r, d.Name())
+		text := wording.NotMeasured
+		if found {
+			if text = timeText(f); i == 0 {
+				text = "a frame takes " + text
+			}
+		}
+		sentences = append(sentences, d.Name()+": "+text)
+	}
+	return strings.Join(sentences, ", ") + frameSizeText(r)
 }

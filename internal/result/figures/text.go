@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure/trains"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/wording"
@@ -39,6 +40,8 @@ func text(f report.Figure) string {
 		return Format(f.Metric, f.High.Float())
 	}
 	switch f.Metric {
+	case procedure.TimePerFrame:
+		return timeText(f) + " a frame"
 	case LineRatePercent:
 		return units.Percent(scaled(v, int64(units.Hundred)/100)).FormatFixed() + " % of line rate"
 	case LossRatio:
@@ -107,6 +110,8 @@ func Format(metric report.Metric, v float64) string {
 		return "rtt " + wording.Microseconds(int64(math.Round(v)))
 	case DatagramLossRatio:
 		return wording.Share(units.RatioOfShare(v)) + " of the datagrams lost"
+	case procedure.TimePerFrame:
+		return trains.Text(v) + " a frame"
 	case procedure.BackToBackFrames:
 		return "bursts of " + wording.Count(int64(math.Round(v))) + " frames"
 	case procedure.BufferFrames:

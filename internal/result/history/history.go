@@ -179,11 +179,16 @@ func Medians(runs []*report.Figures) (medians *report.Figures, far []int) {
 	if runs[0].OfSessions() { // a place has runs of frames or of sessions, never both
 		medians.GoodputBitsPerSecond = new(int64(math.Round(rates.Median)))
 	}
+	if runs[0].OfTrains() {
+		medians.PicosecondsPerFrame = new(int64(math.Round(rates.Median)))
+	}
 	if rates.N > 1 {
 		low, high := int64(math.Round(rates.Low)), int64(math.Round(rates.High))
 		medians.Spread = &report.Spread{Percent: units.PercentOfShare(rates.SpreadPercent / 100),
 			Confidence: units.PercentOfShare(rates.Confidence)}
-		if medians.OfSessions() {
+		if medians.OfTrains() {
+			medians.Spread.LowPicosecondsPerFrame, medians.Spread.HighPicosecondsPerFrame = &low, &high
+		} else if medians.OfSessions() {
 			medians.Spread.LowGoodputBitsPerSecond, medians.Spread.HighGoodputBitsPerSecond = &low, &high
 		} else {
 			medians.Spread.LowPacketsPerSecond, medians.Spread.HighPacketsPerSecond = low, high

@@ -18,7 +18,7 @@ func (s *subject) windows() Check {
 	missing := 0
 	for i, w := range s.Windows {
 		s.window(d, w, s.recomputed.Windows[i])
-		if w.Evidence == nil && s.Plan.Sessions == nil {
+		if w.Evidence == nil && s.Plan.Sessions == nil && !measure.OfTrains(w.Directions) {
 			missing++
 		}
 	}
@@ -148,6 +148,10 @@ func (s *subject) load(i int) units.Ratio {
 // length compares a window's duration with its step's.
 func (s *subject) length(d *differ, object string, i int) {
 	w, judge := s.Windows[i], s.steps[i].Judge
+	if s.steps[i].Kind == procedure.Train {
+		s.trains(d, object, i)
+		return
+	}
 	if s.steps[i].Frames != nil {
 		s.bursts(d, object, i)
 		return
@@ -178,6 +182,32 @@ func (s *subject) bursts(d *differ, object string, i int) {
 	for n, m := range s.Windows[i].Directions {
 		if m.Burst != nil && n < len(s.steps[i].Frames) {
 			d.compareAt(object+", "+m.Name(), "burst.frames", m.Burst.Frames, s.steps[i].Frames[n])
+		}
+	}
+}
+
+// trains compares the numbers of a window's trains with its step's. Trains whose number of frames the step leaves to
+// the ports' rings may have any.
+func (s *subject) trains(d *differ, object string, i int) {
+	step := s.steps[i]
+	for _, m := range s.Windows[i].Directions {
+		place := object + ", " + m.Name()
+		switch {
+		case m.Trains == nil && m.Name() == step.Varied:
+			d.found(place, "trains", "the procedure asks for %d trains, and there are none", step.Trains.Count)
+		case m.Trains == nil:
+		case m.Name() != step.Varied:
+			d.found(place, "trains", "the procedure asks for trains %s alone", step.Varied)
+		default:
+			d.compareAt(place, "trains.count", m.Trains.Count, step.Trains.Count)
+			if step.Trains.Frames > 0 {
+				d.compareAt(place, "trains.frames", m.Trains.Frames, step.Trains.Frames)
+			}
+			whole := m.Trains.Count - m.Trains.Lossy - m.Trains.Broken - m.Trains.Undivided
+			if whole != len(m.Trains.Spacings) {
+				d.found(place, "trains.spacings", "%d trains came whole, but %d have a spacing", whole,
+					len(m.Trains.Spacings))
+			}
 		}
 	}
 }

@@ -99,6 +99,7 @@ type driver struct {
 	holds  *holds
 	trials *trials
 	bursts *bursts
+	trains *trains
 }
 
 // Prepare does everything before the first step, in order. The first error ends it.
@@ -176,6 +177,8 @@ func (r *driver) assemble() {
 	r.bursts = &bursts{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance,
 		counters: r.counters, observers: r.observers, samples: r.samples, machine: r.machine,
 		fleet: r.fleet, traffic: r.traffic, standstill: r.standstill, resetter: r.resetter, judge: r.judge}
+	r.trains = &trains{journal: j, topology: t, fleet: r.fleet, setup: r.setup, counters: r.counters,
+		observers: r.observers}
 }
 
 // readFirst takes the readings from which totals are counted.
@@ -230,6 +233,8 @@ func (r *driver) window(ctx context.Context, step procedure.Step) (*report.Windo
 		return r.trials.measure(ctx, step)
 	case procedure.Burst:
 		return r.bursts.measure(ctx, step)
+	case procedure.Train:
+		return r.trains.measure(ctx, step)
 	}
 	return nil, fmt.Errorf("the procedure asks for a step of kind %q, which tests of frames can't carry out", step.Kind)
 }

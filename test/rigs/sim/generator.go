@@ -56,6 +56,9 @@ type Generator struct {
 	Timed func(n int) map[uint32]engine.Followed
 	// Unsampled is the error instead of the times of latency streams. With nil these are Timed's.
 	Unsampled error
+	// Trains is how its trains go, nil if they can't be sent. Untrained is why then.
+	Trains    *Trains
+	Untrained string
 	// Untimed is the reason why its ports can't time frames by stamps, empty if they can.
 	Untimed string
 	// Cautions are what its ports say of themselves (engine.Port).
@@ -287,6 +290,7 @@ func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 	for i, l := range e.world.cfg.Links {
 		d.Ports = append(d.Ports, engine.Port{Index: i, Name: l.Name, Driver: "sim", MAC: e.mac(i), Virtual: l.Virtual,
 			Speed: l.Speed, LinkUp: !l.Down, Owner: e.Owner, FlowControl: "off", Untimed: e.Untimed,
+			Untrained: e.Untrained, Ring: e.ring(),
 			Cautions: e.Cautions})
 	}
 	return d, nil
