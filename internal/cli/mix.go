@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,23 +24,25 @@ import (
 )
 
 func newMix(s Streams) *cobra.Command {
-	var whole bool
+	var o mixOptions
 	cmd := &cobra.Command{
 		Use:   "mix FILE",
 		Short: "Make a mix of frame sizes of a capture, or of a histogram, to paste into a LoadTest",
 		Example: "  linerate mix office.pcapng\n" +
 			"  tcpdump -i eth0 -s 64 -c 100000 -w - | linerate mix -\n" +
-			"  printf '64,36\\n80-160,3\\n594,5\\n1400,56\\n' | linerate mix -",
+			"  printf '64,36\\n80-160,3\\n594,5\\n1400,56\\n' | linerate mix -\n" +
+			"  linerate mix my.py --trex-dir /opt/trex/v3.06",
 		Long: "Reads a capture (pcap or pcapng, of tcpdump or Wireshark, packed with gzip or not) or a histogram, whose " +
 			"lines are a size in bytes with FCS, or a range of sizes, and a count\n" +
 			"or share; - is stdin. Prints the member traffic of a LoadTest with at most 16 sizes: of more, neighbours are " +
 			"joined, and a comment says so.\n\n" +
 			"With --pcap it prints the capture itself for profile PCAP: each frame's length, addresses, protocol and ports, " +
-			"without its time and payload.\n\n" +
+			"without its time and payload. Of a .py file of TRex's it prints the streams of one port, for profile Streams: " +
+			"TRex's own library makes them, as nobody and without a network.\n\n" +
 			"Exit codes: 0 printed, 2 bad input, 3 it could not be printed.",
 		Args: cobra.MatchAll(sidebyside.AtLeast(1, "a capture or a histogram, or - for stdin"), cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, files []string) error {
-			text, err := trafficText(s.Stdin, files[0], whole)
+		RunE: func(cmd *cobra.Command, files []string) error {
+			text, err := o.trafficText(cmd.Context(), s.Stdin, files[0])
 			if err != nil {
 				return exit.BadInput("%s: %w", files[0], err)
 			}
@@ -46,12 +52,25 @@ func newMix(s Streams) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&whole, "pcap", false, "print the capture itself, for profile PCAP")
+	f := cmd.Flags()
+	f.BoolVar(&o.whole, "pcap", false, "print the capture itself, for profile PCAP")
+	f.StringVar(&o.trexFolder, "trex-dir", "", "folder of a TRex, whose Python library makes the streams of a .py file")
+	f.IntVar(&o.port, "port", 0, "whose streams of a .py file are printed: 0 or 1, the first link's or the second's")
 	return cmd
 }
 
-func trafficText(stdin io.Reader, name string, whole bool) (string, error) {
-	if whole {
+// mixOptions are mix's flags.
+type mixOptions struct {
+	whole      bool
+	trexFolder string
+	port       int
+}
+
+func (o mixOptions) trafficText(ctx context.Context, stdin io.Reader, name string) (string, error) {
+	switch {
+	case strings.HasSuffix(name, ".py"):
+		return o.streamsText(ctx, name)
+	case o.whole:
 		data, err := packCapture(name, stdin)
 		return "traffic:\n  profile: PCAP\n  pcap:\n    data: " + data + "\n", err
 	}
@@ -60,6 +79,40 @@ func trafficText(stdin io.Reader, name string, whole bool) (string, error) {
 		return "", err
 	}
 	return mixText(name, summary), nil
+}
+
+// longestStreams is how much of streams a LoadTest takes, as the schema says.
+const longestStreams = 256 << 10
+
+// streamsText are the streams that TRex's library makes of a profile for one port. A LoadTest has them in one direction,
+// as a router can't route the same addresses both ways.
+func (o mixOptions) streamsText(ctx context.Context, name string) (string, error) {
+	switch {
+	case o.trexFolder == "":
+		return "", errors.New("this file is a program that only TRex's own library can run: give TRex's folder as " +
+			"--trex-dir")
+	case o.port != 0 && o.port != 1:
+		return "", fmt.Errorf("--port %d: a profile has the ports 0 and 1", o.port)
+	}
+	ports, err := pythonStreams(ctx, o.trexFolder, name)
+	if err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	if err := json.Compact(&text, ports[o.port]); err != nil {
+		return "", err
+	}
+	p, err := profile.Build(profile.Spec{Kind: profile.Streams, Streams: text.Bytes()})
+	if err != nil {
+		return "", fmt.Errorf("port %d: %w", o.port, err)
+	}
+	if text.Len() > longestStreams {
+		return "", fmt.Errorf("port %d: its %d streams are %d bytes of JSON, and a LoadTest takes %d: use linerate ramp "+
+			"-p %s, or fewer streams", o.port, len(p.Streams), text.Len(), longestStreams, name)
+	}
+	return fmt.Sprintf("# %s: %d streams of port %d, for one direction\ntraffic:\n  profile: Streams\n  streams:\n"+
+		"    json: '%s'\n", wording.Printable(filepath.Base(name)), len(p.Streams), o.port,
+		strings.ReplaceAll(text.String(), "'", "''")), nil
 }
 
 // summarize reads a capture or a histogram, whichever the file is.

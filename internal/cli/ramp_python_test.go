@@ -5,9 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // trexStandIn is a folder that stands for TRex's Python library, for everybody to read.
@@ -68,6 +71,36 @@ func TestAProfileOfPython(t *testing.T) {
 		})
 	}
 	_ = os.Remove("/tmp/written-by-a-profile")
+	t.Run("which a LoadTest has", func(t *testing.T) {
+		folder := t.TempDir()
+		file, test := filepath.Join(folder, "mine.py"), filepath.Join(folder, "test.yaml")
+		write := func(name, text string) {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(file, "def register(direction, port):\n    pass\n")
+		printed, stderr, code := typed(t, "", "mix", file, "--trex-dir", trex, "--port", "1")
+		if code != report.ExitOK || !strings.HasPrefix(printed, "# mine.py: 3 streams of port 1, for one direction\n") {
+			t.Fatalf("exit code %d: %s%s", code, printed, stderr)
+		}
+		write(test, "apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: x}\nspec:\n  dut: {type: Device}\n  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n  "+
+			strings.ReplaceAll(strings.TrimSuffix(printed, "\n"), "\n", "\n  ")+"\n    directions: [{from: east, to: west}]\n")
+		loaded, err := readInputs(nil, []string{test})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := rampTraffic(t.Context(), file, trex)
+		if east, _ := loaded.plans[0].Generators[0].PortOn("east"); err != nil || len(east.Streams) != 3 ||
+			!reflect.DeepEqual(east.Streams, l.sides[1].Streams) {
+			t.Errorf("%d streams from east, want those of ramp (%v)", len(east.Streams), err)
+		}
+		for _, args := range [][]string{{file}, {file, "--trex-dir", trex, "--port", "2"}, {file, "--trex-dir", folder}} {
+			if _, stderr, code := typed(t, "", append([]string{"mix"}, args...)...); code != report.ExitBadInput {
+				t.Errorf("%v: exit code %d: %s", args, code, stderr)
+			}
+		}
+	})
 	t.Run("which doesn't end", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "mine.py")
 		if err := os.WriteFile(file, []byte("def register(direction, port):\n    while True: pass\n"), 0o600); err != nil {
