@@ -90,6 +90,10 @@ type DUTSpec struct {
 	// +optional
 	Pod *DUTPodSpec `json:"pod,omitempty"`
 
+	// node is where the DUT's pod runs. Example: dut-1.
+	// +optional
+	Node NodeName `json:"node,omitempty"`
+
 	// setup runs first, such as to configure a device. If it fails, the test ends. It has template, command or both.
 	// +optional
 	Setup *HookSpec `json:"setup,omitempty"`

@@ -160,6 +160,11 @@ type PlacementSpec struct {
 	// +optional
 	SeparateNodes bool `json:"separateNodes,omitempty"`
 
+	// nodes places generator pods by generator. Example: {generator-0: gen-1}.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Nodes map[string]NodeName `json:"nodes,omitempty"`
+
 	// servers run already: TRex, or linerate generator. Set replicas to their number (on each link, if they have one).
 	// Example: [{address: trex.lab}].
 	// +optional
@@ -169,6 +174,12 @@ type PlacementSpec struct {
 	// +kubebuilder:validation:MaxItems=64
 	Servers []GeneratorServer `json:"servers,omitempty"`
 }
+
+// NodeName is a node's name.
+//
+// +kubebuilder:validation:MaxLength=253
+// +kubebuilder:validation:Pattern=`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`
+type NodeName string
 
 // GeneratorServer is a generator that runs already.
 type GeneratorServer struct {

@@ -1,6 +1,10 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // LoadTestSuite is a matrix of measurements: one template, varied along axes, each cell measured as often as is
 // asked for. It makes a LoadTest of each, some at a time, and sets what they measured side by side. It runs
@@ -136,8 +140,8 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="failurePolicy can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 
-	// invalidRetries is how often tests of a cell may be repeated that ended unmeasured, or with a lower bound
-	// where the cell's others measured more. Example: 1.
+	// invalidRetries is how often tests of a cell may be repeated that ended unmeasured, on a disturbed machine, or
+	// with a lower bound where the cell's others measured more. Example: 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -160,6 +164,12 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="baseline can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Baseline *SuiteBaselineSpec `json:"baseline,omitempty"`
 
+	// placement says on which nodes the suite's tests run. Example: {sameNodes: true}.
+	// +optional
+	// +kubebuilder:default={}
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="placement can't be changed: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
+	Placement SuitePlacementSpec `json:"placement,omitzero"`
+
 	// ttlAfterFinished deletes the suite, its LoadTests and all Reports so long after its end. Default: never.
 	// Example: 720h.
 	// +optional
@@ -173,6 +183,22 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	HistoryLimit *int32 `json:"historyLimit,omitempty"`
+}
+
+// SuitePlacementSpec says on which nodes the tests of a suite run.
+type SuitePlacementSpec struct {
+	// sameNodes runs cells that are compared on the nodes of the first of their runs, or of the earlier suite's.
+	// Default: true with a baseline, unless its allowedDifferences has Node. Example: false.
+	// +optional
+	SameNodes *bool `json:"sameNodes,omitempty"`
+}
+
+// OnSameNodes says that cells which are compared run on the same nodes.
+func (s *LoadTestSuiteSpec) OnSameNodes() bool {
+	if same := s.Placement.SameNodes; same != nil {
+		return *same
+	}
+	return s.Baseline != nil && !slices.Contains(s.Baseline.AllowedDifferences, "Node")
 }
 
 // LoadTestTemplate is what the LoadTests of a suite have in common.

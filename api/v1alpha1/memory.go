@@ -20,6 +20,8 @@ type TestMemory struct {
 	GivenBack *GivenBack `json:"givenBack,omitempty"`
 	// AdmissionTime is when Kueue admitted the attempt's pods. spec.schedulingDeadline counts from then.
 	AdmissionTime *metav1.Time `json:"admissionTime,omitempty"`
+	// NodeAwaitedTime is since when a pod has waited for the node that the spec names.
+	NodeAwaitedTime *metav1.Time `json:"nodeAwaitedTime,omitempty"`
 	// LostRuns counts runs without a result, since the runner was lost or the test suspended.
 	LostRuns int32 `json:"lostRuns,omitempty"`
 }
@@ -28,11 +30,12 @@ type TestMemory struct {
 func (m *TestMemory) UnmarshalJSON(data []byte) error {
 	members := membersOf(data)
 	*m = TestMemory{
-		ExcludedNodes: member[[]string](members, "excludedNodes"),
-		AwaitedPorts:  member[[]NodePort](members, "awaitedPorts"),
-		GivenBack:     member[*GivenBack](members, "givenBack"),
-		AdmissionTime: member[*metav1.Time](members, "admissionTime"),
-		LostRuns:      member[int32](members, "lostRuns"),
+		ExcludedNodes:   member[[]string](members, "excludedNodes"),
+		AwaitedPorts:    member[[]NodePort](members, "awaitedPorts"),
+		GivenBack:       member[*GivenBack](members, "givenBack"),
+		AdmissionTime:   member[*metav1.Time](members, "admissionTime"),
+		NodeAwaitedTime: member[*metav1.Time](members, "nodeAwaitedTime"),
+		LostRuns:        member[int32](members, "lostRuns"),
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package compile
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -67,6 +71,7 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	c.observers.checkInCluster()
 	cluster.OwnNetworks = ownNetworks(test.Namespace, cluster.DUT, cluster.Setup, cluster.Teardown)
 	c.templates.checkGeneratorPod()
+	c.checkNodes(p)
 	c.engine.checkPods(c.engineSpec)
 	c.checkDelays()
 	if errs = append(errs, c.errs...); len(errs) > 0 {
@@ -81,6 +86,24 @@ func (d *device) checkResetInCluster() {
 		d.refuse(specPath().Child("procedure", "reset"), noValue,
 			"a cluster starts no program that a LoadTest names, and a device outside has no pod to run it in: "+
 				"measure with linerate run on a machine that reaches the device, or remove reset")
+	}
+}
+
+// checkNodes refuses nodes of generators that the test doesn't have.
+func (c *compiler) checkNodes(p *plan.Plan) {
+	placement := c.spec.Generator.Placement
+	if p == nil || placement == nil {
+		return
+	}
+	names := make([]string, len(p.Generators))
+	for i, g := range p.Generators {
+		names[i] = g.Name
+	}
+	for _, name := range slices.Sorted(maps.Keys(placement.Nodes)) {
+		if !slices.Contains(names, name) {
+			c.refuse(specPath().Child("generator", "placement", "nodes"), name,
+				"no generator of this test has the name: use "+strings.Join(names, ", "))
+		}
 	}
 }
 

@@ -64,6 +64,8 @@ func (r *refusals) checkDUTFields(dut *v1alpha1.DUTSpec) {
 		(dut.Forwarding == "" || dut.Forwarding == v1alpha1.ForwardingL3)
 	r.refuseIf(dut.Hops != 0 && !routes, path.Child("hops"), dut.Hops,
 		"only a Pod or a Device with forwarding L3 is several routers: remove hops")
+	r.refuseIf(dut.Node != "" && dut.Type != v1alpha1.DUTPod && dut.Type != v1alpha1.DUTReference, path.Child("node"),
+		dut.Node, "only a Pod or a Reference runs in a pod of the test: remove node, or change type")
 	r.refuseIf(len(dut.Changes) > 0 && dut.Type != v1alpha1.DUTPod && dut.Type != v1alpha1.DUTDevice,
 		path.Child("changes"), noValue, "what a Reference or Loopback does to frames is known: remove changes")
 	if reference != nil {
@@ -99,6 +101,8 @@ func (r *refusals) checkGeneratorFields(spec *v1alpha1.LoadTestSpec) {
 				"and pod")
 		r.refuseIf(placement.SeparateNodes, path.Child("placement", "separateNodes"), true,
 			"servers run already, and no pods are started: remove separateNodes")
+		r.refuseIf(len(placement.Nodes) > 0, path.Child("placement", "nodes"), noValue,
+			"servers run already, and no pods are started: remove nodes")
 	}
 	r.refuseIf(generator.Hugepages != nil && !drivesCards(spec), path.Child("hugepages"), noValue,
 		"hugepages are for engine TRex only: remove them")

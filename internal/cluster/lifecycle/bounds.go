@@ -59,6 +59,9 @@ const (
 	// growBound is the same where nodes are added for pods that wait. A cloud takes minutes to make a node, and some
 	// more until the node has its devices.
 	growBound = 20 * time.Minute
+	// nodeBound is how long a test's pods wait for the nodes that its spec names, once it is the test's turn. A person
+	// who reads that a node is cordoned needs some minutes to uncordon it, and the suite goes on with its other cells.
+	nodeBound = 30 * time.Minute
 	// startBound is how long a test may hold devices that other tests wait for while one of its pods can't start
 	// for a reason that waiting won't mend, such as a missing image. kubelet tries again every five minutes at the
 	// latest.

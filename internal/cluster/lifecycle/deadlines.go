@@ -3,20 +3,24 @@ package lifecycle
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // deadlines answer until when the test may wait for its pods, and the run may take.
 type deadlines struct {
-	spec       *v1alpha1.LoadTestSpec
-	attempt    *attempt
-	blueprint  *blueprint
-	history    *history
-	kueue      *kueue
-	observers  *observers
-	givenBack  *v1alpha1.GivenBack
-	observedAt time.Time
+	spec      *v1alpha1.LoadTestSpec
+	attempt   *attempt
+	blueprint *blueprint
+	history   *history
+	kueue     *kueue
+	observers *observers
+	givenBack *v1alpha1.GivenBack
+	// nodeAwaited is since when a pod has waited for the node that the spec names. Nil means that none does.
+	nodeAwaited *metav1.Time
+	observedAt  time.Time
 }
 
 // activeUntil is when the operator ends the run. Zero means never.
@@ -41,8 +45,9 @@ func (d *deadlines) active() time.Duration {
 
 // schedulingDeadlineExceeded is the rule for pods that weren't all running in time.
 func (d *deadlines) schedulingDeadlineExceeded() *step {
-	due := d.placedUntil()
-	if d.attempt.hasBegun() || due.IsZero() || d.observedAt.Before(due) {
+	late, lateForNode := Reached(d.placedUntil(), d.observedAt), d.nodeAwaited != nil &&
+		Reached(d.nodeAwaitedUntil(), d.observedAt)
+	if d.attempt.hasBegun() || !late && !lateForNode {
 		return nil
 	}
 	missing := d.history.condition(v1alpha1.ConditionScheduled)
@@ -50,6 +55,10 @@ func (d *deadlines) schedulingDeadlineExceeded() *step {
 	if missing.Status == "True" {
 		problem = wording.JoinNonEmpty("; ", d.lastMissing(v1alpha1.ConditionDUTReady),
 			d.lastMissing(v1alpha1.ConditionGeneratorsReady))
+	}
+	if !late {
+		return fail(v1alpha1.ReasonSchedulingDeadline, "the node that the spec names was awaited for %s: %s",
+			wording.Span(nodeBound), problem)
 	}
 	return fail(v1alpha1.ReasonSchedulingDeadline, "the pods weren't all ready within spec.schedulingDeadline (%s): %s",
 		d.spec.SchedulingDeadline, problem)
@@ -82,6 +91,18 @@ func (d *deadlines) placedUntil() time.Time {
 	return d.history.changedAt(v1alpha1.ConditionReconciling).Add(limit)
 }
 
+// nodeAwaitedUntil is when the wait for the node that the spec names is over, if it has begun or begins now. It is zero
+// where spec.schedulingDeadline bounds all waits.
+func (d *deadlines) nodeAwaitedUntil() time.Time {
+	if d.spec.SchedulingDeadline != "" {
+		return time.Time{}
+	}
+	if d.nodeAwaited == nil {
+		return d.observedAt.Add(nodeBound)
+	}
+	return d.nodeAwaited.Add(nodeBound)
+}
+
 // admittedBefore is how long Kueue had admitted the attempts whose pods were given back.
 func (d *deadlines) admittedBefore() time.Duration {
 	if d.givenBack == nil {
@@ -93,5 +114,8 @@ func (d *deadlines) admittedBefore() time.Duration {
 // wait is a step of a test that the cluster can't place now, and that goes on by itself once it can.
 func (d *deadlines) wait(reason, message string) *step {
 	s := &step{reason: reason, message: message, activity: "Waiting", scheduled: isFalse(reason, message)}
+	if d.nodeAwaited != nil {
+		s.waitUntil(d.nodeAwaitedUntil())
+	}
 	return s.waitUntil(d.placedUntil())
 }

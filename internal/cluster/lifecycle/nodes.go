@@ -36,6 +36,26 @@ func (ns *nodes) isGone(name string) bool {
 	return name != "" && len(ns.items) > 0 && ns.find(name) == nil
 }
 
+// whyUnavailable says why no pod of the test can be placed on a node, and what to do. It is empty where only a lack of
+// room can be why, or the operator sees no nodes.
+func (ns *nodes) whyUnavailable(name string) (state, remedy string) {
+	node := ns.find(name)
+	switch {
+	case ns.isGone(name):
+		return "which the cluster doesn't have any more", "bring it back"
+	case node == nil:
+		return "", ""
+	case !node.Schedulable:
+		return "which is cordoned", "uncordon it (kubectl uncordon " + name + ")"
+	case !node.Ready:
+		return "which isn't Ready", "mend it"
+	case slices.Contains(ns.excluded, name):
+		return "which refused a pod of this test", "free CPUs, memory and devices of one NUMA node on it, then set " +
+			"spec.suspend to true and to false again"
+	}
+	return "", ""
+}
+
 // exhausted says that every node that could be tried has refused a pod. Empty means that some nodes haven't.
 func (ns *nodes) exhausted() string {
 	if len(ns.excluded) == 0 || len(ns.items) == 0 {

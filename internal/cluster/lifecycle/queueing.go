@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/cluster/queue"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
@@ -26,6 +27,7 @@ type queueing struct {
 	grows      bool
 	givenBack  *v1alpha1.GivenBack
 	refusals   []Refusal
+	nodes      *nodes
 	observedAt time.Time
 }
 
@@ -105,12 +107,15 @@ func (q *queueing) isInLine() bool {
 // may wait for while it holds what this test lacks, so all are given back. Pods of which none is placed hold nothing,
 // and may go on waiting.
 func (q *queueing) halfPlaced() *step {
-	void, words := &voided{givenBack: queue.Delay(string(q.test.UID), int(q.timesGivenBack())+1)}, ""
+	void, words, awaitsNode := &voided{givenBack: queue.Delay(string(q.test.UID), int(q.timesGivenBack())+1)}, "", false
 	switch trouble, due := q.cannotStart(); {
 	case Reached(q.placelessUntil(), q.observedAt):
 		waiting, _ := q.attempt.podsByPlacement()
 		words = fmt.Sprintf("%s within %s%s", unplacedWords(namesOf(waiting)), q.placeBound(),
 			schedulersReason(waiting))
+		if awaited := q.awaitedNode(waiting); awaited != "" {
+			words, awaitsNode = awaited, true
+		}
 		void.reason, void.lacks = v1alpha1.GivenBackUnplaced, words
 	case Reached(due, q.observedAt):
 		words = fmt.Sprintf("%s; it has been so for %s, and other tests wait for its devices", trouble, q.startBound())
@@ -123,7 +128,7 @@ func (q *queueing) halfPlaced() *step {
 		words, q.observedAt.Add(void.givenBack).UTC().Format(time.TimeOnly))
 	return &step{
 		reason: v1alpha1.ReasonGivenBack, message: message, activity: "Queued",
-		scheduled: isFalse(v1alpha1.ReasonGivenBack, message), void: void,
+		scheduled: isFalse(v1alpha1.ReasonGivenBack, message), void: void, awaitsNode: awaitsNode,
 	}
 }
 
@@ -253,6 +258,7 @@ func (q *queueing) gated() *step {
 // unscheduled is the rule for pods that wait for a node.
 func (q *queueing) unscheduled() *step {
 	var waiting, refused []string
+	var placeless []*corev1.Pod
 	var reason string
 	for _, p := range q.attempt.measuringPods() {
 		if p.Spec.NodeName != "" {
@@ -261,6 +267,7 @@ func (q *queueing) unscheduled() *step {
 		waiting = append(waiting, p.Name)
 		if c, nodeless := unschedulable(p); nodeless {
 			refused, reason = append(refused, p.Name), cmp.Or(reason, schedulersWords(c.Message))
+			placeless = append(placeless, p)
 		}
 	}
 	switch {
@@ -271,10 +278,39 @@ func (q *queueing) unscheduled() *step {
 		s.activity = "Placing"
 		return s.waitUntil(q.givesBackAt())
 	}
+	if awaited := q.awaitedNode(placeless); awaited != "" {
+		s := q.deadlines.wait(v1alpha1.ReasonUnschedulable, awaited)
+		s.awaitsNode = true
+		return s.waitUntil(q.givesBackAt()).waitUntil(q.deadlines.nodeAwaitedUntil())
+	}
 	return q.deadlines.wait(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", unplacedWords(refused), reason)+
 		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node "+
 		"shows "+
 		"them)").waitUntil(q.givesBackAt())
+}
+
+// awaitedNode says which node the first of these pods waits for because the spec names it, why the pod can't have that
+// node, and the way out. It is empty where the scheduler may choose.
+func (q *queueing) awaitedNode(pods []*corev1.Pod) string {
+	for _, p := range pods {
+		name := manifests.NodeOf(q.test, q.attempt.number, p)
+		if name == "" {
+			continue
+		}
+		state, remedy := q.nodes.whyUnavailable(name)
+		if c, _ := unschedulable(p); state == "" {
+			state = wording.JoinNonEmpty(": ", "which doesn't take it", schedulersWords(c.Message))
+			remedy = "free its CPUs, memory and devices (kubectl describe node " + name + ")"
+		}
+		other := "create the LoadTest with another node"
+		if suite := q.test.Labels[v1alpha1.LabelSuite]; suite != "" {
+			name += " (the first run of suite " + suite + " was there)"
+			other = "create the suite with placement.sameNodes: false"
+		}
+		return fmt.Sprintf("pod %s waits for node %s, %s: %s, or %s; the test goes on by itself within %s", p.Name, name,
+			state, remedy, other, cmp.Or(string(q.test.Spec.SchedulingDeadline), wording.Span(nodeBound)))
+	}
+	return ""
 }
 
 // unschedulable says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were

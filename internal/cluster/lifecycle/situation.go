@@ -53,7 +53,7 @@ func newSituation(o Observed) *situation {
 	}
 	deadlines := &deadlines{
 		spec: &test.Spec, attempt: attempt, blueprint: blueprint, history: history, kueue: kueue, observers: observers,
-		givenBack: status.Operator.GivenBack, observedAt: observedAt,
+		givenBack: status.Operator.GivenBack, nodeAwaited: status.Operator.NodeAwaitedTime, observedAt: observedAt,
 	}
 	remnants.test, remnants.history, remnants.deadlines, remnants.observedAt = test, history, deadlines, observedAt
 	setup := &setup{spec: &test.Spec, attempt: attempt, observedAt: observedAt}
@@ -64,7 +64,7 @@ func newSituation(o Observed) *situation {
 	queueing := &queueing{
 		test: test, attempt: attempt, history: history, kueue: kueue, deadlines: deadlines, placement: placement,
 		turn: o.Turn, grows: o.Inventory.Grows, givenBack: status.Operator.GivenBack, refusals: o.Refusals,
-		observedAt: observedAt,
+		nodes: nodes, observedAt: observedAt,
 	}
 	startup := &startup{
 		test: test, attempt: attempt, blueprint: blueprint, deadlines: deadlines, placement: placement,

@@ -62,6 +62,7 @@ func (w *statusWriter) decided(s *step) v1alpha1.LoadTestStatus {
 	if s.forget {
 		st.Operator.ExcludedNodes, st.Operator.GivenBack = nil, nil
 	}
+	w.recordAwaitedNode(&st, s)
 	if s.begins || w.attempt.hasBegun() {
 		st.Operator.GivenBack = nil
 	}
@@ -76,6 +77,18 @@ func (w *statusWriter) decided(s *step) v1alpha1.LoadTestStatus {
 	}
 	w.conditions.setAll(&st, s)
 	return st
+}
+
+// recordAwaitedNode records since when a pod waits for the node that the spec names, also while its test queues again.
+func (w *statusWriter) recordAwaitedNode(st *v1alpha1.LoadTestStatus, s *step) {
+	pods := w.attempt.measuringPods()
+	placed := len(pods) > 0 && !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.Spec.NodeName == "" })
+	switch {
+	case s.awaitsNode && st.Operator.NodeAwaitedTime == nil:
+		st.Operator.NodeAwaitedTime = &metav1.Time{Time: w.observedAt}
+	case s.forget || placed && !s.awaitsNode:
+		st.Operator.NodeAwaitedTime = nil
+	}
 }
 
 // voidAttempt makes the next attempt the one that counts.

@@ -44,6 +44,8 @@ type step struct {
 	brief string
 	// forget empties the list of nodes that refused pods, so that they may be tried again.
 	forget bool
+	// awaitsNode says that a pod waits for the node that the spec names.
+	awaitsNode bool
 	// ending is why the test ends. Nil means that the test goes on.
 	ending *ending
 	// idle says that the test waits for a person, and nothing happens by itself.

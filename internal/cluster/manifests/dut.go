@@ -55,7 +55,7 @@ func dutPod(input Input) *corev1.Pod {
 		networkAnnotations(input, meta.Annotations[annotationNetworks], dutAttachments(input)))
 	pod := fromTemplate(input, meta, input.Compiled.DUT.Spec)
 	spec := &pod.Spec
-	spec.Affinity = avoiding(spec.Affinity, input.ExcludedNodes)
+	spec.Affinity = onNode(avoiding(spec.Affinity, input.ExcludedNodes), input.Test.Spec.DUT.Node)
 	spec.ActiveDeadlineSeconds = seconds(lifetime(input))
 	forwards := spec.Containers[input.Compiled.DUTContainer]
 	spec.Containers = slices.Insert(slices.Delete(spec.Containers, input.Compiled.DUTContainer,

@@ -11,11 +11,33 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
-// avoiding adds to an affinity that none of the nodes may be used. Terms of a node selector are alternatives, so each
-// of them gets the requirement. Nodes are selected by name, from which the label kubernetes.io/hostname may differ.
-// Each requirement on a name has a single value.
+// avoiding adds to an affinity that none of the nodes may be used.
 func avoiding(a *corev1.Affinity, nodes []string) *corev1.Affinity {
-	if len(nodes) == 0 {
+	requirements := make([]corev1.NodeSelectorRequirement, len(nodes))
+	for i, node := range nodes {
+		requirements[i] = nodeNamed(corev1.NodeSelectorOpNotIn, node)
+	}
+	return requiring(a, requirements...)
+}
+
+// onNode adds to an affinity that only this node may be used. An empty name adds nothing.
+func onNode(a *corev1.Affinity, node v1alpha1.NodeName) *corev1.Affinity {
+	if node == "" {
+		return a
+	}
+	return requiring(a, nodeNamed(corev1.NodeSelectorOpIn, string(node)))
+}
+
+// nodeNamed selects nodes by name, from which the label kubernetes.io/hostname may differ. Each requirement on a name
+// has a single value.
+func nodeNamed(operator corev1.NodeSelectorOperator, node string) corev1.NodeSelectorRequirement {
+	return corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: operator, Values: []string{node}}
+}
+
+// requiring adds requirements on the node's name to an affinity. Terms of a node selector are alternatives, so each of
+// them gets the requirements.
+func requiring(a *corev1.Affinity, requirements ...corev1.NodeSelectorRequirement) *corev1.Affinity {
+	if len(requirements) == 0 {
 		return a
 	}
 	a = copyOrNew(a)
@@ -36,13 +58,23 @@ func avoiding(a *corev1.Affinity, nodes []string) *corev1.Affinity {
 	}
 	for i := range required.NodeSelectorTerms {
 		t := &required.NodeSelectorTerms[i]
-		for _, node := range nodes {
-			t.MatchFields = append(t.MatchFields, corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField,
-				Operator: corev1.NodeSelectorOpNotIn, Values: []string{node}})
-		}
+		t.MatchFields = append(t.MatchFields, requirements...)
 	}
 	a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = required
 	return a
+}
+
+// NodeOf is the node that the spec names for a pod of an attempt. It is empty where the scheduler chooses, as for a
+// tunnel's second gateway.
+func NodeOf(test *v1alpha1.LoadTest, attempt int32, pod *corev1.Pod) string {
+	placement := test.Spec.Generator.Placement
+	switch role := pod.Labels[v1alpha1.LabelRole]; {
+	case role == roleGenerator && placement != nil:
+		return string(placement.Nodes[pod.Labels[v1alpha1.LabelGenerator]])
+	case role == roleDUT && pod.Name == DUTPodName(test.Name, attempt):
+		return string(test.Spec.DUT.Node)
+	}
+	return ""
 }
 
 // avoidingPods adds to an affinity that the node must have none of the pods.
@@ -64,12 +96,16 @@ func copyOrNew(a *corev1.Affinity) *corev1.Affinity {
 	return a.DeepCopy()
 }
 
-// generatorAffinity is the user's affinity with the test's demands added. It excludes nodes to avoid, with
-// separateNodes the DUT's node, and with layout PerLink the node of the port at the other end of a direction.
+// generatorAffinity is the user's affinity with the test's demands added. It has the generator's node if the spec names
+// it, and excludes nodes to avoid, with separateNodes the DUT's node, and with layout PerLink the node of the port at
+// the other end of a direction.
 func generatorAffinity(input Input, g plan.Generator) *corev1.Affinity {
 	a := avoiding(input.Compiled.Affinity, input.ExcludedNodes)
-	if p := input.Test.Spec.Generator.Placement; p != nil && p.SeparateNodes && hasDUTPod(input) {
-		a = avoidingPods(a, siblings(input, roleDUT))
+	if p := input.Test.Spec.Generator.Placement; p != nil {
+		a = onNode(a, p.Nodes[g.Name])
+		if p.SeparateNodes && hasDUTPod(input) {
+			a = avoidingPods(a, siblings(input, roleDUT))
+		}
 	}
 	if far := farEnds(input, g); len(far) > 0 {
 		pods := siblings(input, roleGenerator)

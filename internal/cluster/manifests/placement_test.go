@@ -56,6 +56,39 @@ podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: rac
 	}
 }
 
+// A pod runs on the node that the spec names, whatever else the user's affinity asks for, and a tunnel's second gateway
+// where the scheduler likes.
+func TestNodesThatTheSpecNames(t *testing.T) {
+	input := sample(t, "loadtest_nodes")
+	on := func(node string) *corev1.Affinity {
+		return affinity(t, "nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [\n"+
+			"  {matchFields: [{key: metadata.name, operator: In, values: ["+node+"]}]}]}}")
+	}
+	for pod, node := range map[*corev1.Pod]string{manifests.Generators(input)[0]: "gen-1", manifests.DUT(input): "dut-1"} {
+		if diff := cmp.Diff(on(node), pod.Spec.Affinity); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", pod.Name, diff)
+		}
+		if got := manifests.NodeOf(input.Test, input.Attempt, pod); got != node {
+			t.Errorf("%s is said to be for node %q, want %q", pod.Name, got, node)
+		}
+	}
+	input.ExcludedNodes = []string{"gen-2"}
+	input.Compiled.Affinity = affinity(t, "nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "+
+		"{nodeSelectorTerms: [{matchExpressions: [{key: rack, operator: In, values: [a]}]}]}}")
+	want := affinity(t, "nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [\n"+
+		"  {matchExpressions: [{key: rack, operator: In, values: [a]}], matchFields: [\n"+
+		"    {key: metadata.name, operator: NotIn, values: [gen-2]}, {key: metadata.name, operator: In, values: [gen-1]}]}]}}")
+	if diff := cmp.Diff(want, manifests.Generators(input)[0].Spec.Affinity); diff != "" {
+		t.Errorf("beside other demands: -want +got:\n%s", diff)
+	}
+	input = sample(t, "loadtest_reference_tunnel")
+	input.Test.Spec.DUT.Node = "dut-1"
+	if pods := manifests.Devices(input); len(pods) != 2 || cmp.Diff(on("dut-1"), pods[0].Spec.Affinity) != "" ||
+		pods[1].Spec.Affinity != nil || manifests.NodeOf(input.Test, input.Attempt, pods[1]) != "" {
+		t.Errorf("of a tunnel both gateways are bound to a node, or none")
+	}
+}
+
 func affinity(t *testing.T, text string) *corev1.Affinity {
 	t.Helper()
 	if text == "" {

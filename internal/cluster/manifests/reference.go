@@ -222,6 +222,9 @@ func finishReference(input Input, spec referencePod, pod *corev1.Pod, c corev1.C
 	addPortsContainer(input, pod, spec.interfaces, dutNetwork)
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(referenceGraceSeconds))
 	pod.Spec.Affinity = avoiding(nil, input.ExcludedNodes)
+	if spec.name == DUTPodName(input.Test.Name, input.Attempt) {
+		pod.Spec.Affinity = onNode(pod.Spec.Affinity, input.Test.Spec.DUT.Node)
+	}
 	if podSpec := input.Test.Spec.Generator.Pod; podSpec != nil {
 		pod.Spec.NodeSelector = podSpec.NodeSelector
 		pod.Spec.Tolerations = podSpec.PodTolerations()
