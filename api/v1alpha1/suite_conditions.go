@@ -17,6 +17,6 @@ const (
 	ReasonComparable       = "Comparable"       // True: nothing speaks against it
 	ReasonOtherEnvironment = "OtherEnvironment" // False: the baseline is of another environment
 	ReasonNodeUnavailable  = "NodeUnavailable"  // False: a node of the baseline's runs takes no pods
-	ReasonUndecidable      = "Undecidable"      // False: too few runs, or a baseline that spreads too much or has no figure
+	ReasonUndecidable      = "Undecidable"      // False: too few runs, or a baseline that spreads or has no figure
 	ReasonBaselineUnread   = "BaselineUnread"   // Unknown: the earlier suite isn't complete
 )

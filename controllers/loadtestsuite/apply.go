@@ -104,7 +104,7 @@ func (r *Reconciler) createTests(ctx context.Context, observed *observation, wan
 }
 
 func (r *Reconciler) createTest(ctx context.Context, m *suite.Matrix, wanted suite.Wanted) error {
-	content, err := m.Content(wanted.Cell, wanted.Repetition, wanted.Try)
+	content, err := m.ContentOf(wanted)
 	if err != nil {
 		return err
 	}

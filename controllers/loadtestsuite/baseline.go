@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,12 +30,10 @@ type earlierSuite struct {
 const sheetsAtOnce = 2
 
 // readReference reads the earlier suite that a suite is compared with. It reads the suite's cells, and its
-// stored runs. A missing or incomplete suite is no error. The suite is read once, when all is measured, in
-// several passes if it is large.
-func (r *Reconciler) readReference(ctx context.Context, observed *observation) error {
+// stored runs. A missing or incomplete suite is no error. The suite is read once, in several passes if it is large.
+func (r *Reconciler) readReference(ctx context.Context, observed *observation) (*suite.Reference, error) {
 	if e := observed.notes.earlier; e != nil && e.found != nil {
-		observed.Reference = e.found
-		return nil
+		return e.found, nil
 	}
 	name := observed.Suite.Spec.Baseline.Suite
 	fault := ""
@@ -43,14 +42,13 @@ func (r *Reconciler) readReference(ctx context.Context, observed *observation) e
 	case apierrors.IsNotFound(err):
 		fault = "there is no such LoadTestSuite in namespace " + observed.Suite.Namespace
 	case err != nil:
-		return fmt.Errorf("get the suite to compare with: %w", err)
+		return nil, fmt.Errorf("get the suite to compare with: %w", err)
 	default:
 		fault = whyNoBaseline(&earlier)
 	}
 	if fault != "" {
 		observed.notes.earlier = nil
-		observed.Reference = &suite.Reference{Kind: suite.KindSuite, Name: name, Fault: fault}
-		return nil
+		return &suite.Reference{Kind: suite.KindSuite, Name: name, Fault: fault}, nil
 	}
 	e := observed.notes.earlierSuite(&earlier)
 	err := r.readOn(ctx, e.reading)
@@ -59,7 +57,7 @@ func (r *Reconciler) readReference(ctx context.Context, observed *observation) e
 	case ok:
 		fault = spoilt.Error()
 	case err != nil:
-		return err
+		return nil, err
 	case stored != nil && len(e.reading.Sheets) < int(stored.ConfigMaps):
 		fault = fmt.Sprintf("%d of the %d ConfigMaps of its runs are gone",
 			int(stored.ConfigMaps)-len(e.reading.Sheets), stored.ConfigMaps)
@@ -68,8 +66,41 @@ func (r *Reconciler) readReference(ctx context.Context, observed *observation) e
 	if fault != "" {
 		e.found = &suite.Reference{Kind: suite.KindSuite, Name: name, Fault: fault}
 	}
-	e.reading, observed.Reference = nil, e.found
+	e.reading = nil
+	return e.found, nil
+}
+
+// readAhead reads, before the first test, the earlier suite that a suite is compared with, and which of the cluster's
+// nodes take pods.
+func (r *Reconciler) readAhead(ctx context.Context, observed *observation) (err error) {
+	if observed.Ahead, err = r.readReference(ctx, observed); err != nil {
+		return err
+	}
+	var nodes corev1.NodeList
+	if err := r.client.List(ctx, &nodes); err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	if len(nodes.Items) == 0 { // it may not read them
+		return nil
+	}
+	observed.Prospect.NodeFaults = map[string]string{}
+	for i := range nodes.Items {
+		observed.Prospect.NodeFaults[nodes.Items[i].Name] = nodeFault(&nodes.Items[i])
+	}
 	return nil
+}
+
+// nodeFault is why no pod can be placed on a node, and what to do. It is empty if pods can be.
+func nodeFault(node *corev1.Node) string {
+	if node.Spec.Unschedulable {
+		return "which is cordoned: uncordon it (kubectl uncordon " + node.Name + ")"
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
+			return "which isn't Ready: mend it"
+		}
+	}
+	return ""
 }
 
 // readOn reads more of an earlier suite's runs. It returns no error once all have been read.

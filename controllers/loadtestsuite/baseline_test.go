@@ -119,7 +119,7 @@ func (w *suiteWorld) reads(passes int) (observed *observation, largest int) {
 		if observed, err = w.r.observe(w.t.Context(), client.ObjectKey{Namespace: "lab", Name: "night"}); err != nil {
 			w.t.Fatal(err)
 		}
-		err = w.r.readReference(w.t.Context(), observed)
+		observed.Reference, err = w.r.readReference(w.t.Context(), observed)
 		if largest = max(largest, counting.maps); err == nil {
 			return observed, largest
 		}

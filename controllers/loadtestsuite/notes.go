@@ -55,8 +55,7 @@ type notes struct {
 	unreported         bool
 	// light says that the suite is complete, and that only the sheets have the details of its runs.
 	light bool
-	// earlier is the suite that this one is compared with, once all is measured. It is nil if there is none, or
-	// if it hasn't been read.
+	// earlier is the suite that this one is compared with. It is nil if there is none, or if it hasn't been read.
 	earlier *earlierSuite
 	// earlierRead says that earlier suites' calibrations were read.
 	earlierRead bool

@@ -88,7 +88,7 @@ const (
 	// checksAtOnce is how many cells one pass validates.
 	checksAtOnce = 16
 	// suiteLooks bounds the decisions of one pass. Each kind of further observation takes one.
-	suiteLooks = 7
+	suiteLooks = 8
 )
 
 // errMore means that this pass did its share, and the next one continues at once. So no pass takes long,
@@ -112,7 +112,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		case decision.Store:
 			err = r.storing(ctx, observed, func() error { return r.storeRuns(ctx, observed) })
 		case decision.ReadBaseline:
-			err = r.readReference(ctx, observed)
+			observed.Reference, err = r.readReference(ctx, observed)
+		case decision.ReadAhead:
+			err = r.readAhead(ctx, observed)
 		case decision.ReadEarlier:
 			err = r.takeCalibrations(ctx, observed)
 		default:

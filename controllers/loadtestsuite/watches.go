@@ -131,6 +131,8 @@ type life struct {
 	status  metav1.ConditionStatus
 	reason  string
 	leaving bool
+	// awaitsNode says that a pod waits for the node that the suite names.
+	awaitsNode bool
 }
 
 func lifeOf(object client.Object) life {
@@ -138,7 +140,7 @@ func lifeOf(object client.Object) life {
 	if !ok {
 		return life{}
 	}
-	l := life{leaving: test.DeletionTimestamp != nil}
+	l := life{leaving: test.DeletionTimestamp != nil, awaitsNode: test.Status.Operator.NodeAwaitedTime != nil}
 	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete); c != nil {
 		l.status, l.reason = c.Status, c.Reason
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/exit"
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
@@ -72,6 +74,9 @@ func (f *localSuite) measure(ctx context.Context, s Streams, o runOptions, folde
 	if err := f.begin(s, o, folder); err != nil {
 		return f.state.Document(time.Now()), err
 	}
+	for _, sentence := range f.state.Foresee(f.prospect()) {
+		fmt.Fprintf(s.Stderr, "%s: known before the first run: %s\n", f.name(), sentence)
+	}
 	for {
 		w, ok := f.state.Next(time.Now())
 		if !ok {
@@ -122,6 +127,28 @@ func (f *localSuite) cabledPorts(o runOptions, w suite.Wanted) (string, error) {
 		return "", nil
 	}
 	return "of " + strings.Join(servers, ", "), nil
+}
+
+// prospect is what is known before the first test: the tests' Plans and, if their generators run here, this machine, as
+// far as it must be the baseline's.
+func (f *localSuite) prospect() suite.Prospect {
+	local, elsewhere := machine.Local(), false
+	name, _ := os.Hostname()
+	prospect := suite.Prospect{PlanOf: func(cell int) *plan.Plan {
+		p, err := f.plan(suite.Wanted{Cell: cell, Repetition: 1, Try: 1})
+		if err != nil { // the check reports it
+			return nil
+		}
+		return p
+	}}
+	for i := range f.matrix.Cells {
+		p := prospect.PlanOf(i)
+		elsewhere = elsewhere || p != nil && p.GeneratorsRunAlready()
+	}
+	if !elsewhere {
+		prospect.Own = &report.Machine{Node: name, CPUModel: local.CPUModel, Processors: local.Processors}
+	}
+	return prospect
 }
 
 // begin loads the measurements of earlier runs, and prints which calibrations are reused.

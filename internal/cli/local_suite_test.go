@@ -413,18 +413,21 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 		text, baseline string
 		code           int
 		message        map[string]string
+		foreseen       string
 	}{
 		"the same": {night + criteria, "night.suite.json", report.ExitOK,
-			map[string]string{"apu6-imix": "Passed", "vpp-64b": "Passed"}},
+			map[string]string{"apu6-imix": "Passed", "vpp-64b": "Passed"}, ""},
 		"its document against a slower one": {slower, "night.suite.json", report.ExitFailed,
-			map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5", "vpp-imix": "Failed"}},
+			map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5", "vpp-imix": "Failed"}, ""},
 		"its Reports against a slower one": {slower, ".", report.ExitFailed, map[string]string{"apu6-imix": "Passed",
-			"vpp-64b": "Failed 5.5"}},
+			"vpp-64b": "Failed 5.5"}, ""},
 		"a cell that it hasn't": {changed, "night.suite.json", report.ExitNotMeasured,
-			map[string]string{"bsd-imix": "Undecided it has no cell system bsd, frames imix", "vpp-64b": "Passed"}},
+			map[string]string{"bsd-imix": "Undecided it has no cell system bsd, frames imix", "vpp-64b": "Passed"},
+			"bsd-imix has nothing to be compared with"},
 		"another way": {notReusable, "night.suite.json", report.ExitNotMeasured,
 			map[string]string{"vpp-imix": "Passed",
-				"vpp-64b": "Undecided directions[0].mix.bytes is 128 in the one and 64 in the other"}},
+				"vpp-64b": "Undecided directions[0].mix.bytes is 128 in the one and 64 in the other"},
+			"vpp-64b can't be compared with"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t)
@@ -432,6 +435,11 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 			s, err := st.run(t.Context(), c.text, filepath.Join(main.dir, c.baseline))
 			if err != nil || s.ExitCode() != c.code {
 				t.Fatalf("%v, exit code %d, want %d", err, s.ExitCode(), c.code)
+			}
+			if words := "night: known before the first run: " + c.foreseen; c.foreseen != "" {
+				st.wantSaid(words)
+			} else if strings.Contains(st.stderr.String(), words) {
+				t.Errorf("it foresees what doesn't come:\n%s", st.stderr.String())
 			}
 			if s.Baseline == nil || s.Baseline.Kind != "File" {
 				t.Errorf("the baseline is %+v", s.Baseline)
@@ -461,6 +469,8 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 			s, err := st.run(t.Context(), night+
 				"  criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n",
 				filepath.Join(main.dir, "night.suite.json"))
+			st.wantSaid("known before the first run: apu6-imix, criterion no-slower: even a device equal to the baseline's",
+				"too few runs to tell it from chance, about ")
 			if err != nil || s.ExitCode() != report.ExitNotMeasured || len(st.measured) != 4 {
 				t.Errorf("%v, exit code %d, measured %q", err, s.ExitCode(), st.measured)
 			}

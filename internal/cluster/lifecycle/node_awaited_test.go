@@ -87,12 +87,12 @@ func TestANodeThatTheSpecNamesIsAwaited(t *testing.T) {
 	t.Run("and the test goes on once the node takes pods", func(t *testing.T) {
 		w := newWorld(t, onRacks)
 		w.inventory.Nodes[0].Schedulable = false
-		w.waitForRack(25 * time.Minute)
+		w.waitForRack(10 * time.Minute)
 		if w.test.Status.Operator.NodeAwaitedTime == nil {
 			t.Fatal("nothing says since when it waits")
 		}
 		w.inventory.Nodes = []lifecycle.Node{node("rack-1"), node("rack-2")}
-		w.pass(20 * time.Minute)
+		w.pass(time.Minute)
 		r := w.toRun()
 		if w.test.Status.Operator.NodeAwaitedTime != nil {
 			t.Error("it still waits, though all pods have nodes")

@@ -307,8 +307,8 @@ func (q *queueing) awaitedNode(pods []*corev1.Pod) string {
 			name += " (the first run of suite " + suite + " was there)"
 			other = "create the suite with placement.sameNodes: false"
 		}
-		return fmt.Sprintf("pod %s waits for node %s, %s: %s, or %s; the test goes on by itself within %s", p.Name, name,
-			state, remedy, other, cmp.Or(string(q.test.Spec.SchedulingDeadline), wording.Span(nodeBound)))
+		return fmt.Sprintf("pod %s waits for node %s, %s: %s, or %s; the test goes on by itself within %s", p.Name,
+			name, state, remedy, other, cmp.Or(string(q.test.Spec.SchedulingDeadline), wording.Span(nodeBound)))
 	}
 	return ""
 }

@@ -89,7 +89,7 @@ func TestASuitePassesNothingByABaselineOfRunsThatWereChosen(t *testing.T) {
 	for voided, want := range map[int32]string{0: "4 of 4 cells passed, 0 failed, 0 undecided",
 		9: "0 of 4 cells passed, 0 failed, 4 undecided; 90 of 110 runs were void"} {
 		w := newWorld(t, twoByTwo+"criteria: [{name: fast, metric: PacketsPerSecond, maxRegression: 50%}]\nbaseline: "+
-			"{axis: system, value: apu6}\nparallelism: 20\nrepetitions: 5\n")
+			"{axis: system, value: apu6}\nplacement: {sameNodes: false}\nparallelism: 20\nrepetitions: 5\n")
 		w.settle()
 		for _, test := range w.created {
 			if strings.Contains(test, "apu6") {

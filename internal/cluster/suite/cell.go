@@ -34,6 +34,8 @@ type Matrix struct {
 	calibratedBy []int
 	// identities identify calibrations. Two calibrations with the same identity measure the same.
 	identities []string
+	// comparisonOf numbers the comparison that each cell belongs to. It is nil if tests may run on any nodes.
+	comparisonOf []int
 	// byValues are the cells by their values. It is nil if no cell is the baseline of others.
 	byValues map[string]int
 	// sheetSize is how many bytes a sheet of runs takes before the next one is begun.
@@ -55,6 +57,7 @@ func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
 	}
 	m.fault = cmp.Or(s.Spec.FreeformFault(), m.volumeFault())
 	m.addCalibrations()
+	m.compareCells()
 	m.name()
 	if b := s.Spec.Baseline; b != nil && b.Axis != "" {
 		m.byValues = make(map[string]int, len(m.Cells))

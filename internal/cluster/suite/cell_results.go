@@ -15,6 +15,11 @@ type cellResults struct {
 	*repetitions
 	environments environments
 	baselines    *baselines
+	// placements are where the runs of each comparison were first. ahead is the baseline as it was read before the
+	// first test.
+	placements map[int]*placement
+	ahead      *Reference
+	nodesAhead map[int]Nodes
 	// judge replaces the comparison with baselines, if it isn't nil.
 	judge Verdicts
 	// keepEvidence says that results must have what a judgement needs of each run.
@@ -28,12 +33,16 @@ type cellResults struct {
 }
 
 func newCellResults(o *Observed, r *repetitions) *cellResults {
-	return &cellResults{
-		repetitions: r, environments: environments{o.Matrix, r.runs},
-		baselines: &baselines{matrix: o.Matrix, spec: r.spec, external: o.Reference},
-		judge:     o.Judge, keepEvidence: o.Evidence,
+	rs := &cellResults{
+		repetitions: r, placements: placementsOf(o.Matrix, r.runs), ahead: o.Ahead,
+		environments: environments{o.Matrix, r.runs},
+		baselines:    &baselines{matrix: o.Matrix, spec: r.spec, external: o.Reference},
+		judge:        o.Judge, keepEvidence: o.Evidence,
 		cells: map[int]report.SuiteCell{}, capacities: map[int]*capacity{}, environmentDifferences: map[int]string{},
 	}
+	rs.place(r.missing)
+	rs.place(r.unread)
+	return rs
 }
 
 // cell is what was measured in a cell, and the verdict on it. It is computed once for table, report and

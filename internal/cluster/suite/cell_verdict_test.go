@@ -179,7 +179,7 @@ func TestRepetitionsWithoutAFigureCountAgainstAVerdict(t *testing.T) {
 // are complete, and the row says how many are.
 func TestThereIsNoVerdictWhileRepetitionsAreToCome(t *testing.T) {
 	w := newWorld(t, strings.Replace(releases, "{name: slow}", "", 1)+
-		"repetitions: 2\nparallelism: 8\nexclusions: [{frames: 64b}]\n")
+		"repetitions: 2\nparallelism: 8\nplacement: {sameNodes: false}\nexclusions: [{frames: 64b}]\n")
 	w.pass()
 	rowsAfter := func(ends ...string) map[string]v1alpha1.SuiteRow {
 		t.Helper()

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -67,7 +68,19 @@ func conditionLives() map[string]conditionLife {
 			}
 		}
 	}
+	const compared = "template: {spec: {}}\ninvalidRetries: 0\naxes: [{name: image, values: [{name: main}, {name: new%s}]}]\n" +
+		"baseline: {axis: image, value: main}\ncriteria: [{name: a, metric: PacketsPerSecond, maxRegression: 2%%}]\n"
+	const nightly = "template: {spec: {}}\ninvalidRetries: 0\nbaseline: {suite: nightly}\n" +
+		"criteria: [{name: a, metric: PacketsPerSecond, maxRegression: 2%}]\n"
 	return map[string]conditionLife{
+		"comparable": {spec: fmt.Sprintf(compared, "") + "repetitions: 5\n"},
+		"too few":    {spec: fmt.Sprintf(compared, "")},
+		"on another node": {spec: strings.Replace(fmt.Sprintf(compared, ", patch: {dut: {node: b}}"), "spec: {}",
+			"spec: {dut: {type: Reference, node: a}}", 1) + "repetitions: 5\n"},
+		"last night's isn't complete": {spec: nightly},
+		"last night's node is gone": {spec: nightly, prepare: func(w *world) {
+			w.ahead, w.prospect.NodeFaults = earlierOn("gen-1", 1_000_000), map[string]string{"gen-2": ""}
+		}},
 		"measured":  {spec: single},
 		"passed":    {spec: judged, prepare: verdict(report.Passed)},
 		"failed":    {spec: judged, prepare: verdict(report.DidFail)},

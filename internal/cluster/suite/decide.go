@@ -32,6 +32,7 @@ type step struct {
 	check   bool
 	read    []Wanted
 	earlier bool
+	ahead   bool
 	stop    []string
 	create  []Wanted
 	// reason is the reason of the condition Complete. complete says that nothing is left to do.
@@ -66,6 +67,7 @@ func rules() []rule {
 		{"allEnded", allEnded},           // no test is missing, and none is ongoing
 		{"suspended", suspended},         // spec.suspend keeps tests from being made
 		{"earlierWanted", earlierWanted}, // an earlier suite's calibrations may be reused
+		{"aheadWanted", aheadWanted},     // an earlier suite is the baseline, and says where tests run
 		{"testsNeeded", testsNeeded},     // tests are missing, and parallelism allows more
 		{"testsGoingOn", testsGoingOn},   // tests are ongoing, or missing ones can't be made
 	}
@@ -86,8 +88,9 @@ func Decide(o Observed) Decision {
 
 // decision turns a rule's step into a Decision.
 func (v *situation) decision(name string, s *step) Decision {
-	d := Decision{Rule: name, Message: s.message, Check: s.check, Read: s.read, ReadEarlier: s.earlier}
-	if s.check || s.earlier || len(s.read) > 0 {
+	d := Decision{Rule: name, Message: s.message, Check: s.check, Read: s.read, ReadEarlier: s.earlier,
+		ReadAhead: s.ahead}
+	if s.check || s.earlier || s.ahead || len(s.read) > 0 {
 		return d
 	}
 	storable := name != "deleted" && s.invalid == "" && !s.unkept

@@ -60,16 +60,39 @@ func (a *Local) Note(words string) { a.notes = append(a.notes, words) }
 // Next is the test that must be measured now. It is false if the suite is complete.
 func (a *Local) Next(now time.Time) (Wanted, bool) {
 	a.o.Now = now
-	if b := a.o.Suite.Spec.Baseline; a.o.Reference == nil && b != nil && b.Suite != "" {
-		a.o.Reference = &Reference{Kind: KindSuite, Name: b.Suite,
-			Fault: "it is in a cluster, and can't be read here: give its Reports with --baseline"}
-	}
+	a.o.Reference = a.reference()
+	a.o.Ahead = a.o.Reference
 	d := Decide(a.o)
 	a.o.Suite.Status = d.Status
 	if len(d.Create) == 0 {
 		return Wanted{}, false
 	}
 	return d.Create[0], true
+}
+
+// reference is what the suite's cells are compared with. A baseline that is in a cluster has a Fault that says so.
+func (a *Local) reference() *Reference {
+	if b := a.o.Suite.Spec.Baseline; a.o.Reference == nil && b != nil && b.Suite != "" {
+		return &Reference{Kind: KindSuite, Name: b.Suite,
+			Fault: "it is in a cluster, and can't be read here: give its Reports with --baseline"}
+	}
+	return a.o.Reference
+}
+
+// Foresee says, before the first run, why the suite's comparisons can't be decided, each in a sentence.
+func (a *Local) Foresee(prospect Prospect) (sentences []string) {
+	ref, v := a.reference(), newSituation(a.o)
+	switch {
+	case len(v.relativeCriteria()) == 0:
+	case ref != nil && ref.Fault != "":
+		sentences = append(sentences, fmt.Sprintf("suite %s, the baseline, can't be compared with: %s", ref.Name,
+			ref.Fault))
+	default:
+		for _, h := range v.hindrances(ref, prospect) {
+			sentences = append(sentences, h.sentence)
+		}
+	}
+	return sentences
 }
 
 // Record stores the result of a test.

@@ -46,6 +46,10 @@ type Observed struct {
 	TakenNames []string
 	// Reference is a baseline outside the suite. It is nil if it wasn't read yet, or if there is none.
 	Reference *Reference
+	// Ahead is the same baseline as far as it can be read before the suite's first test. It is nil if it wasn't read.
+	Ahead *Reference
+	// Machine is what is known of where the tests will run, before any has.
+	Prospect Prospect
 	// Evidence says that the suite's report must hold what a judgement needs of each run, since nothing else
 	// stores it.
 	Evidence bool
@@ -63,13 +67,14 @@ type Decision struct {
 	// Message says why, for people.
 	Message string
 	// Check asks to validate the cells, Read to read the Reports of these tests, Store to write the next sheet
-	// of runs, ReadBaseline to read the suite of spec.baseline, and ReadEarlier to read earlier suites'
-	// calibrations. The results are observed, Decide is called again, and nothing else of this decision is
-	// applied.
+	// of runs, ReadBaseline to read the suite of spec.baseline, ReadAhead to read it before the first test, and
+	// ReadEarlier to read earlier suites' calibrations. The results are observed, Decide is called again, and nothing
+	// else of this decision is applied.
 	Check        bool
 	Read         []Wanted
 	Store        bool
 	ReadBaseline bool
+	ReadAhead    bool
 	ReadEarlier  bool
 	// Report is the suite's report to write. It is nil if it isn't due.
 	Report *StoredReport
@@ -108,6 +113,8 @@ type Wanted struct {
 	Name            string
 	Cell            int
 	Repetition, Try int32
+	// Nodes are those that it must run on. It is nil if the scheduler may choose.
+	Nodes *Nodes
 }
 
 // Event is an event to record on the suite. Its reason is that of a condition.

@@ -26,14 +26,6 @@ const ReasonSpecDiffers = "SpecDiffers"
 // spec.dut.type, or empty. Both are compared with the schema's defaults. Fields that may change in a test's life are
 // ignored.
 func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.LoadTest) (field string, err error) {
-	content, err := m.Content(w.Cell, w.Repetition, w.Try)
-	if err != nil {
-		return "", err
-	}
-	expected, err := server.Fill(content)
-	if err != nil {
-		return "", fmt.Errorf("fill %s as the suite makes it: %w", w.Name, err)
-	}
 	text, err := json.Marshal(test.Spec)
 	if err != nil {
 		return "", fmt.Errorf("write the spec of %s: %w", w.Name, err)
@@ -41,6 +33,18 @@ func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.Lo
 	spec := map[string]any{}
 	if err := intake.DecodeBy(utiljson.Unmarshal, text, &spec, limits); err != nil {
 		return "", fmt.Errorf("read the spec of %s: %w", w.Name, err)
+	}
+	content, err := m.Content(w.Cell, w.Repetition, w.Try)
+	if err != nil {
+		return "", err
+	}
+	// the nodes of a first run may be any, as the scheduler or the baseline chose them
+	if placed := nodesAsked(spec); m.comparisonOf != nil && (w.Nodes == nil || placed.within(*w.Nodes)) {
+		placed.place(content["spec"].(map[string]any))
+	}
+	expected, err := server.Fill(content)
+	if err != nil {
+		return "", fmt.Errorf("fill %s as the suite makes it: %w", w.Name, err)
 	}
 	actual, err := server.Fill(map[string]any{"apiVersion": v1alpha1.GroupVersion.String(),
 		"kind": v1alpha1.LoadTestKind, "metadata": map[string]any{"name": w.Name}, "spec": spec})

@@ -21,9 +21,10 @@ type repetitions struct {
 
 	// unread are complete tests whose Reports weren't read yet.
 	unread []Wanted
-	// active are ongoing tests, in order. running counts those that measure.
-	active  []string
-	running int32
+	// active are ongoing tests, in order, and activeOf counts those of each cell. running counts those that measure.
+	active   []string
+	activeOf []int
+	running  int32
 	// missing are tests to create, in order. obstructed are those that can't be created.
 	missing    []Wanted
 	obstructed []string
@@ -32,8 +33,9 @@ type repetitions struct {
 	// measured and failed count the slots that are complete. retried counts the tries beyond the first, and disturbed
 	// those of them that follow a try with figures.
 	measured, failed, retried, disturbed int32
-	// weak are the tests whose figures stand for their repetitions but are only what their generators could send, each
-	// with the test that would repeat it. replaced are tests with figures that another try replaces, or will replace.
+	// weak are the tests whose figures stand for their repetitions but are only what their generators could send, or
+	// what other programs left, each with the test that would repeat it. replaced are tests with figures that another
+	// try replaces, or will replace.
 	weak     map[string]Wanted
 	replaced map[string]bool
 	// testsOf are all tests of each cell that exist or existed, in order.
@@ -47,7 +49,8 @@ func newRepetitions(o *Observed, discounted map[int]int32, repeats bool) *repeti
 	cells := len(o.Matrix.Cells)
 	r := &repetitions{matrix: o.Matrix, spec: &o.Suite.Spec, runs: o.Runs, discounted: discounted, tests: o.Tests,
 		pending: o.Pending, obstacles: o.Obstacles, unmade: make([]int, cells), open: make([]int, cells),
-		testsOf: make([][]string, cells), weak: map[string]Wanted{}, replaced: map[string]bool{}}
+		activeOf: make([]int, cells), testsOf: make([][]string, cells), weak: map[string]Wanted{},
+		replaced: map[string]bool{}}
 	tries := r.triesLeft()
 	for _, s := range o.Matrix.slots {
 		r.sortSlot(s, tries)
@@ -140,6 +143,7 @@ func (r *repetitions) sortTestWithoutRun(w Wanted, tries []int32) {
 	if t == nil && r.pending[w.Name] {
 		r.testsOf[w.Cell] = append(r.testsOf[w.Cell], w.Name)
 		r.active = append(r.active, w.Name)
+		r.activeOf[w.Cell]++
 		return
 	}
 	if t == nil {
@@ -159,6 +163,7 @@ func (r *repetitions) sortTestWithoutRun(w Wanted, tries []int32) {
 		return
 	}
 	r.active = append(r.active, w.Name)
+	r.activeOf[w.Cell]++
 	if measuring(t) {
 		r.running++
 	}

@@ -166,9 +166,10 @@ func suspended(v *situation) *step {
 func testsNeeded(v *situation) *step {
 	room := int(v.spec.Parallelism) - len(v.active)
 	s := v.goingOn("")
+	begun := map[int]bool{}
 	for _, w := range v.missing {
 		switch {
-		case room <= len(s.create) || v.Obstacles[w.Name] != "":
+		case room <= len(s.create) || v.Obstacles[w.Name] != "" || v.holds(w, begun):
 		case len(s.create) < createAtOnce:
 			s.create = append(s.create, w)
 		default:
@@ -198,6 +199,9 @@ func (v *situation) goingOn(reason string) *step {
 	}
 	if v.spec.Suspend && len(v.active) == 0 {
 		s.reason = v1alpha1.ReasonSuspended
+	}
+	if awaited := v.awaitedNodes(); awaited != "" {
+		s.message += "; " + awaited
 	}
 	if len(v.obstructed) > 0 {
 		s.message += fmt.Sprintf("; %d %s can't be made: %s: %s", len(v.obstructed), plural(int32(len(v.obstructed)),

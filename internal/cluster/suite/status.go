@@ -120,6 +120,11 @@ func setConditions(st *v1alpha1.LoadTestSuiteStatus, v *situation, s *step) {
 	for _, c := range []metav1.Condition{accepted, complete, passed(v, s)} {
 		v.setCondition(st, c)
 	}
+	if v.lastStatus.StartTime == nil && s.invalid == "" {
+		if c := v.comparability(); c != nil {
+			v.setCondition(st, *c)
+		}
+	}
 	if s.complete && s.invalid == "" { // it was carried out
 		meta.RemoveStatusCondition(&st.Conditions, v1alpha1.ConditionAccepted)
 	}
@@ -197,6 +202,10 @@ func eventsOf(old, updated *v1alpha1.LoadTestSuiteStatus) []Event {
 	case c.Status == metav1.ConditionTrue:
 		stalled := meta.IsStatusConditionTrue(updated.Conditions, v1alpha1.ConditionStalled)
 		events = append(events, Event{Warning: stalled, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
+	}
+	if c := meta.FindStatusCondition(updated.Conditions, v1alpha1.ConditionComparable); c != nil &&
+		c.Status == metav1.ConditionFalse && !meta.IsStatusConditionFalse(old.Conditions, c.Type) {
+		events = append(events, Event{Warning: true, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
 	}
 	if old.StartTime == nil && updated.StartTime != nil {
 		events = append(events, Event{Reason: v1alpha1.ReasonRunning,

@@ -38,6 +38,15 @@ func (m *Matrix) Content(cell int, repetition, try int32) (map[string]any, error
 		"metadata": metadata, "spec": spec}, nil
 }
 
+// ContentOf is the LoadTest of a wanted test, on its nodes.
+func (m *Matrix) ContentOf(w Wanted) (map[string]any, error) {
+	content, err := m.Content(w.Cell, w.Repetition, w.Try)
+	if err == nil && w.Nodes != nil {
+		w.Nodes.place(content["spec"].(map[string]any))
+	}
+	return content, err
+}
+
 // price is what the template or a patch of the cell says of the device's price. It is empty where neither does.
 func (m *Matrix) price(cell int) (price string) {
 	c := &m.Cells[cell]

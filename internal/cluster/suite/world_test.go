@@ -68,12 +68,18 @@ type world struct {
 	earlierRead bool
 	// sessions says that tests measure TCP.
 	sessions bool
+	// placed are the nodes that tests were made with. environment is where a test ran; nil: nothing is known of it.
+	placed      map[string]Nodes
+	environment func(test string, placed Nodes) *report.Environment
+	// ahead is the baseline as it is read before the first test; nil: it isn't complete.
+	ahead    *Reference
+	prospect Prospect
 }
 
 func newWorld(t testing.TB, spec string) *world {
 	t.Helper()
 	w := &world{t: t, suite: written(t, spec), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
-		tests: map[string]*v1alpha1.LoadTest{}, sheets: map[string]map[string][]byte{},
+		tests: map[string]*v1alpha1.LoadTest{}, placed: map[string]Nodes{}, sheets: map[string]map[string][]byte{},
 		copies: map[string]map[string][]byte{}}
 	w.suite.CreationTimestamp = metav1.Time{Time: w.now}
 	w.restart()
@@ -120,17 +126,28 @@ func (w *world) pass() Decision {
 		w.restart()
 	}
 	checked := false
+	var ahead, reference *Reference
+	earlier := func() *Reference {
+		if w.ahead == nil {
+			return &Reference{Kind: KindSuite, Name: w.suite.Spec.Baseline.Suite, Fault: "it isn't complete"}
+		}
+		return w.ahead
+	}
 	for range 10_000 {
 		o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs, Stored: w.stored,
 			Sheets: w.digests, StoredAt: w.storedAt, ReportAt: w.reportAt, Unreported: w.unreported,
 			Obstacles: w.obstacles, TakenNames: w.names, Unstored: w.unstored, Judge: w.judge, Checked: checked,
-			EarlierRead: w.earlierRead}
+			EarlierRead: w.earlierRead, Ahead: ahead, Reference: reference, Prospect: w.prospect}
 		if checked {
 			o.Faults = w.faults
 		}
 		switch d := Decide(o); {
 		case d.Check:
 			checked = true
+		case d.ReadAhead:
+			ahead = earlier()
+		case d.ReadBaseline:
+			reference = earlier()
 		case d.ReadEarlier:
 			w.looked, w.earlierRead = w.looked+1, true
 			maps.Copy(w.runs, w.matrix.ReuseCalibrations(w.earlier, w.runs, w.now))
@@ -213,6 +230,9 @@ func (w *world) apply(d Decision) {
 		w.t.Errorf("%d made, %d stopped and %d deleted at once", n, len(d.Stop), len(d.Delete))
 	}
 	for _, wanted := range d.Create {
+		if wanted.Nodes != nil {
+			w.placed[wanted.Name] = *wanted.Nodes
+		}
 		w.create(wanted.Name)
 	}
 	if c := d.Status.Counts; min(c.Waiting, c.Running, c.Measured, c.NotMeasured) < 0 || c.Waiting+c.Running+c.Measured+
@@ -284,6 +304,9 @@ func (w *world) end(name string) {
 // reportOf is the Report of a test, whose generator may have been the limit.
 func (w *world) reportOf(t *v1alpha1.LoadTest) *report.Report {
 	r := reportOf(t)
+	if r != nil && w.environment != nil {
+		r.Environment = w.environment(t.Name, w.placed[t.Name])
+	}
 	if r != nil && w.sessions {
 		return reporttest.Sessions(46_500_000)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -49,6 +50,24 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 		}
 	}
 	return result
+}
+
+// Foresee says why so many runs would leave a relative criterion undecided even if they were like the baseline's, which
+// stand for them. It is empty where they would decide it. allowed are parts of the environment that may differ.
+func Foresee(c plan.Criterion, baseline []KeptReport, runs int, allowed []report.EnvironmentPart) string {
+	var alike []*report.Report
+	for i := range runs {
+		r := *baseline[i%len(baseline)].Report
+		r.Started = time.Time{} // so that it isn't the baseline's own run
+		alike = append(alike, &r)
+	}
+	b := BaselineOf("", "", Candidate{Plan: baseline[0].Report.Plan, Method: baseline[0].Method}, baseline)
+	b.AllowDifferent = allowed
+	if result := judgeCriterion(c, alike, b); result.Outcome != report.Passed {
+		sentence, _, _ := strings.Cut(result.Message, "; the baseline is ")
+		return sentence
+	}
+	return ""
 }
 
 // compareAll compares each direction, or all together. The worst outcome is the criterion's, with the messages of

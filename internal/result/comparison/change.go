@@ -78,7 +78,10 @@ const medianTail = 0.015
 
 // leastRuns of each side are compared by what they show themselves. With fewer, all lie on one side of their own
 // median too often.
-const leastRuns = 5
+const leastRuns = FewestRuns
+
+// FewestRuns is the fewest runs of each side that show a difference by themselves.
+const FewestRuns = 5
 
 func enoughRuns(n, m int) bool { return n >= leastRuns && m >= leastRuns }
 

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // another makes one more suite in the lab, and turns to it.
@@ -63,6 +64,38 @@ func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 	l.another("night-3", oneFrame+"baseline: {suite: never-was}\n")
 	l.playAll()
 	l.wantRow("imix", v1alpha1.VerdictUndecided, "LoadTestSuite never-was: there is no such LoadTestSuite in namespace "+l.namespace)
+}
+
+// A suite that compares with an earlier one is measured on its nodes, and says before the first run what it knows.
+func TestASuiteStaysOnTheNodesOfItsBaseline(t *testing.T) {
+	l := newSuiteLab(t, oneFrame)
+	on := func(node string) *report.Environment {
+		return &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0",
+			Machine: report.Machine{Node: node}}}}
+	}
+	l.environment = on(nodeName)
+	l.playAll()
+	l.another("night-2", oneFrame+"baseline: {suite: night}\n")
+	l.forgetful = true
+	l.passSuite()
+	l.wantSuite("Comparable=True Comparable")
+	placement := l.get(l.goingOn()[0]).Spec.Generator.Placement
+	if placement == nil || placement.Nodes["generator-0"] != nodeName {
+		t.Fatalf("its test is placed by %+v, want node %s", placement, nodeName)
+	}
+	l.playAll()
+	l.wantSuite("Complete=True Measured")
+	l.wantRow("imix", v1alpha1.VerdictPassed, "the baseline is LoadTestSuite night")
+
+	l.environment = on("scrapped")
+	l.another("night-3", oneFrame)
+	l.playAll()
+	l.another("night-4", oneFrame+"baseline: {suite: night-3}\n")
+	l.passSuite()
+	if words := l.wantSuite("Comparable=False NodeUnavailable"); !strings.Contains(words, "tests wait for node scrapped, on "+
+		"which LoadTestSuite night-3 ran, which the cluster doesn't have any more") {
+		t.Errorf("it says %q", words)
+	}
 }
 
 // wantRow fails unless a cell has the verdict, and its message the words.

@@ -22,6 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/controllers/loadtestsuite"
 	"github.com/linerate-dev/linerate/internal/cluster/suite"
 	"github.com/linerate-dev/linerate/internal/document/delivery"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // suiteLab is a lab in which a suite is carried through its life.
@@ -29,6 +30,8 @@ type suiteLab struct {
 	*lab
 	suites *loadtestsuite.Reconciler
 	name   string
+	// environment is that of all Reports; nil: nothing is known of it.
+	environment *report.Environment
 	// most is how many of its tests were under way at once.
 	most int
 }
@@ -152,7 +155,9 @@ func (l *suiteLab) play(name string) {
 	l.start()
 	l.settle(name)
 	r := l.runner(name, 1)
-	r.report(r.measured(), true)
+	document := r.measured()
+	document.Environment = l.environment
+	r.report(document, true)
 	l.finish(name, true)
 	l.want(name, "Complete=True "+v1alpha1.ReasonMeasured)
 }
