@@ -15,6 +15,8 @@ const (
 	EngineTRex Engine = "TRex"
 	// EngineSoftware is linerate's own generator on Linux interfaces.
 	EngineSoftware Engine = "Software"
+	// DefaultEngine is that of a test that says nothing of its generator.
+	DefaultEngine = EngineSoftware
 )
 
 // Layout is how a generator's ports are spread over pods.

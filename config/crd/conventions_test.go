@@ -284,7 +284,7 @@ func metrics() []string {
 	return []string{string(v1alpha1.MetricLineRatePercent), string(v1alpha1.MetricPacketsPerSecond), string(v1alpha1.MetricLayer1BitsPerSecond),
 		string(v1alpha1.MetricLayer2BitsPerSecond), string(v1alpha1.MetricLossRatio), string(v1alpha1.MetricGoodputBitsPerSecond), string(v1alpha1.MetricRetransmitRatio),
 		string(v1alpha1.MetricRoundTripMicroseconds), string(v1alpha1.MetricDatagramLossRatio), string(v1alpha1.MetricJitterMicroseconds),
-		string(v1alpha1.MetricBackToBackFrames), string(v1alpha1.MetricBufferFrames), string(v1alpha1.MetricBufferMicroseconds),
+		string(v1alpha1.MetricBackToBackFrames), string(v1alpha1.MetricBufferFrames), string(v1alpha1.MetricBufferMicroseconds), string(v1alpha1.MetricTimePerFrame),
 		string(v1alpha1.MetricLatencyP50), string(v1alpha1.MetricLatencyP90), string(v1alpha1.MetricLatencyP99), string(v1alpha1.MetricLatencyP999), string(v1alpha1.MetricLatencyP9999),
 		string(v1alpha1.MetricLatencyP99999), string(v1alpha1.MetricLatencyMax), string(v1alpha1.MetricLatencyJitter), string(v1alpha1.MetricObserved)}
 }

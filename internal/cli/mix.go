@@ -84,8 +84,8 @@ func (o mixOptions) trafficText(ctx context.Context, stdin io.Reader, name strin
 // longestStreams is how much of streams a LoadTest takes, as the schema says.
 const longestStreams = 256 << 10
 
-// streamsText are the streams that TRex's library makes of a profile for one port. A LoadTest has them in one direction,
-// as a router can't route the same addresses both ways.
+// streamsText are the streams that TRex's library makes of a profile for one port. A LoadTest has them in one
+// direction, as a router can't route the same addresses both ways.
 func (o mixOptions) streamsText(ctx context.Context, name string) (string, error) {
 	switch {
 	case o.trexFolder == "":

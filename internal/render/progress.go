@@ -89,6 +89,8 @@ func phaseWord(p report.Phase) string {
 		return "trial"
 	case report.Bursting:
 		return "bursts"
+	case report.InTrains:
+		return "trains"
 	case report.AtLoad:
 		return "measuring latency"
 	case runner.Draining:

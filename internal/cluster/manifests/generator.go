@@ -101,8 +101,9 @@ func startup(period, failures int32, command ...string) *corev1.Probe {
 		FailureThreshold: failures}
 }
 
-// liveness restarts a TRex that hangs, within two minutes: its cores would send on. It is infrequent for the same reason.
-// The software engine and the ends of sessions have none, since what they send ends without their clients or themselves.
+// liveness restarts a TRex that hangs, within two minutes: its cores would send on. It is infrequent for the same
+// reason. The software engine and the ends of sessions have none, since what they send ends without their clients or
+// themselves.
 func liveness(command ...string) *corev1.Probe {
 	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: 30, TimeoutSeconds: probeSeconds,
 		FailureThreshold: 3}

@@ -90,7 +90,7 @@ func Decide(o Observed) Decision {
 func (v *situation) decision(name string, s *step) Decision {
 	d := Decision{Rule: name, Message: s.message, Check: s.check, Read: s.read, ReadEarlier: s.earlier,
 		ReadAhead: s.ahead}
-	if s.check || s.earlier || s.ahead || len(s.read) > 0 {
+	if s.readsFirst() {
 		return d
 	}
 	storable := name != "deleted" && s.invalid == "" && !s.unkept
@@ -114,6 +114,9 @@ func (v *situation) decision(name string, s *step) Decision {
 	d.Events = eventsOf(v.lastStatus, &d.Status)
 	return d
 }
+
+// readsFirst says that the step reads something, before anything is done.
+func (s *step) readsFirst() bool { return s.check || s.earlier || s.ahead || len(s.read) > 0 }
 
 // boundedChanges are as many of the tests as one pass changes. The next pass changes the others.
 func (v *situation) boundedChanges(d *Decision, tests []string) []string {

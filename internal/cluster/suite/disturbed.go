@@ -48,10 +48,9 @@ func intruder(f *report.Figures, reason report.Reason, evidence *report.Report) 
 		reason != report.MachineLimited && reason != report.Inconclusive {
 		return ""
 	}
-	switch cause := evidence.Answer.Cause; cause.Detail {
-	case report.OtherPrograms:
+	if cause := evidence.Answer.Cause; cause.Detail == report.OtherPrograms {
 		return cmp.Or(cause.Process, "another program")
-	case report.HostOfMachine:
+	} else if cause.Detail == report.HostOfMachine {
 		return "the host of this virtual machine"
 	}
 	return ""
@@ -152,8 +151,8 @@ func Disturbed(runs []*report.Report) (index int, reason string) {
 }
 
 // noteWeak records that a repetition's figures are only a lower bound for another reason than the device, and which
-// test would repeat it. lastRun is the run of the repetition's last try. If it was stopped or couldn't be made, no other
-// try is made.
+// test would repeat it. lastRun is the run of the repetition's last try. If it was stopped or couldn't be made, no
+// other try is made.
 func (r *repetitions) noteWeak(stands string, next Wanted, lastRun *Run) {
 	run := r.runs[stands]
 	if (run.limited() || run.intruder() != "") && (lastRun.measured() || lastRun.repeatable()) {

@@ -122,9 +122,9 @@ func tooFewRepetitions(criteria []plan.Criterion, repetitions int) (found []hind
 		if repetitions >= comparison.FewestRuns || c.AssumedSpread > 0 || c.Statistic == plan.WorstOfRuns {
 			continue
 		}
-		found = append(found, hindrance{v1alpha1.ReasonUndecidable, fmt.Sprintf("criterion %s compares, and fewer than "+
-			"%d runs of each show no difference: spec.repetitions is %d, so set it to %[2]d or more, or vouch for the "+
-			"spread (assumedSpread)", c.Name, comparison.FewestRuns, repetitions)})
+		found = append(found, hindrance{v1alpha1.ReasonUndecidable, fmt.Sprintf("criterion %s compares, and fewer "+
+			"than %d runs of each show no difference: spec.repetitions is %d, so set it to %[2]d or more, or vouch "+
+			"for the spread (assumedSpread)", c.Name, comparison.FewestRuns, repetitions)})
 	}
 	return found
 }

@@ -83,7 +83,7 @@ func (n Nodes) place(spec map[string]any) {
 	}
 	if placement := member(generator, "placement"); len(nodes) > 0 && placement["servers"] == nil {
 		if generator == nil {
-			generator = map[string]any{"engine": string(v1alpha1.EngineSoftware)}
+			generator = map[string]any{"engine": string(v1alpha1.DefaultEngine)}
 		}
 		placed := maps.Clone(placement)
 		if placed == nil {

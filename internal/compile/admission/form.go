@@ -36,6 +36,7 @@ var forms = map[string]string{
 	`^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$`: "a LoadTest's name is made of at most 40 lower-case letters, digits and dashes, " +
 		"such as vpp-main",
 	`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`:   nameForm + "63 lower-case letters, digits and dashes",
+	`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`:       "write a node's name as kubectl get nodes shows it, such as gen-1",
 	`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`: nameForm + "253 lower-case letters, digits, dashes and dots",
 	`^[A-Za-z0-9]([-_.A-Za-z0-9]{0,18}[A-Za-z0-9])?$`: "a goal's name is at most 20 letters and digits, with - _ . between " +
 		"them, such as NDR or pdr-0.5",

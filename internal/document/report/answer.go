@@ -205,8 +205,8 @@ func (r Answer) LowerBound() bool {
 		return len(r.NearGenerators) > 0 || !r.boundedAbove()
 	}
 	return len(r.NearGenerators) > 0 || !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured &&
-		r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != TrainsMeasured && r.Reason != PathLimited &&
-		r.Reason != EndpointLimited
+		r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != TrainsMeasured &&
+		r.Reason != PathLimited && r.Reason != EndpointLimited
 }
 
 // FoundApart says that the directions' figures are of other windows than the total, as their loads were found one

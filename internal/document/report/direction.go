@@ -82,9 +82,9 @@ type Direction struct {
 	// Estimate is the direction's estimated load, in Answer.Directions alone. It is nil where the procedure estimates
 	// none.
 	Estimate *Estimate `json:"estimate,omitempty"`
-	// Trains are the trains that the direction sent, in a window of phase Train, and in an answer of such windows without
-	// what their figures were computed from. Nothing above but the direction, Quality, Reason and Own says anything
-	// then. It is nil elsewhere.
+	// Trains are the trains that the direction sent, in a window of phase Train, and in an answer of such windows
+	// without what their figures were computed from. Nothing above but the direction, Quality, Reason and Own says
+	// anything then. It is nil elsewhere.
 	Trains *Trains `json:"trains,omitempty"`
 	// Sessions is what connections did, where traffic is sessions. Nothing above but the direction, Quality and
 	// Reason says anything then. It is nil where traffic is frames.

@@ -76,10 +76,7 @@ func (p *Profile) fold(all []counted, owner func(pid int) Owner) error {
 	programs := programs{}
 	whole := map[string]int64{}
 	for _, c := range all {
-		var frames []string
-		for _, address := range slices.Backward(c.kernel) {
-			frames = append(frames, kernel.name(address))
-		}
+		frames := kernel.names(c.kernel)
 		softirq := slices.IndexFunc(frames, func(f string) bool { return slices.Contains(softirqs, f) })
 		thread := softirq < 0 && isKernelThread(c.process)
 		switch {
@@ -111,13 +108,18 @@ func (p *Profile) fold(all []counted, owner func(pid int) Owner) error {
 			p.Lost += c.count
 			frames = append(frames, "[lost]")
 		}
-		for i := range frames {
-			frames[i] = printable(frames[i])
-		}
-		whole[strings.Join(slices.CompactFunc(frames, bothUnnamed), ";")] += c.count
+		whole[folded(frames)] += c.count
 	}
 	p.Stacks, p.Programs = bounded(whole), programs.used()
 	return nil
+}
+
+// folded is a stack in one line, outermost function first.
+func folded(frames []string) string {
+	for i := range frames {
+		frames[i] = printable(frames[i])
+	}
+	return strings.Join(slices.CompactFunc(frames, bothUnnamed), ";")
 }
 
 // carriesFrames says that a softirq receives or sends frames, and not for a TCP connection of this machine's own.
@@ -130,7 +132,8 @@ func carriesFrames(softirq []string) bool {
 func threadCarriesFrames(command string, frames []string) bool {
 	return strings.HasPrefix(command, "napi/") || strings.HasPrefix(command, "irq/") ||
 		slices.ContainsFunc(frames, func(f string) bool {
-			return strings.HasPrefix(f, "wg_packet_") || strings.HasPrefix(f, "padata_") || strings.HasPrefix(f, "xfrm_")
+			return strings.HasPrefix(f, "wg_packet_") || strings.HasPrefix(f, "padata_") ||
+				strings.HasPrefix(f, "xfrm_")
 		})
 }
 

@@ -40,6 +40,15 @@ func (s symbols) sort() {
 
 type kernelSymbols struct{ symbols }
 
+// names are those of a stack, outermost first.
+func (k kernelSymbols) names(stack []uint64) []string {
+	var frames []string
+	for _, address := range slices.Backward(stack) {
+		frames = append(frames, k.name(address))
+	}
+	return frames
+}
+
 // name is a function of the kernel's, of one of its modules, or of a program that it was given.
 func (k kernelSymbols) name(address uint64) string {
 	if name, found := k.find(address); found {

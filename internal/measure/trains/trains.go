@@ -16,11 +16,12 @@ import (
 const (
 	// poll is how many frames a NAPI poll passes on at most. The spacing counts from the end of the poll that has a
 	// train's 64th frame, or the frame at the third of a shorter one. leastGaps is how many frames must follow, and are
-	// a leastPart of the train. LeastFrames is how many frames a train has at least, as those of one poll come as fast as
-	// they are received, and not as the device works.
-	poll        = 64
-	leastGaps   = 16
-	leastPart   = 6
+	// a leastPart of the train.
+	poll      = 64
+	leastGaps = 16
+	leastPart = 6
+	// LeastFrames is how many frames a train has at least, as those of one poll come as fast as they are received, and
+	// not as the device works.
 	LeastFrames = 96
 	// leastWhole is how many whole trains a set-up has at least, which are also leastShare of those sent.
 	leastWhole = 10
@@ -34,8 +35,8 @@ const (
 	mostArrivals = 512
 )
 
-// spacingOf is the time between the frames of a train, in picoseconds. Frames of one poll come together, when it ends, so
-// that spacing counts from the end of one poll to the end of the last. It returns false where the train has too few.
+// spacingOf is the time between the frames of a train, in picoseconds. Frames of one poll come together, when it ends,
+// so that spacing counts from the end of one poll to the end of the last. It returns false where the train has too few.
 //
 //	1…64    ‖   65…128   ‖   129…192 ‖      ‖ a poll ends, and its frames come
 //	        ├────── spacing ─────────┤
@@ -115,7 +116,8 @@ func typical(whole [][]int64, spacings []int64) []int64 {
 // Spacing is what a set-up shows: the time between the frames of its trains, in nanoseconds.
 type Spacing struct {
 	Nanoseconds float64
-	// Bound means that the sender may have set the pace, so that the device takes no longer than this, and perhaps less.
+	// Bound means that the sender may have set the pace, so that the device takes no longer than this, and perhaps
+	// less.
 	// Untimed means that the generator doesn't say how long it sent.
 	Bound, Untimed bool
 }

@@ -15,7 +15,8 @@ import (
 const (
 	// invalidSetUps is how many times in a row a set-up is repeated because too few of its trains came back whole.
 	invalidSetUps = 2
-	// usualSetUp and longestSetUp are how long the trains of a set-up take, beside their pauses, with what passes before.
+	// usualSetUp and longestSetUp are how long the trains of a set-up take, beside their pauses, with what passes
+	// before.
 	usualSetUp   = 500 * time.Millisecond
 	longestSetUp = 20 * time.Second
 )

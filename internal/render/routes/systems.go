@@ -144,7 +144,8 @@ func freeBSD() system {
 	s := bsd("freebsd")
 	s.makeBridge = func(bridge int) []string { return []string{fmt.Sprintf("ifconfig bridge%d create up", bridge)} }
 	s.join = func(p port) []string {
-		return []string{fmt.Sprintf("ifconfig bridge%d addm %s", p.bridge, p.name), fmt.Sprintf("ifconfig %s up", p.name)}
+		return []string{fmt.Sprintf("ifconfig bridge%d addm %s", p.bridge, p.name),
+			fmt.Sprintf("ifconfig %s up", p.name)}
 	}
 	s.vlanName = dotted
 	s.open = func(p port, name string) []string {
@@ -170,7 +171,8 @@ func openBSD() system {
 		return []string{fmt.Sprintf("ifconfig bridge%d create", bridge), fmt.Sprintf("ifconfig bridge%d up", bridge)}
 	}
 	s.join = func(p port) []string {
-		return []string{fmt.Sprintf("ifconfig bridge%d add %s", p.bridge, p.name), fmt.Sprintf("ifconfig %s up", p.name)}
+		return []string{fmt.Sprintf("ifconfig bridge%d add %s", p.bridge, p.name),
+			fmt.Sprintf("ifconfig %s up", p.name)}
 	}
 	s.vlanName = func(_ port, index int) string { return fmt.Sprintf("vlan%d", index) }
 	s.open = func(p port, name string) []string {

@@ -44,8 +44,8 @@ func (f Figure) FiguresOf(r *report.Report) []report.Figure {
 // Format writes a number of the figure with its unit.
 func (f Figure) Format(v float64) string { return figures.Format(f.Metric, v) }
 
-// lessIsBetter says that the figure is a latency or a time per frame. Its runs are compared by their reciprocals, so that more is
-// better in everything that is compared. 20 µs are 50 000 in a second.
+// lessIsBetter says that the figure is a latency or a time per frame. Its runs are compared by their reciprocals, so
+// that more is better in everything that is compared. 20 µs are 50 000 in a second.
 func (f Figure) lessIsBetter() bool { return f.At != nil || f.Metric == procedure.TimePerFrame }
 
 // formatRun writes a number of the figure's runs, as they are compared.

@@ -140,15 +140,19 @@ func everyLineRateKnown(r *report.Report, rates map[string]units.BitRate) bool {
 	return true
 }
 
+// has says that the metric is one of what was measured. Sessions don't pretend to be frames, datagrams aren't TCP, and
+// trains have no rate.
+func (m measured) has(metric Metric) bool {
+	return metric.Sessions == (m.sessions != nil) && (metric.Own || !m.trains) &&
+		(metric.Protocol == "" || (metric.Protocol == plan.UDP) == (m.sessions.Datagrams != nil))
+}
+
 // figuresOf are the figures of one direction, or of all together, of a measured result.
 func figuresOf(metrics []Metric, result report.Answer, m measured) []report.Figure {
 	list := make([]report.Figure, 0, len(metrics))
 	for _, metric := range metrics {
-		if metric.Sessions != (m.sessions != nil) {
-			continue // sessions don't pretend to be frames
-		}
-		if m.trains && !metric.Own {
-			continue // trains have no rate
+		if !m.has(metric) {
+			continue
 		}
 		if metric.Own {
 			if i := slices.IndexFunc(m.own,
@@ -159,9 +163,6 @@ func figuresOf(metrics []Metric, result report.Answer, m measured) []report.Figu
 		}
 		if m.estimate != nil {
 			list = append(list, ofEstimate(metric, result, m))
-			continue
-		}
-		if metric.Protocol != "" && (metric.Protocol == plan.UDP) != (m.sessions.Datagrams != nil) {
 			continue
 		}
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed,

@@ -39,8 +39,8 @@ type Metric struct {
 	// protocol only.
 	Sessions bool
 	Protocol string
-	// Own says that some procedure alone finds it, of each direction by itself. Together is why there is none of several
-	// directions together. It is empty where that is the largest direction's.
+	// Own says that some procedure alone finds it, of each direction by itself. Together is why there is none of
+	// several directions together. It is empty where that is the largest direction's.
 	Own      bool
 	Together string
 	// value is its number in a direction, or in all together. It is nil where the metric is Own.

@@ -74,7 +74,7 @@ func Compare(before, after Side) (c Comparison) {
 		old := float64(before.Selves[name])
 		p, q := old/n, float64(count)/m
 		pooled := (old + float64(count)) / (n + m)
-		variance := pooled*(1-pooled)*(1/n+1/m) + 2*math.Pow(systematic*pooled, 2)
+		variance := pooled*(1-pooled)*(1/n+1/m) + 2*systematic*pooled*systematic*pooled
 		g := Growth{name, p * before.NanosecondsPerFrame, q * after.NanosecondsPerFrame}
 		if name[0] != '[' && count >= leastCount && q-p > threshold*math.Sqrt(variance) &&
 			g.Nanoseconds() >= leastShare*before.NanosecondsPerFrame {

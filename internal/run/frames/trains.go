@@ -88,23 +88,13 @@ func (t *trains) order(step procedure.Step) (order engine.TrainOrder, g int, err
 		return order, g, fmt.Errorf("several generators send or receive them, and arrivals are timed by one clock: use " +
 			"one generator with a port on each link")
 	}
-	ring := 0
-	for _, link := range []string{d.From, d.To} {
-		port, err := t.topology.port(g, link)
-		if err != nil {
-			return order, g, err
-		}
-		if port.Untrained != "" {
-			return order, g, fmt.Errorf("port %s of generator %s can't: %s; use another port, or procedure.type: Search",
-				port.Name, t.topology.names[g], port.Untrained)
-		}
-		if port.Ring > 0 && (ring == 0 || port.Ring < ring) {
-			ring = port.Ring
-		}
+	ring, err := t.ring(g, d)
+	if err != nil {
+		return order, g, err
 	}
 	streams := t.topology.planned(g, d.From).Streams
 	first := slices.IndexFunc(streams, func(s stream.Stream) bool {
-		return s.Enabled && !(s.FlowStats.Enabled && s.FlowStats.RuleType == "latency")
+		return s.Enabled && (!s.FlowStats.Enabled || s.FlowStats.RuleType != "latency")
 	})
 	if first < 0 {
 		return order, g, fmt.Errorf("none of the profile's streams sends frames there")
@@ -112,12 +102,37 @@ func (t *trains) order(step procedure.Step) (order engine.TrainOrder, g int, err
 	order = engine.TrainOrder{From: t.topology.index(g, d.From), To: t.topology.index(g, d.To),
 		Stream: streams[first], Trains: step.Trains.Count, Frames: step.Trains.Frames, Pause: step.Trains.Pause}
 	order.Stream.FlowStats = stream.Flow{}
+	order.Frames, err = t.frames(order, ring)
+	return order, g, err
+}
+
+// ring is how many frames the smaller receive ring of the direction's ports holds, 0 if none is known, or why one of
+// the ports can't send or time trains.
+func (t *trains) ring(g int, d plan.Direction) (ring int, err error) {
+	for _, link := range []string{d.From, d.To} {
+		port, err := t.topology.port(g, link)
+		if err != nil {
+			return 0, err
+		}
+		if port.Untrained != "" {
+			return 0, fmt.Errorf("port %s of generator %s can't: %s; use another port, or procedure.type: Search",
+				port.Name, t.topology.names[g], port.Untrained)
+		}
+		if port.Ring > 0 && (ring == 0 || port.Ring < ring) {
+			ring = port.Ring
+		}
+	}
+	return ring, nil
+}
+
+// frames is how many frames a train has: those that were asked for, or what fits into the ring.
+func (t *trains) frames(order engine.TrainOrder, ring int) (int, error) {
 	switch {
 	case order.Trains*max(order.Frames, usualTrain) > engine.MaxTrainFrames:
-		return order, g, fmt.Errorf("%s × frames is more than the %d frames that an engine times at once: set it lower",
+		return 0, fmt.Errorf("%s × frames is more than the %d frames that an engine times at once: set it lower",
 			t.journal.Plan.NameOf("procedure.trains.count"), engine.MaxTrainFrames)
 	case order.Frames > 0 && ring > 0 && order.Frames > ring:
-		return order, g, fmt.Errorf("%s is %d, and the ports' receive rings hold %d frames: set it to %d or less",
+		return 0, fmt.Errorf("%s is %d, and the ports' receive rings hold %d frames: set it to %d or less",
 			t.journal.Plan.NameOf("procedure.trains.frames"), order.Frames, ring, ring*3/4)
 	case order.Frames == 0 && (ring == 0 || ring == vethRing):
 		order.Frames = usualTrain
@@ -125,8 +140,8 @@ func (t *trains) order(step procedure.Step) (order engine.TrainOrder, g int, err
 		order.Frames = min(longestTrain, ring*3/4, engine.MaxTrainFrames/max(1, order.Trains))
 	}
 	if order.Frames < observed.LeastFrames {
-		return order, g, fmt.Errorf("the ports' receive rings hold %d frames, and a train has %d or more: make the rings "+
+		return 0, fmt.Errorf("the ports' receive rings hold %d frames, and a train has %d or more: make the rings "+
 			"larger (ethtool -G), or use procedure.type: Search", ring, observed.LeastFrames)
 	}
-	return order, g, nil
+	return order.Frames, nil
 }

@@ -70,7 +70,7 @@ func text(v any) string {
 
 // TestPodsHaveTheirQoSClass: the API server computes it, and a node pins only Guaranteed pods to CPUs.
 func TestPodsHaveTheirQoSClass(t *testing.T) {
-	shared := []string{"device_setup", "endpoint_pod", "observed_pod", "power", "reference_ipsec", "reference_tunnel", "reference_userspace", "reset_pod", "software_loopback", "software_pod", "software_reference", "reference_xdp", "trex_kernel_reference"}
+	shared := []string{"device_setup", "endpoint_pod", "nodes", "observed_pod", "power", "reference_ipsec", "reference_tunnel", "reference_userspace", "reset_pod", "software_loopback", "software_pod", "software_reference", "reference_xdp", "trex_kernel_reference"}
 	seen := 0
 	for _, file := range goldens(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")

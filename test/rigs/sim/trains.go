@@ -11,7 +11,8 @@ import (
 
 // Trains is how a generator's trains go through the device.
 type Trains struct {
-	// Service is how long the device works on a frame, in each direction, in the world's order. Only the world knows it.
+	// Service is how long the device works on a frame, in each direction, in the world's order. Only the world knows
+	// it.
 	Service []time.Duration
 	// Sending is how long the generator takes to send a frame.
 	Sending time.Duration
