@@ -33,6 +33,7 @@ func lives() map[string]string {
 		"four_links":            "generator-0",
 		"four_replicas":         "generator-0 generator-1 generator-2 generator-3",
 		"generator_pod":         "generator-0",
+		"nodes":                 "dut generator-0",
 		"observed_pod":          "dut generator-0",
 		"one_network":           "dut generator-0",
 		"per_link":              "generator-0-east generator-0-west generator-1-east generator-1-west",
