@@ -264,11 +264,12 @@ func TestAServerBehindAForeignLimit(t *testing.T) {
 		options options
 	}{
 		{"iperf3 UDP to", options{overUDP}}, {"iperf3 both", options{bothWays}},
-		{"iperf2 both", options{byIperf2, bothWays}},
+		{"iperf2 both", options{byIperf2, bothWays}}, {"iperf2 UDP to", options{byIperf2, overUDP, oneStream}},
+		// its server may close its socket before its answer has passed its own datagrams, on a busy machine
 		{"iperf2 UDP both", options{byIperf2, overUDP, oneStream, bothWays}},
 		{"iperf3 to", nil}, {"iperf3 from", options{from}}, {"iperf3 UDP from", options{overUDP, from}},
 		{"iperf3 UDP both", options{overUDP, bothWays}}, {"iperf2 to", options{byIperf2}},
-		{"iperf2 from", options{byIperf2, from}}, {"iperf2 UDP to", options{byIperf2, overUDP, oneStream}},
+		{"iperf2 from", options{byIperf2, from}},
 		{"iperf2 UDP from", options{byIperf2, overUDP, oneStream, from}},
 	}
 	for _, c := range tier.Sample(4, cases) {
