@@ -43,22 +43,22 @@ func written() map[reflect.Type]*jsonschema.Schema {
 	}
 }
 
-// members are those that a type writes whatever traffic is, and those that it writes of sessions; the others
-// that are required are of frames.
-type members struct{ common, sessions []string }
+// members are those that a type writes whatever traffic is, and those that it writes of sessions and of trains. The
+// others that are required are of frames.
+type members struct{ common, sessions, trains []string }
 
 // ofSessions are the types that leave the members of frames out where traffic is sessions.
 func ofSessions() map[reflect.Type]*members {
 	return map[reflect.Type]*members{
-		reflect.TypeFor[report.Direction](): {[]string{"from", "to", "quality", "reason"}, []string{"sessions"}},
+		reflect.TypeFor[report.Direction](): {[]string{"from", "to", "quality", "reason"}, []string{"sessions"}, []string{"trains"}},
 		reflect.TypeFor[report.Sessions](): {[]string{"connections", "writtenBytes", "sentBytes", "receivedBytes",
 			"receivedIn", "goodputBitsPerSecond"},
-			[]string{"askedBitsPerSecond", "datagrams", "sentIn"}}, // of UDP, and the others of TCP
-		reflect.TypeFor[report.SampleDirection](): {nil, []string{"sessions"}},
-		reflect.TypeFor[report.Sum]():             {[]string{"window"}, []string{"sessions"}},
-		reflect.TypeFor[report.Figures]():         {[]string{"runs"}, []string{"goodputBitsPerSecond"}},
+			[]string{"askedBitsPerSecond", "datagrams", "sentIn"}, nil}, // of UDP, and the others of TCP
+		reflect.TypeFor[report.SampleDirection](): {nil, []string{"sessions"}, nil},
+		reflect.TypeFor[report.Sum]():             {[]string{"window"}, []string{"sessions"}, nil},
+		reflect.TypeFor[report.Figures]():         {[]string{"runs"}, []string{"goodputBitsPerSecond"}, []string{"picosecondsPerFrame"}},
 		reflect.TypeFor[report.Spread](): {[]string{"percent"}, []string{"lowGoodputBitsPerSecond",
-			"highGoodputBitsPerSecond"}},
+			"highGoodputBitsPerSecond"}, []string{"lowPicosecondsPerFrame", "highPicosecondsPerFrame"}},
 	}
 }
 
@@ -181,6 +181,9 @@ func (m maker) define(t reflect.Type, types []reflect.Type) (*jsonschema.Schema,
 		frames := slices.DeleteFunc(slices.Clone(s.Required),
 			func(member string) bool { return slices.Contains(membersOf.common, member) })
 		s.Required, s.AnyOf = membersOf.common, []*jsonschema.Schema{{Required: frames}, {Required: membersOf.sessions}}
+		if membersOf.trains != nil {
+			s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Required: membersOf.trains})
+		}
 	}
 	if version := m.versions[t]; version != "" {
 		s.Properties["version"].Enum = []any{version}
