@@ -32,6 +32,7 @@ func written() map[reflect.Type]*jsonschema.Schema {
 			Examples: []any{"0.001", "1"}},
 		reflect.TypeFor[units.Percent](): {Type: "string", Pattern: "^" + decimal + "$",
 			Examples: []any{"99.95", "100"}},
+		reflect.TypeFor[report.Integers]():  {Type: "string", Pattern: "^(-?[0-9]+( -?[0-9]+)*)?$", Examples: []any{"940000 941000"}},
 		reflect.TypeFor[units.PacketRate](): {Type: "number", Examples: []any{10000.667}},
 		reflect.TypeFor[units.Rate](): {Type: "string",
 			Pattern: `^([0-9]+(\.[0-9]+)?([kmgt]?(pps|bps|bpsl1)|%))?$`, Examples: []any{"20kpps", "10gbps", "10gbpsl1",
