@@ -51,13 +51,15 @@ type members struct{ common, sessions, trains []string }
 // ofSessions are the types that leave the members of frames out where traffic is sessions.
 func ofSessions() map[reflect.Type]*members {
 	return map[reflect.Type]*members{
-		reflect.TypeFor[report.Direction](): {[]string{"from", "to", "quality", "reason"}, []string{"sessions"}, []string{"trains"}},
+		reflect.TypeFor[report.Direction](): {[]string{"from", "to", "quality", "reason"},
+			[]string{"sessions"}, []string{"trains"}},
 		reflect.TypeFor[report.Sessions](): {[]string{"connections", "writtenBytes", "sentBytes", "receivedBytes",
 			"receivedIn", "goodputBitsPerSecond"},
 			[]string{"askedBitsPerSecond", "datagrams", "sentIn"}, nil}, // of UDP, and the others of TCP
 		reflect.TypeFor[report.SampleDirection](): {nil, []string{"sessions"}, nil},
 		reflect.TypeFor[report.Sum]():             {[]string{"window"}, []string{"sessions"}, nil},
-		reflect.TypeFor[report.Figures]():         {[]string{"runs"}, []string{"goodputBitsPerSecond"}, []string{"picosecondsPerFrame"}},
+		reflect.TypeFor[report.Figures](): {[]string{"runs"}, []string{"goodputBitsPerSecond"},
+			[]string{"picosecondsPerFrame"}},
 		reflect.TypeFor[report.Spread](): {[]string{"percent"}, []string{"lowGoodputBitsPerSecond",
 			"highGoodputBitsPerSecond"}, []string{"lowPicosecondsPerFrame", "highPicosecondsPerFrame"}},
 	}
