@@ -195,8 +195,8 @@ type SuitePlacementSpec struct {
 
 // OnSameNodes says that cells which are compared run on the same nodes.
 func (s *LoadTestSuiteSpec) OnSameNodes() bool {
-	if same := s.Placement.SameNodes; same != nil {
-		return *same
+	if sameNodes := s.Placement.SameNodes; sameNodes != nil {
+		return *sameNodes
 	}
 	return s.Baseline != nil && !slices.Contains(s.Baseline.AllowedDifferences, "Node")
 }

@@ -13,11 +13,11 @@ import (
 // burn takes so much more processor time for each frame that comes in on a link, in a function of that name: a slower
 // release, for trying whether a measurement finds it, and says where. It lasts until this process ends. It takes
 // Linux 6.6, and the capability BPF beside NET_ADMIN.
-func burn(links []link, each time.Duration) error {
-	if each == 0 {
+func burn(links []link, waste time.Duration) error {
+	if waste == 0 {
 		return nil
 	}
-	program, err := burner(each)
+	program, err := burner(waste)
 	if err != nil {
 		return fmt.Errorf("burn: %w", err)
 	}
@@ -35,7 +35,7 @@ func burn(links []link, each time.Duration) error {
 }
 
 // burner multiplies as often as this machine does in that time.
-func burner(each time.Duration) (*ebpf.Program, error) {
+func burner(waste time.Duration) (*ebpf.Program, error) {
 	const tried, most = 2000, 100_000
 	program, err := multiplier(tried)
 	if err != nil {
@@ -50,7 +50,7 @@ func burner(each time.Duration) (*ebpf.Program, error) {
 		took = min(took, one)
 	}
 	_ = program.Close()
-	return multiplier(min(most, int32(tried*each/max(took, 1))))
+	return multiplier(min(most, int32(tried*waste/max(took, 1))))
 }
 
 func multiplier(times int32) (*ebpf.Program, error) {

@@ -35,7 +35,7 @@ import (
 func main() {
 	file := flag.String("links", "/etc/linerate/links.json", "what linerate says of the links")
 	limit := flag.Uint64("limit", 0, "packets per second to forward of what comes in on each link; 0: all")
-	each := flag.Duration("burn", 0, "processor time to waste on each frame, such as 500ns")
+	waste := flag.Duration("burn", 0, "processor time to waste on each frame, such as 500ns")
 	ready := flag.Bool("ready", false, "say by the exit code whether the router of this pod forwards: for a readiness probe, or for procedure.reset")
 	flag.Parse()
 	log.SetFlags(0)
@@ -46,7 +46,7 @@ func main() {
 		}
 		return
 	}
-	if err := run(*file, *limit, *each); err != nil {
+	if err := run(*file, *limit, *waste); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -64,7 +64,7 @@ func forwards() error {
 	return conn.Close()
 }
 
-func run(file string, limit uint64, each time.Duration) error {
+func run(file string, limit uint64, waste time.Duration) error {
 	links, err := read(file)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func run(file string, limit uint64, each time.Duration) error {
 			return fmt.Errorf("link %s: %w", l.Name, err)
 		}
 	}
-	if err := errors.Join(restrict(links, limit), burn(links, each)); err != nil {
+	if err := errors.Join(restrict(links, limit), burn(links, waste)); err != nil {
 		return err
 	}
 	asked, err := net.Listen("unix", announced)

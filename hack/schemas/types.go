@@ -49,8 +49,8 @@ func written() map[reflect.Type]*jsonschema.Schema {
 // others that are required are of frames.
 type members struct{ common, sessions, trains []string }
 
-// ofSessions are the types that leave the members of frames out where traffic is sessions.
-func ofSessions() map[reflect.Type]*members {
+// withoutFrames are the types that leave the members of frames out where traffic is sessions, or trains.
+func withoutFrames() map[reflect.Type]*members {
 	return map[reflect.Type]*members{
 		reflect.TypeFor[report.Direction](): {[]string{"from", "to", "quality", "reason"},
 			[]string{"sessions"}, []string{"trains"}},
@@ -181,7 +181,7 @@ func (m maker) define(t reflect.Type, types []reflect.Type) (*jsonschema.Schema,
 	if t == reflect.TypeFor[stream.Instruction]() {
 		s.Required = []string{"type"} // it writes the members that its type has
 	}
-	if membersOf := ofSessions()[t]; membersOf != nil { // it writes the members of frames, or of sessions
+	if membersOf := withoutFrames()[t]; membersOf != nil { // it writes the members of frames, of sessions, or of trains
 		frames := slices.DeleteFunc(slices.Clone(s.Required),
 			func(member string) bool { return slices.Contains(membersOf.common, member) })
 		s.Required, s.AnyOf = membersOf.common, []*jsonschema.Schema{{Required: frames}, {Required: membersOf.sessions}}

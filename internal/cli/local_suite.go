@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/cluster/suite"
@@ -132,23 +133,23 @@ func (f *localSuite) cabledPorts(o runOptions, w suite.Wanted) (string, error) {
 // prospect is what is known before the first test: the tests' Plans and, if their generators run here, this machine, as
 // far as it must be the baseline's.
 func (f *localSuite) prospect() suite.Prospect {
-	local, elsewhere := machine.Local(), false
-	name, _ := os.Hostname()
-	prospect := suite.Prospect{PlanOf: func(cell int) *plan.Plan {
+	planOf := func(cell int) *plan.Plan {
 		p, err := f.plan(suite.Wanted{Cell: cell, Repetition: 1, Try: 1})
 		if err != nil { // the check reports it
 			return nil
 		}
 		return p
-	}}
-	for i := range f.matrix.Cells {
-		p := prospect.PlanOf(i)
-		elsewhere = elsewhere || p != nil && p.GeneratorsRunAlready()
 	}
-	if !elsewhere {
-		prospect.Own = &report.Machine{Node: name, CPUModel: local.CPUModel, Processors: local.Processors}
-	}
-	return prospect
+	return suite.Prospect{PlanOf: planOf, LocalMachine: sync.OnceValue(func() *report.Machine {
+		for i := range f.matrix.Cells {
+			if p := planOf(i); p != nil && p.GeneratorsRunAlready() {
+				return nil
+			}
+		}
+		local := machine.Local()
+		name, _ := os.Hostname()
+		return &report.Machine{Node: name, CPUModel: local.CPUModel, Processors: local.Processors}
+	})}
 }
 
 // begin loads the measurements of earlier runs, and prints which calibrations are reused.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -100,5 +101,20 @@ func TestACaptureInALoadTest(t *testing.T) {
 	missing := write("missing.yaml", head+"  traffic: {profile: PCAP, pcap: {file: none.pcap}}\n")
 	if _, err := readInputs(nil, []string{missing}); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Error(err)
+	}
+}
+
+// The streams that mix prints are bounded as the schema bounds the field that takes them.
+func TestStreamsOfMixAreAsLongAsTheSchemaAllows(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "long.yaml")
+	text := "apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: long}\nspec:\n  dut: {type: Loopback}\n" +
+		"  links: [{name: west}, {name: east}]\n  traffic: {profile: Streams, streams: {json: '" +
+		strings.Repeat("x", longestStreams+1) + "'}}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readInputs(nil, []string{file}); err == nil || !strings.Contains(err.Error(),
+		strconv.Itoa(longestStreams)) {
+		t.Errorf("%v, want the bound %d", err, longestStreams)
 	}
 }

@@ -257,6 +257,9 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 	return b
 }
 
+// maxTrains is how many trains a run sends at most, since each window keeps some bytes of each of its trains.
+const maxTrains = 20_000
+
 func (m member) trains(spec v1alpha1.TrainsSpec, directions []v1alpha1.Direction) *plan.Trains {
 	spec = cmp.Or(spec, v1alpha1.TrainsSpec{Count: 200, Pause: "0.3ms", SetUps: 9})
 	t := &plan.Trains{Count: int(spec.Count), Frames: int(spec.Frames), Pause: m.duration("pause", spec.Pause),
@@ -264,10 +267,9 @@ func (m member) trains(spec v1alpha1.TrainsSpec, directions []v1alpha1.Direction
 	for _, d := range directions {
 		t.Directions = append(t.Directions, plan.Direction{From: string(d.From), To: string(d.To)}.Name())
 	}
-	// each window keeps some bytes of each of its trains
-	if trains, most := t.Count*t.SetUps*len(directions), 20_000; trains > most {
+	if trains := t.Count * t.SetUps * len(directions); trains > maxTrains {
 		m.refusef(m.path("count"), t.Count, "%d trains of %d set-ups in %d directions are %d, and %d is the most: make "+
-			"count at most %d", t.Count, t.SetUps, len(directions), trains, most, most/t.SetUps/len(directions))
+			"count at most %d", t.Count, t.SetUps, len(directions), trains, maxTrains, maxTrains/t.SetUps/len(directions))
 	}
 	return t
 }

@@ -116,8 +116,8 @@ func (b bench) ratePath(ctx context.Context, name datapath.Path) (path Path, err
 	}
 	defer func() { err = errors.Join(err, closeAll()) }()
 	path.NeedsProgram = needsProgram
-	if taken := p.sender.Info().Path; name == datapath.PathZeroCopy && !strings.Contains(taken, "in zero copy") {
-		_, reason, _ := strings.Cut(taken, "no zero copy: ")
+	if used := p.sender.Info().Path; name == datapath.PathZeroCopy && !strings.Contains(used, "in zero copy") {
+		_, reason, _ := strings.Cut(used, "no zero copy: ")
 		path.Refused, _, _ = strings.Cut(reason, ")")
 		return path, nil
 	}

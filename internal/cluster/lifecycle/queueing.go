@@ -302,13 +302,13 @@ func (q *queueing) awaitedNode(pods []*corev1.Pod) string {
 			state = wording.JoinNonEmpty(": ", "which doesn't take it", schedulersWords(c.Message))
 			remedy = "free its CPUs, memory and devices (kubectl describe node " + name + ")"
 		}
-		other := "create the LoadTest with another node"
+		alternative := "create the LoadTest with another node"
 		if suite := q.test.Labels[v1alpha1.LabelSuite]; suite != "" {
 			name += " (the first run of suite " + suite + " was there)"
-			other = "create the suite with placement.sameNodes: false"
+			alternative = "create the suite with placement.sameNodes: false"
 		}
 		return fmt.Sprintf("pod %s waits for node %s, %s: %s, or %s; the test goes on by itself within %s", p.Name,
-			name, state, remedy, other, cmp.Or(string(q.test.Spec.SchedulingDeadline), wording.Span(nodeBound)))
+			name, state, remedy, alternative, cmp.Or(string(q.test.Spec.SchedulingDeadline), wording.Span(nodeBound)))
 	}
 	return ""
 }

@@ -116,8 +116,8 @@ func disturbed(runs []measuredRun) *measuredRun {
 	return lowest
 }
 
-// why says why a run is measured again.
-func (s *measuredRun) why(runs []measuredRun) string {
+// reason says why a run is measured again.
+func (s *measuredRun) reason(runs []measuredRun) string {
 	if s.intruder != "" {
 		return report.IntruderWords(s.figures, s.intruder)
 	}
@@ -147,7 +147,7 @@ func Disturbed(runs []*report.Report) (index int, reason string) {
 	if lowest == nil {
 		return -1, ""
 	}
-	return lowest.repetition, lowest.why(measured)
+	return lowest.repetition, lowest.reason(measured)
 }
 
 // noteWeak records that a repetition's figures are only a lower bound for another reason than the device, and which
@@ -201,7 +201,7 @@ func (r *repetitions) measuredRuns(cell int) (measured []measuredRun) {
 // whyRepeated says why another try replaces a run that gave figures.
 func (r *repetitions) whyRepeated(cell int, run *Run) string {
 	repeated := measuredRun{repetition: run.Repetition, figures: run.Figures, intruder: run.intruder()}
-	return repeated.why(r.measuredRuns(cell))
+	return repeated.reason(r.measuredRuns(cell))
 }
 
 // whyInVain says that a run without figures was to replace one with figures, which still counts. It is empty if

@@ -30,8 +30,9 @@ import (
 type Prospect struct {
 	// NodeFaults has each node of the cluster, and why no pod can be placed on it, or empty. It is nil if unknown.
 	NodeFaults map[string]string
-	// Own is the machine of a suite that runs without a cluster. It is nil for others.
-	Own *report.Machine
+	// LocalMachine is the machine of a suite that runs without a cluster, or nil where its generators run elsewhere. The
+	// function is nil in a cluster.
+	LocalMachine func() *report.Machine
 	// PlanOf is a cell's Plan. It is nil if Plans aren't known.
 	PlanOf func(cell int) *plan.Plan
 }
@@ -134,9 +135,9 @@ func (rs *cellResults) againstCell(cell, baseline int) []hindrance {
 	if slices.Contains(rs.baselines.allowDifferent(), report.PartNode) {
 		return nil
 	}
-	asked, other := rs.matrix.nodesAskedBy(cell), rs.matrix.nodesAskedBy(baseline)
+	asked, expected := rs.matrix.nodesAskedBy(cell), rs.matrix.nodesAskedBy(baseline)
 	for _, role := range slices.Sorted(maps.Keys(asked)) {
-		node, ok := other.of(role)
+		node, ok := expected.nodeOf(role)
 		if !ok || node == asked[role] {
 			continue
 		}
@@ -231,13 +232,17 @@ func (p Prospect) expected(e *report.Environment, asked Nodes) *report.Environme
 	}
 	expected := *e
 	expected.Generators = slices.Clone(e.Generators)
+	var local *report.Machine
+	if p.LocalMachine != nil {
+		local = p.LocalMachine()
+	}
 	for i := range expected.Generators {
 		g := &expected.Generators[i]
-		if node, ok := asked.of(g.Name); ok && node != g.Machine.Node {
+		if node, ok := asked.nodeOf(g.Name); ok && node != g.Machine.Node {
 			g.Machine = report.Machine{Node: node}
 		}
-		if p.Own != nil {
-			g.Machine = *p.Own
+		if local != nil {
+			g.Machine = *local
 		}
 	}
 	if node, ok := asked[deviceRole]; ok && e.Device != nil && node != e.Device.Node {

@@ -62,8 +62,8 @@ func nodesAsked(spec map[string]any) Nodes {
 // anyGenerator stands for generators whose pods select a node by its label.
 const anyGenerator = ""
 
-// of is the node of a role, and false where it isn't known.
-func (n Nodes) of(role string) (string, bool) {
+// nodeOf is the node of a role, and false where it isn't known.
+func (n Nodes) nodeOf(role string) (string, bool) {
 	node, ok := n[role]
 	if !ok && role != deviceRole {
 		node, ok = n[anyGenerator]
@@ -77,7 +77,7 @@ func (n Nodes) place(spec map[string]any) {
 	asked := nodesAsked(spec)
 	nodes := map[string]any{}
 	for name, node := range n {
-		if _, ok := asked.of(name); !ok && name != deviceRole && name != anyGenerator {
+		if _, ok := asked.nodeOf(name); !ok && name != deviceRole && name != anyGenerator {
 			nodes[name] = node
 		}
 	}
@@ -104,10 +104,10 @@ func (n Nodes) place(spec map[string]any) {
 	}
 }
 
-// within says that none of the nodes differs from those known of the same role.
-func (n Nodes) within(known Nodes) bool {
+// agree says that none of the nodes differs from the known one of the same role.
+func (n Nodes) agree(observed Nodes) bool {
 	for role, node := range n {
-		if other, ok := known[role]; ok && other != node {
+		if earlier, ok := observed[role]; ok && earlier != node {
 			return false
 		}
 	}
@@ -143,17 +143,17 @@ func (m *Matrix) compareCells() {
 			if common < 0 {
 				common = m.comparisonOf[i]
 			}
-			m.join(m.comparisonOf[i], common)
+			m.merge(m.comparisonOf[i], common)
 		}
 		m.comparisonOf[c] = common
 	}
 }
 
-// join gives the cells of a comparison to another one.
-func (m *Matrix) join(from, to int) {
+// merge gives the cells of a comparison to another one.
+func (m *Matrix) merge(comparison, target int) {
 	for i := range m.comparisonOf {
-		if m.comparisonOf[i] == from {
-			m.comparisonOf[i] = to
+		if m.comparisonOf[i] == comparison {
+			m.comparisonOf[i] = target
 		}
 	}
 }
@@ -173,8 +173,8 @@ type placement struct {
 	test string
 	// calibrated says that a calibration has figures.
 	calibrated bool
-	// since is when the first run ended that shows the node, by roles, and first when test did.
-	since map[string]time.Time
+	// shown is when the first run ended that shows the node, by roles, and first when test did.
+	shown map[string]time.Time
 	first time.Time
 }
 
@@ -197,7 +197,7 @@ func placementsOf(m *Matrix, runs Runs) map[int]*placement {
 			}
 			c := m.comparisonOf[cell]
 			if placements[c] == nil {
-				placements[c] = &placement{nodes: Nodes{}, since: map[string]time.Time{}}
+				placements[c] = &placement{nodes: Nodes{}, shown: map[string]time.Time{}}
 			}
 			placements[c].add(&run, m.Cells[cell].calibrates)
 		}
@@ -211,8 +211,8 @@ func (p *placement) add(run *Run, calibrates bool) {
 		p.test, p.first = run.Test, run.Finished
 	}
 	for role, node := range nodesIn(run.Evidence.Environment) {
-		if since, ok := p.since[role]; !ok || run.Finished.Before(since) {
-			p.nodes[role], p.since[role] = node, run.Finished
+		if shown, ok := p.shown[role]; !ok || run.Finished.Before(shown) {
+			p.nodes[role], p.shown[role] = node, run.Finished
 		}
 	}
 }
@@ -260,17 +260,17 @@ func (rs *cellResults) findNodesAhead() map[int]Nodes {
 	return found
 }
 
-// holds says that a test must wait, since another test of its comparison is to show the nodes first. begun are the
+// holds says that a test must wait, since another test of its comparison is to show the nodes first. starting are the
 // comparisons of tests that are about to be created.
-func (v *situation) holds(w Wanted, begun map[int]bool) bool {
+func (v *situation) holds(w Wanted, starting map[int]bool) bool {
 	c := v.matrix.sameComparison(w.Cell)
 	if c < 0 || v.placements[c].settled(v.matrix.Cells[w.Cell].calibrates) {
 		return false
 	}
-	if begun[c] || v.activeIn(c) {
+	if starting[c] || v.activeIn(c) {
 		return true
 	}
-	begun[c] = true
+	starting[c] = true
 	return false
 }
 

@@ -192,7 +192,9 @@ func TestWhatIsKnownBeforeTheFirstRun(t *testing.T) {
 		steady: earlierOn("gen-1", 1_000_000, 1_000_100, 1_000_200, 1_000_300, 1_000_400),
 		wild:   earlierOn("gen-1", 1_000_000, 1_010_000, 1_030_000, 990_000, 960_000),
 	}
-	machine := func(node, cpu string) *report.Machine { return &report.Machine{Node: node, CPUModel: cpu} }
+	machine := func(node, cpu string) func() *report.Machine {
+		return func() *report.Machine { return &report.Machine{Node: node, CPUModel: cpu} }
+	}
 	for name, c := range map[string]struct {
 		spec     string // beside criterion and baseline
 		baseline string
@@ -202,9 +204,9 @@ func TestWhatIsKnownBeforeTheFirstRun(t *testing.T) {
 		"nothing where all is well": {"repetitions: 5", steady, Prospect{}, nil},
 		"too few repetitions":       {"repetitions: 3", steady, Prospect{}, []string{"too few runs to tell it from chance, about 5 runs"}},
 		"a baseline that spreads":   {"repetitions: 5", wild, Prospect{}, []string{"would decide"}},
-		"another machine": {"repetitions: 5", steady, Prospect{Own: machine("laptop", "")},
+		"another machine": {"repetitions: 5", steady, Prospect{LocalMachine: machine("laptop", "")},
 			[]string{"node of generator-0: gen-1, then laptop"}},
-		"the same machine": {"repetitions: 5", steady, Prospect{Own: machine("gen-1", "EPYC")}, nil},
+		"the same machine": {"repetitions: 5", steady, Prospect{LocalMachine: machine("gen-1", "EPYC")}, nil},
 		"a node that the spec names": {"repetitions: 5\ntemplate: {spec: {generator: {engine: Software, placement: {nodes: {generator-0: gen-2}}}}}",
 			steady, Prospect{}, []string{"node of generator-0: gen-1, then gen-2"}},
 		"a node's name in a selector": {"repetitions: 5\ntemplate: {spec: {generator: {engine: Software, pod: {nodeSelector: {kubernetes.io/hostname: gen-2}}}}}",

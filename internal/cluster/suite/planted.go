@@ -39,7 +39,7 @@ func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.Lo
 		return "", err
 	}
 	// the nodes of a first run may be any, as the scheduler or the baseline chose them
-	if placed := nodesAsked(spec); m.comparisonOf != nil && (w.Nodes == nil || placed.within(*w.Nodes)) {
+	if placed := nodesAsked(spec); m.comparisonOf != nil && (w.Nodes == nil || placed.agree(*w.Nodes)) {
 		placed.place(content["spec"].(map[string]any))
 	}
 	expected, err := server.Fill(content)

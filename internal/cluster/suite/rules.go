@@ -166,10 +166,10 @@ func suspended(v *situation) *step {
 func testsNeeded(v *situation) *step {
 	room := int(v.spec.Parallelism) - len(v.active)
 	s := v.goingOn("")
-	begun := map[int]bool{}
+	starting := map[int]bool{}
 	for _, w := range v.missing {
 		switch {
-		case room <= len(s.create) || v.Obstacles[w.Name] != "" || v.holds(w, begun):
+		case room <= len(s.create) || v.Obstacles[w.Name] != "" || v.holds(w, starting):
 		case len(s.create) < createAtOnce:
 			s.create = append(s.create, w)
 		default:

@@ -17,8 +17,7 @@ type Trains struct {
 	Frames int `json:"frames"`
 	// LostFrames are frames that did not come back. Lossy is how many trains missed some, Broken how many came whole
 	// and in another order, and Undivided how many the device passed on in so few parts that their frames have no
-	// spacing.
-	// None of these is among those below.
+	// spacing. None of these is among those below.
 	LostFrames int64 `json:"lostFrames,omitempty"`
 	Lossy      int   `json:"lossy,omitempty"`
 	Broken     int   `json:"broken,omitempty"`

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/test/rigs/netnstest"
 )
 
 // burner is a program that spends its time in a named function.
@@ -54,15 +55,13 @@ func buildBurner(t *testing.T, flags ...string) string {
 // sampleProcessors samples all of this process's processors for a while.
 func sampleProcessors(t *testing.T, during time.Duration, owner func(int) Owner) Profile {
 	t.Helper()
+	netnstest.Root(t)
 	processors, err := machine.OwnProcessors()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := Start(machine.ListProcessors(processors))
 	if err != nil {
-		if os.Geteuid() != 0 {
-			t.Skip(err)
-		}
 		t.Fatal(err)
 	}
 	time.Sleep(during) // what is sampled is this time
@@ -225,9 +224,7 @@ func TestKernelsFunctions(t *testing.T) {
 
 // A processor that isn't there, and a user without rights, get the way out.
 func TestWhatTheKernelRefusesIsExplained(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("as root")
-	}
+	netnstest.Root(t)
 	if _, err := Start([]int{runtime.NumCPU() + 4000}); err == nil ||
 		!strings.Contains(err.Error(), "sample processor") {
 		t.Errorf("a processor that isn't there: %v", err)

@@ -116,8 +116,7 @@ func typical(whole [][]int64, spacings []int64) []int64 {
 // Spacing is what a set-up shows: the time between the frames of its trains, in nanoseconds.
 type Spacing struct {
 	Nanoseconds float64
-	// Bound means that the sender may have set the pace, so that the device takes no longer than this, and perhaps
-	// less.
+	// Bound means that the sender may have set the pace. The device takes no longer than this, and perhaps less.
 	// Untimed means that the generator doesn't say how long it sent.
 	Bound, Untimed bool
 }

@@ -101,7 +101,6 @@ func (t *trains) order(step procedure.Step) (order engine.TrainOrder, g int, err
 	}
 	order = engine.TrainOrder{From: t.topology.index(g, d.From), To: t.topology.index(g, d.To),
 		Stream: streams[first], Trains: step.Trains.Count, Frames: step.Trains.Frames, Pause: step.Trains.Pause}
-	order.Stream.FlowStats = stream.Flow{}
 	order.Frames, err = t.frames(order, ring)
 	return order, g, err
 }

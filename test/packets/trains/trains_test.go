@@ -10,6 +10,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
+	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/host/netif"
 	"github.com/linerate-dev/linerate/test/rigs/calm"
@@ -144,5 +145,13 @@ func TestLossAndOrder(t *testing.T) {
 	}
 	if want := (trains*trainFrames - trains*4) / 10; late < want-3 || late > want+3 {
 		t.Errorf("%d frames were late, want about %d", late, want)
+	}
+}
+
+// The interface of engines and the software engine bound an order of trains alike.
+func TestOrdersOfTrainsHaveOneBound(t *testing.T) {
+	if engine.MaxTrainFrames != datapath.MaxTrainFrames {
+		t.Errorf("engines send %d frames at most, and the software engine %d", engine.MaxTrainFrames,
+			datapath.MaxTrainFrames)
 	}
 }

@@ -14,9 +14,9 @@ func Root(t *testing.T) {
 		return
 	}
 	if os.Getenv("CI") == "true" {
-		t.Fatal("this test makes network namespaces and must run as root")
+		t.Fatal("this test makes network namespaces or samples processors, and must run as root")
 	}
-	t.Skip("needs root: it makes network namespaces")
+	t.Skip("needs root: it makes network namespaces or samples processors")
 }
 
 // New is a network namespace that ends with the test.

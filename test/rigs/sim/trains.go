@@ -82,14 +82,13 @@ func (t *Trains) pass(direction, frames int, begin time.Duration) (train engine.
 		train.Sending = time.Duration(frames-1) * t.Sending
 	}
 	var done []time.Duration // when the device has worked on each frame that it took
-	free := begin
+	free, gone := begin, 0
 	for n := range frames {
 		came := begin + time.Duration(n)*t.Sending
-		waiting := 0
-		for i := len(done) - 1; i >= 0 && done[i] > came; i-- {
-			waiting++
+		for gone < len(done) && done[gone] <= came {
+			gone++
 		}
-		if t.Ring > 0 && waiting > t.Ring {
+		if t.Ring > 0 && len(done)-gone > t.Ring {
 			continue
 		}
 		free = max(free, came) + service

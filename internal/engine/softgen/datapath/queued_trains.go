@@ -23,19 +23,19 @@ type queuedTrains struct {
 	took    []time.Duration
 }
 
-func newQueuedTrains(p *port, t Trains, made *track, queues *sendQueues) (*queuedTrains, error) {
-	unmarked := *made
+func newQueuedTrains(p *port, t Trains, composed *track, queues *sendQueues) (*queuedTrains, error) {
+	unmarked := *composed
 	unmarked.flow = nil // trains count in total only
-	q := &queuedTrains{port: p, trains: t, track: made, arena: queues.arena, queue: queues.transmitters[0],
+	q := &queuedTrains{port: p, trains: t, track: composed, arena: queues.arena, queue: queues.transmitters[0],
 		results: make([]outcome, batchSize)}
 	q.arena.empty()
 	for range t.Frames {
-		f, err := q.arena.reserve(made.program.MaxLength())
+		f, err := q.arena.reserve(composed.program.MaxLength())
 		if err != nil {
 			return nil, fmt.Errorf("a train of %d frames of %d bytes: %w: send shorter trains", t.Frames,
-				made.program.MaxLength(), err)
+				composed.program.MaxLength(), err)
 		}
-		copy(q.arena.bytes(f), made.program.Bytes())
+		copy(q.arena.bytes(f), composed.program.Bytes())
 		q.train, q.owners = append(q.train, f), append(q.owners, &unmarked)
 	}
 	return q, nil
@@ -75,8 +75,8 @@ func (q *queuedTrains) sendAll(pl *playback) error {
 		if err := q.send(); err != nil {
 			return err
 		}
-		last := Now()
-		q.took, due = append(q.took, last-first), last+q.trains.Pause
+		departed := Now()
+		q.took, due = append(q.took, departed-first), departed+q.trains.Pause
 	}
 	return nil
 }
