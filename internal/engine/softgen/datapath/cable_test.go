@@ -26,8 +26,11 @@ func needKernel(t testing.TB, err error, feature string) {
 }
 
 // receivers are the kinds of receivers. A test that asks for one kind and gets another fails.
+//
+// Each block of a ring is passed on after a millisecond, so the ring holds at least as many milliseconds as it has
+// blocks. The default ring of 64 blocks drops frames where a busy machine leaves its reader waiting for longer.
 var receivers = map[string]Options{"counted at traffic control": {}, "counted at XDP": {Receive: ReceiveXDP},
-	"counted from a ring": {Plain: true}}
+	"counted from a ring": {Plain: true, ReceiveRing: 512 * ringBlock}}
 
 // cable opens two ports joined by a veth in a network namespace of their own, which ends with the test's thread.
 func cable(t testing.TB, west, east Options) (Port, Port) {
