@@ -148,6 +148,10 @@ func (m *markdown) section(s *section) {
 	}
 	m.line("**", markdownText(s.title), "**: ", markdownText(s.ended()), "  ")
 	m.line(markdownText(s.answer), "\n")
+	m.remarks(s.findings)
+	if len(s.findings) > 0 {
+		m.line("")
+	}
 	m.fold(s, "Figures and evidence of "+markdownText(s.name))
 }
 

@@ -40,6 +40,7 @@ type testView struct {
 	resultTables
 	latencyTables
 	Warnings []string
+	Findings []remark // why the figure is what it is
 	Evidence grid     // a row for each observation behind the answer
 	Doubts   []string // what single windows showed beside the result
 	Facts    []fact
@@ -127,8 +128,8 @@ func newTestView(r *report.Report, reports []*report.Report, id string) (testVie
 	h := figures.HeadlineOf(r)
 	return testView{ID: id, Report: r, answerView: newAnswerView(r, h), resultTables: newResultTables(r, h, id),
 		latencyTables: newLatencyTables(r, reports, id),
-		Warnings:      warnings(r),
-		Evidence:      gridOf(evidence{rows: r.Answer.Evidence}.table()), Doubts: doubts(r), Facts: facts(r),
+		Warnings:      warnings(r), Findings: findingRemarks(r),
+		Evidence: gridOf(evidence{rows: r.Answer.Evidence}.table()), Doubts: doubts(r), Facts: facts(r),
 		Graphs:  graphs(r, id),
 		Windows: windowViews(r), Plan: document.String()}, nil
 }

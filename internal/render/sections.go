@@ -24,7 +24,7 @@ func sectionTable(r *report.Report, s report.Section) *table {
 
 // addSections adds the tables that the procedure lays out, and what their columns are.
 func (s *section) addSections(r *report.Report) {
-	for _, part := range r.Answer.Sections {
+	for _, part := range allSections(r) {
 		if part.Table == nil || len(part.Table.Rows) == 0 {
 			continue
 		}
@@ -48,7 +48,7 @@ type sectionView struct {
 
 // sectionViews are the sections of a result on the page.
 func sectionViews(r *report.Report, id string) (views []sectionView) {
-	for i, s := range r.Answer.Sections {
+	for i, s := range allSections(r) {
 		v := sectionView{Title: s.Title, Legend: s.Legend, Folded: s.Evidence, Plot: s.Plot}
 		switch {
 		case s.Table != nil && len(s.Table.Rows) > 0:

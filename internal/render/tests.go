@@ -63,6 +63,7 @@ func outcomeOf(v report.Verdict) report.Outcome {
 func evidenceOf(r *report.Report, h report.Headline, reports []*report.Report) section {
 	s := section{title: h.Title(), name: h.Name, summary: answer.Figure(r), standing: answer.Standing(r),
 		tone: standingTone(r), answer: answer.Sentence(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r)),
+		findings: findingRemarks(r),
 		evidence: evidence{rows: r.Answer.Evidence, doubts: doubts(r), facts: environmentFacts(r)}}
 	switch {
 	case report.HasFigure(r) && h.OfSessions:

@@ -115,6 +115,7 @@ func (p *printer) section(s *section) {
 		}
 		p.painted(begin, colorOf(s.tone), rest)
 	}
+	p.remarks(s.findings)
 	for _, t := range s.tables {
 		p.gap()
 		p.table("  ", t, false)

@@ -94,6 +94,7 @@ type section struct {
 	facts       []fact
 	verdict     *report.Verdict
 	remarks     []remark
+	findings    []remark // why the figure is what it is, below the answer
 	evidence    evidence
 	background  bool // it is evidence as a whole
 	unfolded    bool // where sections are folded away, this one isn't

@@ -2,6 +2,7 @@
 //
 //	analysis     windows become a result and a verdict
 //	figures      what a Report claims: the table of metrics, each figure as an interval
+//	findings     why a figure is what it is, by where the device received its frames
 //	comparison   whether a figure changed, and whether that is allowed
 //	profile      which functions took the device's time, and which grew
 //	history      side against side, change over time, RFC 2544's forms

@@ -66,7 +66,12 @@ type Report struct {
 	// Baseline is what relative criteria were judged against. It is nil where nothing was given.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Verdict  Verdict   `json:"verdict"`
-	Notes    []Note    `json:"notes,omitempty"`
+	// Findings are why the figure is what it is, the gravest first. They follow from Placement, Windows and Plan.
+	Findings []Finding `json:"findings,omitempty"`
+	// Placement is where the device received frames in the window that decided. It is nil where the device isn't on
+	// this machine, or can't be read.
+	Placement *Placement `json:"placement,omitempty"`
+	Notes     []Note     `json:"notes,omitempty"`
 	// Thinned is how much detail there was before some was left out to make the Report fit where it is kept. It is
 	// nil where nothing was left out.
 	Thinned *Thinned `json:"thinned,omitempty"`

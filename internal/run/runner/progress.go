@@ -64,6 +64,10 @@ type Journal struct {
 	// Driving says that traffic was started, or at least tried, so that something may be sent.
 	Driving bool
 
+	// Placed is where the device received frames in the window that the driver measured last. It is nil where nobody
+	// can read that.
+	Placed *report.Placement
+
 	progress Progress
 	listener func(Progress)
 	unread   []string // the sentences that Hear noted

@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/result/analysis"
 	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/result/findings"
 )
 
 // Driver carries out the steps of one run. It is used by one goroutine.
@@ -84,16 +85,18 @@ type run struct {
 	*Journal
 	forceHint    string
 	surroundings func(*report.Report)
+	placements   map[int]*report.Placement // by window
 }
 
 func newRun(p *plan.Plan, opts Options) *run {
 	started := time.Now()
-	return &run{forceHint: opts.ForceHint, surroundings: opts.Surroundings, Journal: &Journal{
-		Plan: p, Procedure: procedures.New(p.Procedure), Started: started,
-		Log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), listener: opts.Progress,
-		Report: &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: started,
-			Baseline: opts.Baseline},
-	}}
+	return &run{forceHint: opts.ForceHint, surroundings: opts.Surroundings, placements: map[int]*report.Placement{},
+		Journal: &Journal{
+			Plan: p, Procedure: procedures.New(p.Procedure), Started: started,
+			Log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), listener: opts.Progress,
+			Report: &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: started,
+				Baseline: opts.Baseline},
+		}}
 }
 
 // carryOut prepares, and carries out the procedure's steps until it is done. Once anything may be sent, it ends
@@ -142,11 +145,16 @@ func (r *run) outOfTime(step procedure.Step) bool {
 func (r *run) measure(ctx context.Context, driver Driver, step procedure.Step) error {
 	p := &r.progress // told by the driver, together with the load
 	p.Phase, p.Message, p.Step, p.Steps, p.Varied = step.Phase, step.Reason, step.Number, step.Total, step.Varied
+	r.Placed = nil
 	w, err := driver.Measure(ctx, step)
 	if w == nil {
 		return err
 	}
 	w.Number, w.Phase, w.Varied = len(r.Report.Windows)+1, step.Phase, step.Varied
+	if r.Placed != nil {
+		r.Placed.Window, r.Placed.Judged = w.Number, w.Duration
+		r.placements[w.Number] = r.Placed
+	}
 	r.Report.Windows = append(r.Report.Windows, *w)
 	r.Log.Debug("window", "number", w.Number, "phase", w.Phase, "load", w.Load, "quality", w.Quality, "reason",
 		w.Reason)
@@ -169,6 +177,8 @@ func (r *run) conclude(ctx context.Context, err error) {
 	rep.Answer = analysis.Answer(rep)
 	rep.Figures = figures.Of(rep)
 	rep.Verdict = analysis.Verdict(rep)
+	rep.Placement = r.placements[findings.DecidingWindow(rep)]
+	rep.Findings = findings.Of(rep)
 	if rep.Message != "" {
 		r.Note("%s: %s", rep.Ending, rep.Message)
 	}
