@@ -145,7 +145,7 @@ func (s *sessionsSite) options(force bool, l *lab.Lab, watch machine.Watch) sess
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitCounters(ctx, l) }
 	return sessions.Options{
 		Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: observe.Want(s.plan.Observers, true)},
-		Machine: watch.Read, Limited: limited,
+		Machine: watch.Read, Placement: placementOf(l, s.topology, s.ports), Limited: limited,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/host/credential"
 	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/host/reception"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/pod/collect"
 	"github.com/linerate-dev/linerate/internal/pod/job"
@@ -97,13 +98,29 @@ func (s *labSite) options(force bool, l *lab.Lab, watch machine.Watch) frames.Op
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitCounters(ctx, l) }
 	o := frames.Options{
 		Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: s.wanted}, Limited: limited,
-		Machine: watch.Read,
-		Reset:   resetCommand(s.plan),
+		Machine: watch.Read, Placement: placementOf(l, s.topology, s.ports),
+		Reset: resetCommand(s.plan),
 	}
 	if s.topology.Kind == lab.Reference {
 		o.Reset = l.Reset
 	}
 	return o
+}
+
+// placementOf reads where the device receives frames. It is nil for one that isn't on this machine.
+func placementOf(l *lab.Lab, t lab.Topology, ports []string) func(context.Context) (reception.Reading, error) {
+	var links []string
+	for _, link := range t.Links {
+		links = append(links, link.Name)
+	}
+	switch t.Kind {
+	case lab.Reference:
+		return l.Placement
+	case lab.Device:
+		return lab.FarPlacement(ports, links)
+	case lab.Loopback:
+	}
+	return nil
 }
 
 // watchLab has the processes of this machine whose processor time is read. They are the engine's, and those that

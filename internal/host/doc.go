@@ -3,6 +3,7 @@
 //
 //	machine      what this machine is: its processors, how they spend their time, who gets them first, its vital signs; keeps processors from sleeping
 //	card         the machine's network cards: ports, virtual functions, drivers, NUMA nodes, hugepages, IOMMU, and what a port sets for its functions
+//	reception    where this machine's kernel receives frames: queues, interrupts, threads, processors
 //	ethtool      what a driver says of its card: link, module, rings, queues, offloads, clock, counters
 //	profile      which functions processors run: stacks, sampled by a program in the kernel
 //	signs        which vital signs a machine has: types, series, units

@@ -47,12 +47,14 @@ func placementSections(p *report.Placement) []report.Section {
 	queues := &report.SectionTable{Columns: []string{"link", "interface", "received", "by"}}
 	for _, l := range p.Links {
 		for _, q := range l.Queues {
-			queues.Rows = append(queues.Rows, cells(l.Link, l.Interface, wording.Count(l.Received), findings.QueueText(q)))
+			queues.Rows = append(queues.Rows, cells(l.Link, l.Interface, wording.Count(l.Received),
+				findings.QueueText(q)))
 		}
 	}
 	return []report.Section{
-		{Title: "Where frames were received: processors", Evidence: true, Table: processors, Legend: []string{fmt.Sprintf(
-			"Processors that received frames in window %d, of all network namespaces.", p.Window)}},
+		{Title: "Where frames were received: processors", Evidence: true, Table: processors,
+			Legend: []string{fmt.Sprintf(
+				"Processors that received frames in window %d, of all network namespaces.", p.Window)}},
 		{Title: "Where frames were received: queues", Evidence: true, Table: queues, Legend: []string{
 			"Receive queues of the device's interfaces."}},
 	}

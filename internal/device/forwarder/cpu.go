@@ -135,11 +135,10 @@ func threadsNamed(name string) (ids []int) {
 	return ids
 }
 
-// SetThreaded turns threaded NAPI of an interface on or off, and says what it was. The switch is in sysfs only, and
-// sysfs shows the interfaces of the namespace that it was mounted in. SetThreaded therefore mounts a sysfs for this
-// moment, attached to no directory (fsopen(2), fsmount(2)).
+// SetThreaded turns threaded NAPI of an interface on or off, and says what it was. The switch is in sysfs only, so
+// SetThreaded mounts one for this moment (netif.MountSysfs).
 func SetThreaded(name string, enabled bool) (before bool, err error) {
-	mount, err := detachedSysfs()
+	mount, err := netif.MountSysfs()
 	if err != nil {
 		return false, fmt.Errorf("%s: reach its threaded switch: %w", name, err)
 	}
@@ -156,21 +155,4 @@ func SetThreaded(name string, enabled bool) (before bool, err error) {
 		return false, fmt.Errorf("%s: set threaded NAPI: %w", name, err)
 	}
 	return old[0] == '1', nil
-}
-
-func detachedSysfs() (mount int, err error) {
-	fs, err := unix.Fsopen("sysfs", unix.FSOPEN_CLOEXEC)
-	if err != nil {
-		return -1, fmt.Errorf("open sysfs: %w", err)
-	}
-	defer func() { _ = unix.Close(fs) }()
-	if err := unix.FsconfigCreate(fs); err != nil {
-		return -1, fmt.Errorf("make a sysfs: %w", err)
-	}
-	mount, err = unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC,
-		unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
-	if err != nil {
-		return -1, fmt.Errorf("mount sysfs: %w", err)
-	}
-	return mount, nil
 }

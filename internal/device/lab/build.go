@@ -16,6 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/host/machine"
 	"github.com/linerate-dev/linerate/internal/host/netif"
+	"github.com/linerate-dev/linerate/internal/host/reception"
 )
 
 // testbed is a topology that was built. Its closers keep it, as a namespace that no process holds is removed.
@@ -331,6 +332,20 @@ func (b *testbed) counters(t Topology) (func() ([]forwarder.Counted, error), err
 	}, nil
 }
 
+// place reads where the device receives frames. The second of two gateways is in a namespace of its own, and left out.
+func (b *testbed) place(t Topology) (*reception.Reading, error) {
+	var interfaces []reception.Interface
+	for _, l := range t.Links {
+		interfaces = append(interfaces, reception.Interface{Link: l.Name, Name: l.Interface})
+	}
+	var reading reception.Reading
+	err := b.dut.Do(func() (err error) {
+		reading, err = reception.Read(interfaces)
+		return err
+	})
+	return &reading, err
+}
+
 // NothingLearned is what a reset reports of a device that forwards in user space.
 const NothingLearned = "nothing: this mode learns nothing"
 
@@ -339,6 +354,8 @@ const NothingLearned = "nothing: this mode learns nothing"
 func (b *testbed) reply(t Topology, q question) (a answer, err error) {
 	switch {
 	case b.dut == nil:
+	case q.Place:
+		a.Place, err = b.place(t)
 	case q.Reset && len(b.device) > 0:
 		a.Report = NothingLearned
 	case q.Reset:

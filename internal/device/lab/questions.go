@@ -9,10 +9,11 @@ import (
 	"io"
 
 	"github.com/linerate-dev/linerate/internal/device/forwarder"
+	"github.com/linerate-dev/linerate/internal/host/reception"
 )
 
 // After order and status, the parent may send questions, a line each, and the child answers each with a line. A
-// question asks what the forwarder's limits counted, or for a reset of the forwarder.
+// question asks what the forwarder's limits counted, for a reset of the forwarder, or where it receives frames.
 //
 //	parent  ── order ──────────── question 1 ──────────── question 2 ─ ─ ▶ end of file: stop
 //	child   ────────── status ──────────────── answer 1 ──────────── ─ ─ ▶
@@ -22,6 +23,7 @@ import (
 type question struct {
 	Number int  `json:"number"`
 	Reset  bool `json:"reset,omitempty"`
+	Place  bool `json:"place,omitempty"`
 }
 
 // answer is what the limits counted, what the reset did, or an error.
@@ -29,6 +31,7 @@ type answer struct {
 	Number   int                       `json:"number"`
 	Counters []forwarder.LimitCounters `json:"taken,omitempty"`
 	Report   string                    `json:"did,omitempty"`
+	Place    *reception.Reading        `json:"place,omitempty"`
 	Error    string                    `json:"error,omitempty"`
 }
 
@@ -49,6 +52,18 @@ func (l *Lab) Reset(ctx context.Context) (string, error) {
 	}
 	a, err := l.ask(ctx, question{Reset: true}, "ask the lab to reset its Reference")
 	return a.Report, err
+}
+
+// Placement reads where the Reference receives frames.
+func (l *Lab) Placement(ctx context.Context) (reception.Reading, error) {
+	a, err := l.ask(ctx, question{Place: true}, "ask the lab where its Reference receives frames")
+	if err == nil && a.Place == nil {
+		err = fmt.Errorf("a lab of a %s has no Reference that receives frames", l.topology.Kind)
+	}
+	if err != nil {
+		return reception.Reading{}, err
+	}
+	return *a.Place, nil
 }
 
 // ask asks one question at a time, and waits for its answer.

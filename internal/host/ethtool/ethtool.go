@@ -2,6 +2,7 @@ package ethtool
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -71,6 +72,7 @@ const (
 	pauseGet, pauseReceive, pauseSend                                      = 21, 3, 4
 	timeStampGet, timeStampClock                                           = 25, 5
 	errorCorrectionGet, errorCorrectionActive                              = 29, 4
+	flowHashGet, flowHashTable, flowHashKey                                = 38, 4, 5
 	eepromGet, eepromOffset, eepromLength, eepromPage, eepromBus, eepromIs = 31, 2, 3, 4, 6, 7
 )
 
@@ -140,6 +142,22 @@ func Ask(name string) (Port, error) {
 		}
 	}
 	return p, nil
+}
+
+// FlowHash is a card's indirection table, which has the queue of each hash, and its key in hexadecimal (receive side
+// scaling). Both are empty for a driver without them.
+func FlowHash(name string) (table []uint32, key string) {
+	a, err := newAsker(name)
+	if err != nil {
+		return nil, ""
+	}
+	answered := a.get(flowHashGet)
+	for entry := range slices.Chunk(answered[flowHashTable], 4) {
+		if len(entry) == 4 {
+			table = append(table, binary.NativeEndian.Uint32(entry))
+		}
+	}
+	return table, hex.EncodeToString(answered[flowHashKey])
 }
 
 // speed is 0 where the driver knows none.

@@ -78,6 +78,8 @@ type Process struct {
 	Processor int `json:"processor"`
 	// Ran is the processor time of all its threads, to a hundredth of a second.
 	Ran time.Duration `json:"ran"`
+	// Threads is how many threads it has. Those of a process with several may run on any processors.
+	Threads int `json:"threads,omitempty"`
 	// Ours says that the process is the generator's or the device's.
 	Ours bool `json:"ours,omitempty"`
 }
@@ -139,7 +141,7 @@ func (w Watch) add(r *Reading, kernel procfs.FS, p procfs.Proc) error {
 	}
 	role := w.role(p.PID, s)
 	r.Processes = append(r.Processes, Process{PID: p.PID, Name: s.name, Processor: s.processor, Ran: s.ran,
-		Ours: role != "" || p.PID == os.Getpid()})
+		Threads: s.threads, Ours: role != "" || p.PID == os.Getpid()})
 	switch {
 	case role == "":
 		return nil
@@ -233,6 +235,7 @@ type stat struct {
 	kernel    bool // it is one of the kernel's own threads
 	ran       time.Duration
 	processor int
+	threads   int
 }
 
 // kernelThread is PF_KTHREAD in a task's flags (the kernel's include/linux/sched.h).
@@ -246,7 +249,8 @@ func stateOf(p procfs.Proc) (stat, error) {
 	}
 	return stat{
 		name: s.Comm, ready: s.State == "R", kernel: s.Flags&kernelThread != 0, processor: int(s.Processor),
-		ran: time.Duration(s.UTime+s.STime) * Tick,
+		threads: s.NumThreads,
+		ran:     time.Duration(s.UTime+s.STime) * Tick,
 	}, nil
 }
 

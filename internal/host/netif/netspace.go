@@ -37,6 +37,15 @@ func NewNamespace() (*Namespace, error) {
 	return created, nil
 }
 
+// OpenNamespace holds the namespace of a file, such as /proc/PID/ns/net or one below /run/netns.
+func OpenNamespace(path string) (*Namespace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("hold a network namespace: %w", err)
+	}
+	return &Namespace{file: f}, nil
+}
+
 // CurrentNamespace holds the namespace that the calling goroutine's thread is in.
 func CurrentNamespace() (*Namespace, error) {
 	runtime.LockOSThread()

@@ -34,7 +34,7 @@ func (h *host) read(ctx context.Context) (machine.Reading, error) {
 func TestWhatDisturbedIsOfTheTimeAroundAWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{began: time.Now(), takes: 10 * time.Millisecond}
-		m := observe.FollowDisturbance(h.read)
+		m := observe.FollowDisturbance(h.read, nil)
 		if err := m.Begin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &host{began: time.Now(), takes: 10 * time.Millisecond}
-				m := observe.FollowDisturbance(h.read)
+				m := observe.FollowDisturbance(h.read, nil)
 				if err := m.Begin(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -84,7 +84,7 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	m := observe.FollowDisturbance((&host{began: time.Now()}).read)
+	m := observe.FollowDisturbance((&host{began: time.Now()}).read, nil)
 	if d := m.ReadAfter(ended); d != nil {
 		t.Errorf("of a run that has ended it says %+v", d)
 	}
@@ -95,7 +95,7 @@ func TestWhereNobodyCanTellNothingIsTold(t *testing.T) {
 		"nobody looks":                  nil,
 		"a kernel that counts no waits": (&host{began: time.Now(), broken: errors.New("this kernel counts no waits")}).read,
 	} {
-		m := observe.FollowDisturbance(read)
+		m := observe.FollowDisturbance(read, nil)
 		if err := m.Begin(t.Context()); (err != nil) != (read != nil) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -28,7 +28,9 @@ func Of(r *report.Report) []report.Finding {
 		}
 	}
 	rank := map[report.FindingSeverity]int{report.FindingFault: 0, report.FindingWarning: 1, report.FindingNote: 2}
-	slices.SortStableFunc(list, func(a, b report.Finding) int { return cmp.Compare(rank[a.Severity], rank[b.Severity]) })
+	slices.SortStableFunc(list, func(a, b report.Finding) int {
+		return cmp.Compare(rank[a.Severity], rank[b.Severity])
+	})
 	return list[:min(len(list), report.MostFindingsShown)]
 }
 

@@ -68,7 +68,8 @@ func (s *scene) causeOf(l *report.PlacedLink, full, idle []int) cause {
 		return cause{words: "which queue they came by is unknown", wayOut: "spread the device's queues over processors"}
 	}
 	flows := s.flowsFrom(l.Link)
-	rpsMask := fmt.Sprintf("echo %s > /sys/class/net/%s/queues/rx-0/rps_cpus", mask(append(slices.Clone(full), idle...)),
+	rpsMask := fmt.Sprintf("echo %s > /sys/class/net/%s/queues/rx-0/rps_cpus", mask(append(slices.Clone(full),
+		idle...)),
 		l.Interface)
 	q := busiestQueue(*l, full)
 	switch {
@@ -76,7 +77,8 @@ func (s *scene) causeOf(l *report.PlacedLink, full, idle []int) cause {
 		return cause{report.SingleFlow, "the test has a single flow, which stays on one queue",
 			"set traffic.flows.count to many, such as 254"}
 	case q.RPS != "" && !strings.ContainsAny(q.RPS, "-,"):
-		return cause{words: fmt.Sprintf("rps_cpus of queue %d names %s alone", q.Number, "processor "+q.RPS), wayOut: rpsMask}
+		return cause{words: fmt.Sprintf("rps_cpus of queue %d names %s alone", q.Number, "processor "+q.RPS),
+			wayOut: rpsMask}
 	case q.RPS != "":
 		return cause{words: fmt.Sprintf("%s hash to few of rps_cpus' processors %s", flowsText(flows), q.RPS),
 			wayOut: "use more flows (traffic.flows.count), or flows that differ in ports"}
@@ -87,7 +89,8 @@ func (s *scene) causeOf(l *report.PlacedLink, full, idle []int) cause {
 		return cause{words: l.Interface + " has one receive queue, and its rps_cpus is 0", wayOut: rpsMask}
 	case q.Frames != nil && float64(*q.Frames) >= mostOnFull*float64(sumOfQueues(*l)):
 		return cause{words: flowsText(flows) + " hash to one queue",
-			wayOut: fmt.Sprintf("use flows that differ in more fields, or hash by ports: ethtool -N %s rx-flow-hash udp4 sdfn",
+			wayOut: fmt.Sprintf("use flows that differ in more fields, or hash by ports: "+
+				"ethtool -N %s rx-flow-hash udp4 sdfn",
 				l.Interface)}
 	case q.Polling == report.ByInterrupt:
 		return cause{words: fmt.Sprintf("the interrupts of %s's %d queues go there", l.Interface, len(l.Queues)),
@@ -96,7 +99,8 @@ func (s *scene) causeOf(l *report.PlacedLink, full, idle []int) cause {
 		return cause{words: fmt.Sprintf("the NAPI threads of %s's %d queues run there", l.Interface, len(l.Queues)),
 			wayOut: "bind each thread napi/" + l.Interface + "-* to a processor of its own (taskset -p)"}
 	case q.Polling == report.BySender:
-		return cause{words: "the virtual cable has no interrupts, so the processor that sends receives, and rps_cpus is 0",
+		return cause{words: "the virtual cable has no interrupts, so the processor that sends receives, and " +
+			"rps_cpus is 0",
 			wayOut: rpsMask}
 	}
 	return cause{words: "rps_cpus is 0", wayOut: rpsMask}
@@ -105,7 +109,8 @@ func (s *scene) causeOf(l *report.PlacedLink, full, idle []int) cause {
 // evidence is what each processor received and did, and how queues lead to them.
 func (s *scene) evidence() (lines []string) {
 	for _, p := range s.Processors {
-		lines = append(lines, fmt.Sprintf("processor %d: %.1f %% of frames, busy %s, softirq %s, idle %s of %s", p.Number,
+		lines = append(lines, fmt.Sprintf("processor %d: %.1f %% of frames, busy %s, softirq %s, idle %s of %s",
+			p.Number,
 			100*s.share(p), wording.Span(p.Busy.Std()), wording.Span(p.SoftIRQ.Std()), wording.Span(p.Idle.Std()),
 			wording.Span(s.Over.Std())))
 		if len(lines) == mostEvidence {

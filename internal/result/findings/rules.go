@@ -24,7 +24,8 @@ func busyNeighbour(s *scene) *report.Finding {
 			return &report.Finding{Kind: report.BusyNeighbour, Severity: report.FindingWarning,
 				Sentence: fmt.Sprintf("%s had %.0f %% of processor %d, which received %.0f %% of frames and was full",
 					p.Process, 100*had, p.Number, 100*s.share(p)),
-				WayOut: "stop it, or give the device a processor of its own (taskset, isolcpus)", Evidence: s.evidence()}
+				WayOut:   "stop it, or give the device a processor of its own (taskset, isolcpus)",
+				Evidence: s.evidence()}
 		}
 	}
 	return nil
@@ -54,7 +55,8 @@ func slowFrequency(s *scene) *report.Finding {
 			at = fmt.Sprintf(" at %.1f of %.1f GHz", float64(p.FrequencyHz)/1e9, float64(p.MostFrequencyHz)/1e9)
 		}
 		return &report.Finding{Kind: report.SlowFrequency, Severity: report.FindingWarning,
-			Sentence: fmt.Sprintf("the governor powersave kept processor %d%s, which received %.0f %% of frames and was full",
+			Sentence: fmt.Sprintf("the governor powersave kept processor %d%s, which received %.0f %% of "+
+				"frames and was full",
 				p.Number, at, 100*s.share(p)),
 			WayOut: "cpupower frequency-set -g performance", Evidence: []string{"driver " + p.FrequencyDriver}}
 	}
@@ -80,7 +82,8 @@ func smallQueues(s *scene) *report.Finding {
 		})
 		if l.Missed > 0 && l.Ring > 0 && l.Ring < l.MostRing && room {
 			return &report.Finding{Kind: report.SmallRing, Severity: report.FindingFault,
-				Sentence: fmt.Sprintf("the ring of %s, %d frames, had no room for %s, though its processors had time left",
+				Sentence: fmt.Sprintf("the ring of %s, %d frames, had no room for %s, though its "+
+					"processors had time left",
 					l.Link, l.Ring, wording.Count(l.Missed)),
 				WayOut: fmt.Sprintf("ethtool -G %s rx %d", l.Interface, l.MostRing)}
 		}
@@ -106,8 +109,9 @@ func connectionsFull(s *scene) *report.Finding {
 		return nil
 	}
 	f := &report.Finding{Kind: report.ConnectionsFull, Severity: report.FindingWarning,
-		Sentence: fmt.Sprintf("the connection table has %s of %s entries", wording.Count(c.Entries), wording.Count(c.Most)),
-		WayOut:   fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%d, or use fewer flows", 4*c.Most)}
+		Sentence: fmt.Sprintf("the connection table has %s of %s entries", wording.Count(c.Entries),
+			wording.Count(c.Most)),
+		WayOut: fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%d, or use fewer flows", 4*c.Most)}
 	if c.Dropped > 0 {
 		f.Severity = report.FindingFault
 		f.Sentence += ", and dropped " + wording.Count(c.Dropped) + " because it was full"
@@ -142,9 +146,11 @@ func framesMerged(s *scene) *report.Finding {
 		return nil
 	}
 	return &report.Finding{Kind: report.FramesMerged, Severity: report.FindingNote,
-		Sentence: fmt.Sprintf("receive offload merged frames: of %s that came, the device handled %s", wording.Count(received),
+		Sentence: fmt.Sprintf("receive offload merged frames: of %s that came, the device handled %s",
+			wording.Count(received),
 			wording.Count(seen)),
-		WayOut:   fmt.Sprintf("ethtool -K %s gro off, where each frame is to be handled by itself", s.Links[0].Interface),
+		WayOut: fmt.Sprintf("ethtool -K %s gro off, where each frame is to be handled by itself",
+			s.Links[0].Interface),
 		Evidence: merges}
 }
 
@@ -173,7 +179,8 @@ func narrowPCIe(s *scene) *report.Finding {
 			way = fmt.Sprintf("use a slot with %d lanes: the card has them", l.PCIe.MostLanes)
 		}
 		return &report.Finding{Kind: report.NarrowPCIe, Severity: report.FindingWarning,
-			Sentence: fmt.Sprintf("the card of %s has %d PCIe lanes of %g GT/s, %.1f Gb/s, less than its port's %.0f Gb/s",
+			Sentence: fmt.Sprintf("the card of %s has %d PCIe lanes of %g GT/s, %.1f Gb/s, less than its "+
+				"port's %.0f Gb/s",
 				l.Link, l.PCIe.Lanes, l.PCIe.GigatransfersPerSecond, carries/1e3, float64(l.SpeedMbps)/1e3),
 			WayOut: way}
 	}
@@ -195,7 +202,8 @@ func processorFarAway(s *scene) *report.Finding {
 			continue
 		}
 		return &report.Finding{Kind: report.ProcessorFarAway, Severity: report.FindingNote,
-			Sentence: fmt.Sprintf("%.0f %% of frames were received on processor %d of NUMA node %d, and %s's card is on node %d",
+			Sentence: fmt.Sprintf("%.0f %% of frames were received on processor %d of NUMA node %d, and "+
+				"%s's card is on node %d",
 				100*s.share(p), p.Number, p.NUMANode, l.Link, l.NUMANode),
 			WayOut: fmt.Sprintf("bind the card's interrupts to processors of node %d", l.NUMANode)}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/host/reception"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/procedure"
@@ -49,6 +50,9 @@ type Options struct {
 	// Machine reads how long the threads that send and forward frames ran and waited, on the machine of generator and
 	// device, or nil if it can't be read. It is called before and after windows, and never within one.
 	Machine func(context.Context) (machine.Reading, error)
+	// Placement reads where the device on this machine receives frames, or is nil if it can't be read. It is called
+	// beside Machine.
+	Placement func(context.Context) (reception.Reading, error)
 	// Reset empties the device's tables, and says what it did, or is nil if that isn't possible. It is called before
 	// each trial if the Plan says so.
 	Reset func(context.Context) (action string, err error)
@@ -61,7 +65,7 @@ type Options struct {
 
 // New is the driver of these generators, for one run.
 func New(gens []Generator, opts Options) runner.Driver {
-	watch := observe.FollowDisturbance(opts.Machine)
+	watch := observe.FollowDisturbance(opts.Machine, opts.Placement)
 	return &driver{available: gens, opts: opts, machine: &watch}
 }
 
@@ -214,7 +218,7 @@ func (r *driver) Measure(ctx context.Context, step procedure.Step) (*report.Wind
 	if w == nil {
 		return nil, err
 	}
-	w.Load, w.Reset = step.Load, r.resetter.latest
+	w.Load, w.Reset, r.journal.Placed = step.Load, r.resetter.latest, r.machine.Placement()
 	if step.Phase == report.WarmUp {
 		w.Load = units.RatioOf(int64(r.rates.warmups[0]), int64(r.rates.full[0]))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/host/bounded"
 	"github.com/linerate-dev/linerate/internal/host/credential"
 	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/host/reception"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/measure/observe"
 	"github.com/linerate-dev/linerate/internal/procedure"
@@ -29,6 +30,9 @@ type Options struct {
 	// Machine reads how long the threads that carry the connections' frames ran and waited, on the machine of ends and
 	// device. It is nil if nobody can read that. It is called before and after windows, and never within one.
 	Machine func(context.Context) (machine.Reading, error)
+	// Placement reads where the device on this machine receives frames, or is nil if it can't be read. It is called
+	// beside Machine.
+	Placement func(context.Context) (reception.Reading, error)
 	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions. It is nil if
 	// there are no such counters. It is called with each reading of the ends if an observer needs it, and counters that
 	// don't arrive in time are missing.
@@ -46,7 +50,7 @@ const readEvery = 250 * time.Millisecond
 
 // New is the driver of the ends at these places, for one run. There is a place for each link that a direction uses.
 func New(places []Place, o Options) runner.Driver {
-	return &driver{opts: o, machine: observe.FollowDisturbance(o.Machine),
+	return &driver{opts: o, machine: observe.FollowDisturbance(o.Machine, o.Placement),
 		remotes: &remotes{places: places, ends: make([]*remote, len(places))}}
 }
 
@@ -133,7 +137,7 @@ func (d *driver) Measure(ctx context.Context, step procedure.Step) (*report.Wind
 	}
 	w, err := d.watch(ctx, step)
 	if w != nil {
-		w.Load, w.GeneratorCPUPercent = step.Load, -1
+		w.Load, w.GeneratorCPUPercent, d.journal.Placed = step.Load, -1, d.machine.Placement()
 	}
 	return w, err
 }
