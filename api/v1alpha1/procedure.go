@@ -103,6 +103,11 @@ type ProcedureSpec struct {
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 
+	// profile samples the device's processors in a trial of its own at the answer's load, and names the functions that
+	// take the time. linerate run only. Example: true.
+	// +optional
+	Profile bool `json:"profile,omitempty"`
+
 	// maxLossRatio is the share that may be lost at a rate that counts as carried. Not for Search, BackToBack and Soak.
 	// +optional
 	// +kubebuilder:default="0.1%"

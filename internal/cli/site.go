@@ -40,6 +40,9 @@ func newLabSite(p *plan.Plan, o runOptions) (site, error) {
 	topology, err := lab.TopologyOf(p, lab.Options{
 		Ports: o.ports, Cores: cores, Path: path, Batch: o.batch, AcceptsXDP: path == string(datapath.PathLive),
 	})
+	if err == nil {
+		err = checkProfile(p, topology.Kind, o.ports)
+	}
 	return &labSite{
 		plan: p, topology: topology, ports: o.ports, wanted: observe.Want(p.Observers, true),
 		credentials: o.credentials,
@@ -99,7 +102,8 @@ func (s *labSite) options(force bool, l *lab.Lab, watch machine.Watch) frames.Op
 	o := frames.Options{
 		Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: s.wanted}, Limited: limited,
 		Machine: watch.Read, Placement: placementOf(l, s.topology, s.ports),
-		Reset: resetCommand(s.plan),
+		Reset:  resetCommand(s.plan),
+		Sample: func() (func() (report.Profile, error), error) { return sampleDevice(watch) },
 	}
 	if s.topology.Kind == lab.Reference {
 		o.Reset = l.Reset
@@ -153,6 +157,9 @@ type serversSite struct {
 func newServersSite(p *plan.Plan, o runOptions) (site, error) {
 	if len(o.ports) > 0 {
 		return nil, errors.New("--ports: servers that run already have ports of their own: leave --ports out")
+	}
+	if p.Procedure.Profile {
+		return nil, errNoDeviceHere
 	}
 	return serversSite{p, o.credentials, o.secretFile}, nil
 }

@@ -67,6 +67,7 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	}
 	c.device.checkResetInCluster()
 	c.device.checkCollectInCluster()
+	c.device.checkProfileInCluster()
 	c.device.checkModeInCluster()
 	c.observers.checkInCluster()
 	cluster.OwnNetworks = ownNetworks(test.Namespace, cluster.DUT, cluster.Setup, cluster.Teardown)
@@ -104,6 +105,15 @@ func (c *compiler) checkNodes(p *plan.Plan) {
 			c.refuse(specPath().Child("generator", "placement", "nodes"), name,
 				"no generator of this test has the name: use "+strings.Join(names, ", "))
 		}
+	}
+}
+
+// checkProfileInCluster refuses a profile, as a pod that samples a node's processors sees all that the node runs.
+func (d *device) checkProfileInCluster() {
+	if d.spec.Procedure.Profile {
+		d.refuse(specPath().Child("procedure", "profile"), true,
+			"no pod of a test has the rights to sample a node's processors (CAP_PERFMON, CAP_BPF and the node's "+
+				"processes, of all tenants): measure with linerate run on the device's machine, or remove profile")
 	}
 }
 

@@ -21,6 +21,9 @@ func (r *refusals) checkContradictions(test *v1alpha1.LoadTest) {
 	r.checkGeneratorFields(spec)
 	r.checkTrafficFields(spec)
 	r.checkProcedureFields(&spec.Procedure)
+	if spec.Procedure.Profile {
+		r.checkProfile(spec)
+	}
 	for i := range spec.Observers {
 		r.checkObserverFields(specPath().Child("observers").Index(i), &spec.Observers[i])
 	}

@@ -70,6 +70,7 @@ func (pr *procedureReader) read() plan.Procedure {
 	}
 	p.EachDirection = pr.eachDirection(spec, p.Ramp)
 	p.Latency = pr.latency(spec.Latency, p.Goals())
+	p.Profile = spec.Profile
 	if traits := traitsOf(spec.Type); !traits.NamesLoss && !traits.SendsBursts { // a burst may lose nothing
 		p.MaxLossRatio = pr.share(specPath().Child("procedure", "maxLossRatio"), spec.MaxLossRatio)
 	}

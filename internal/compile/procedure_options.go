@@ -22,6 +22,21 @@ var (
 	hasOneRate       = func(t procedure.Traits) bool { return t.FindsThroughput || t.HoldsLoad }
 )
 
+// checkProfile refuses a profile of what no load or no processor can be had for.
+func (r *refusals) checkProfile(spec *v1alpha1.LoadTestSpec) {
+	path, p := specPath().Child("procedure", "profile"), spec.Procedure
+	r.refuseIf(!hasOneRate(traitsOf(p.Type)), path, true,
+		"processors are sampled at the load that the procedure finds or holds, and this type has none: set type: "+
+			strings.Join(procedures.TypesWith(hasOneRate), " or ")+", or remove profile")
+	r.refuseIf(p.Directions == v1alpha1.DirectionsEach, path, true,
+		"processors are sampled at one load of all directions, and directions: Each finds one for each: remove "+
+			"directions or profile")
+	r.refuseIf(spec.DUT.Type == v1alpha1.DUTLoopback, path, true,
+		"a Loopback has no device whose processors could be sampled: remove profile")
+	r.refuseIf(spec.Traffic.Type == v1alpha1.TrafficSessions, path, true,
+		"processors are sampled under a load of frames, and this traffic is sessions: remove profile")
+}
+
 func (r *refusals) checkProcedureFields(p *v1alpha1.ProcedureSpec) {
 	path := specPath().Child("procedure")
 	eachDirection, traits := p.Directions == v1alpha1.DirectionsEach, traitsOf(p.Type)

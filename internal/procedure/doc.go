@@ -19,7 +19,8 @@
 //
 //	procedures    finds a Plan's procedure by its type; no other package names one
 //	ramp, constantload, frameloss, maximumload, backtoback, search, soak, trains    a procedure each
-//	eachdirection, latency    play another one for each direction; add trials for latency
+//	eachdirection, latency, profile    play another one for each direction; add trials for latency; add one to sample
+//	              the device's processors
 //	goals         which load a search tries next: multiple loss ratio search
 //	losscurve     which load loses a small share of frames, by fitted curves
 package procedure

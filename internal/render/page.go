@@ -74,7 +74,8 @@ type resultTables struct {
 	Goals      grid   // with the answer of each, where there are several
 	Curve      grid   // of a frame loss curve, with a row for each load
 	Sections   []sectionView
-	Vitals     grid // of observers, with a row for each series
+	Flames     []drawing // of what the device's processors ran
+	Vitals     grid      // of observers, with a row for each series
 }
 
 // latencyTables have how long frames were under way, at the load of the result and at others.
@@ -156,6 +157,7 @@ func newAnswerView(r *report.Report, h report.Headline) answerView {
 
 func newResultTables(r *report.Report, h report.Headline, id string) (t resultTables) {
 	t.Vitals, t.Goals, t.Sections = gridOf(vitalsTable(r)), gridOf(goalsTable(r)), sectionViews(r, id)
+	t.Flames = flames(r, id)
 	if !h.Measured {
 		return t
 	}

@@ -93,6 +93,8 @@ func phaseWord(p report.Phase) string {
 		return "trains"
 	case report.AtLoad:
 		return "measuring latency"
+	case report.Profiled:
+		return "sampling the device"
 	case runner.Draining:
 		return "draining"
 	case runner.Ended:

@@ -250,6 +250,8 @@ func phaseText(p report.Phase) string {
 		return "trains"
 	case report.AtLoad:
 		return "latency"
+	case report.Profiled:
+		return "profile"
 	case report.Draining, report.Ended: // no window's
 	}
 	return string(p)

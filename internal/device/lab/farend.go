@@ -51,3 +51,18 @@ func (f *FarEnd) Holds(pid int) bool {
 	}
 	return holds
 }
+
+// AllVirtualCables says whether each of these interfaces is an end of a virtual cable, whose other end is on this
+// machine, too.
+func AllVirtualCables(interfaces []string) (bool, error) {
+	for _, name := range interfaces {
+		link, err := netlink.LinkByName(name)
+		if err != nil {
+			return false, fmt.Errorf("find the interface %s: %w", name, err)
+		}
+		if link.Type() != "veth" {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -98,7 +98,7 @@ func needsWindow(r *report.Report, w report.Window) bool {
 		func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
 	decisive := slices.ContainsFunc(r.Answer.Directions,
 		func(d report.Direction) bool { return d.Limit != nil && d.Limit.Window == w.Number })
-	return outvoted || decisive || w.Phase == report.AtLoad || w.Number == r.Answer.Window ||
+	return outvoted || decisive || w.Phase.AfterAnswer() || w.Number == r.Answer.Window ||
 		r.Answer.MaxReceived != nil && w.Number == r.Answer.MaxReceived.Window
 }
 

@@ -52,7 +52,7 @@ func (p *Plan) method() *Plan {
 	m := *p
 	m.Test, m.DUT, m.Criteria, m.Observers, m.Baseline, m.AllowDifferent, m.ActiveDeadline, m.Names = Test{}, DUT{},
 		nil, nil, "", nil, 0, nil
-	m.Sending = nil
+	m.Sending, m.Procedure.Profile = nil, false // a profile comes after the answer
 	if p.Procedure.Reset != nil {
 		m.Procedure.Reset = &Reset{} // how long it may take changes no figure
 	}

@@ -36,7 +36,9 @@ type Procedure struct {
 	// where nothing is done between trials.
 	Reset *Reset `json:"reset,omitempty"`
 	// Latency is measured once the procedure has its result. It is nil where latency isn't measured.
-	Latency      *Latency    `json:"latency,omitempty"`
+	Latency *Latency `json:"latency,omitempty"`
+	// Profile has the device's processors sampled in a trial at the answer's load.
+	Profile      bool        `json:"profile,omitempty"`
 	MaxLossRatio units.Ratio `json:"maxLossRatio"`
 }
 
@@ -151,8 +153,9 @@ func (p Procedure) MarshalJSON() ([]byte, error) {
 			Ramp          Ramp           `json:"ramp"`
 			EachDirection *EachDirection `json:"eachDirection,omitempty"`
 			Latency       *Latency       `json:"latency,omitempty"`
+			Profile       bool           `json:"profile,omitempty"`
 			MaxLossRatio  units.Ratio    `json:"maxLossRatio"`
-		}{p.Type, p.Ramp, p.EachDirection, p.Latency, p.MaxLossRatio})
+		}{p.Type, p.Ramp, p.EachDirection, p.Latency, p.Profile, p.MaxLossRatio})
 	}
 	type plain Procedure
 	return json.Marshal(plain(p))

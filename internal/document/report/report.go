@@ -50,6 +50,9 @@ type Report struct {
 	Collected []Collected `json:"collected,omitempty"`
 	// Observations are what the Plan's observers read beside the traffic, one for each.
 	Observations []Observation `json:"observations,omitempty"`
+	// Profile is what the device's processors ran at the answer's load. It is nil where the Plan doesn't ask for it,
+	// or there is no answer.
+	Profile *Profile `json:"profile,omitempty"`
 	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.
 	Totals []Total `json:"totals,omitempty"`
 	// Numbered is what became of frames that carry sequence numbers, which latency streams of the profile do.
@@ -243,6 +246,7 @@ const (
 	Bursting  Phase = "Burst"    // a burst of an exact number of frames, drained at its end
 	InTrains  Phase = "Train"    // trains of frames in one direction, which are timed
 	AtLoad    Phase = "Latency"  // a trial whose frames' latency is measured, after the procedure had its result
+	Profiled  Phase = "Profile"  // a trial at the answer's load, during which the device's processors were sampled
 )
 
 // The phases of a run after its traffic. No window belongs to them.
@@ -250,6 +254,9 @@ const (
 	Draining Phase = "Draining" // the last frames are waited for
 	Ended    Phase = "Ended"
 )
+
+// AfterAnswer says that the window was measured after the procedure had its answer, which doesn't depend on it.
+func (p Phase) AfterAnswer() bool { return p == AtLoad || p == Profiled }
 
 // AfterTraffic says that nothing more will be measured, as the Report is about to be written.
 func (p Phase) AfterTraffic() bool { return p == Draining || p == Ended }

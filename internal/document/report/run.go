@@ -40,7 +40,7 @@ func (r *Report) LowestLossy() *Window {
 	var lowest *Window
 	for i := range r.Windows {
 		w := &r.Windows[i]
-		if w.Phase != WarmUp && w.Phase != AtLoad && w.Quality == Lossy && (lowest == nil || w.Load < lowest.Load) &&
+		if w.Phase != WarmUp && !w.Phase.AfterAnswer() && w.Quality == Lossy && (lowest == nil || w.Load < lowest.Load) &&
 			!r.cleanFrom(w) {
 			lowest = w
 		}

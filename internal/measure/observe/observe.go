@@ -192,7 +192,7 @@ func (l *Log) Complete(windows []report.Window) {
 		l.askedLater(&windows[i])
 	}
 	for _, w := range windows {
-		if w.Phase == report.Trial || w.Phase == report.Bursting || w.Phase == report.AtLoad {
+		if w.Phase == report.Trial || w.Phase == report.Bursting || w.Phase.AfterAnswer() {
 			continue // these end in silence, and a reading after one is of no load
 		}
 		start := w.Start.Std()

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/frameloss"
 	"github.com/linerate-dev/linerate/internal/procedure/latency"
 	"github.com/linerate-dev/linerate/internal/procedure/maximumload"
+	"github.com/linerate-dev/linerate/internal/procedure/profile"
 	"github.com/linerate-dev/linerate/internal/procedure/ramp"
 	"github.com/linerate-dev/linerate/internal/procedure/search"
 	"github.com/linerate-dev/linerate/internal/procedure/soak"
@@ -79,6 +80,9 @@ func New(p plan.Procedure) procedure.Procedure {
 	chosen := construct(p)
 	if p.Latency != nil {
 		chosen = latency.New(*p.Latency, chosen)
+	}
+	if p.Profile {
+		chosen = profile.New(chosen)
 	}
 	if p.Reset != nil {
 		chosen = withReset{chosen, p.Reset.Timeout.Std()}

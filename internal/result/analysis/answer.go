@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/result/profile"
 )
 
 // Answer is what the windows measured so far show, of a whole run or of a part of one. The Report must carry its
@@ -21,6 +22,9 @@ func Answer(r *report.Report) report.Answer {
 		result.Goals = append(result.Goals, report.GoalAnswer{Name: g.Name, Answer: resultOf(r, g.Conclusion)})
 	}
 	result.Figures = figures.OfLoads(r, c.Loads, result)
+	if s, found := profile.Section(r); found {
+		result.Sections = append(slices.Clone(result.Sections), s)
+	}
 	return result
 }
 
@@ -202,7 +206,7 @@ func limitedBy(r *report.Report, c procedure.Conclusion) (first []string) {
 func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var largest *report.Sum
 	for _, w := range r.Windows {
-		if w.Quality == report.Invalid || w.Phase == report.Bursting || w.Phase == report.AtLoad ||
+		if w.Quality == report.Invalid || w.Phase == report.Bursting || w.Phase.AfterAnswer() ||
 			w.Phase == report.WarmUp && (c.Whole != nil || len(c.Loads) > 0 && c.Loads[0].LatencyLoad == nil) {
 			continue
 		}

@@ -187,7 +187,7 @@ func looksOf(r *report.Report, i int) (looks []look) {
 		}
 		// a buffer takes a burst, and not a trial
 		counts := w.Counts() && w.Directions[i].Quality != report.Unjudged &&
-			!slices.Contains([]report.Phase{report.WarmUp, report.AtLoad, report.Bursting}, w.Phase)
+			!slices.Contains([]report.Phase{report.WarmUp, report.Bursting}, w.Phase) && !w.Phase.AfterAnswer()
 		for _, l := range looksIn(r, w, i) {
 			l.offeredBefore = offeredBefore
 			offeredBefore = min(offeredBefore, l.offered())

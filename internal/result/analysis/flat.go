@@ -62,7 +62,7 @@ func acceptable(share float64) units.Ratio {
 func flatLossOf(windows []report.Window, i int) (flatLoss, bool) {
 	var directions []report.Direction
 	for _, w := range windows {
-		loads := w.Phase != report.WarmUp && w.Phase != report.AtLoad && w.Phase != report.Bursting
+		loads := w.Phase != report.WarmUp && !w.Phase.AfterAnswer() && w.Phase != report.Bursting
 		if loads && i < len(w.Directions) && w.Directions[i].Quality != report.Invalid &&
 			w.Directions[i].Sent.Packets > 0 {
 			directions = append(directions, w.Directions[i])

@@ -130,7 +130,7 @@ func evidenceWithoutFigure(r *report.Report, c procedure.Conclusion) (rows []rep
 // noCleanLoadSentence says that no load is believed to be clean, and which window was clean all the same.
 func noCleanLoadSentence(r *report.Report) string {
 	for _, w := range r.Windows {
-		if w.Phase != report.WarmUp && w.Phase != report.AtLoad && (w.Quality == report.Good ||
+		if w.Phase != report.WarmUp && !w.Phase.AfterAnswer() && (w.Quality == report.Good ||
 			w.Quality == report.Short) {
 			return fmt.Sprintf("no load stayed clean, though window %d was, at %s of the target", w.Number,
 				percent(w.Load))

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/comparison"
 	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/result/profile"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -170,7 +171,8 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	if len(differences) > 0 {
 		side.Message += "; of the device, " + strings.Join(differences, "; ")
 	}
-	side.Message = wording.JoinNonEmpty("; ", side.Message, comparison.EnvironmentText(side.Environment))
+	side.Message = wording.JoinNonEmpty("; ", side.Message, comparison.EnvironmentText(side.Environment),
+		profile.ComparedText(reportsOf(baseline.answers), reportsOf(s.answers)))
 }
 
 // ComparedRuns are the figures that are compared, of each run that counts.
@@ -193,6 +195,13 @@ func imageDifferences(a, b Record) []string {
 		return nil
 	}
 	return plan.ImageDifferences(a.Report.Device, b.Report.Device, mostDifferences)
+}
+
+func reportsOf(records []Record) (reports []*report.Report) {
+	for _, r := range records {
+		reports = append(reports, r.Report)
+	}
+	return reports
 }
 
 func resultsOf(records []Record) (results []report.Answer) {

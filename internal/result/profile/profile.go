@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // Stack is a stack, outermost first, and how many samples found it.
@@ -98,4 +100,14 @@ func Device(stacks []Stack) (sum int64) {
 		sum += s.Count
 	}
 	return sum
+}
+
+// NanosecondsPerFrame is the processor time that the device took for each frame that came back in the profile's trial,
+// by the samples. It is 0 where nothing shows it.
+func NanosecondsPerFrame(r *report.Report) float64 {
+	p := r.Profile
+	if p == nil || p.SamplesPerSecond <= 0 || p.Frames <= 0 {
+		return 0
+	}
+	return float64(Device(Parse(p.Stacks))) / float64(p.SamplesPerSecond) * 1e9 / float64(p.Frames)
 }

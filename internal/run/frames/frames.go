@@ -56,6 +56,9 @@ type Options struct {
 	// Reset empties the device's tables, and says what it did, or is nil if that isn't possible. It is called before
 	// each trial if the Plan says so.
 	Reset func(context.Context) (action string, err error)
+	// Sample begins to sample what the device's processors run, until stop is called. It is nil where the device isn't
+	// on this machine.
+	Sample func() (stop func() (report.Profile, error), err error)
 	// OrphansStopWithin is how long after the runner's death a guard, or the generators' launchers, have stopped its
 	// traffic. 0 means that nobody does.
 	OrphansStopWithin time.Duration
@@ -121,6 +124,7 @@ func (r *driver) Prepare(ctx context.Context, journal *runner.Journal) error {
 	}
 	r.assemble()
 	for _, step := range []func(context.Context) error{
+		r.checkSampling,
 		r.describe,
 		r.rates.resolve,
 		r.prepareMeasure,
@@ -234,6 +238,9 @@ func (r *driver) window(ctx context.Context, step procedure.Step) (*report.Windo
 		}
 		return r.holds.measure(ctx, step)
 	case procedure.Trial:
+		if step.Phase == report.Profiled {
+			return r.profiled(ctx, step)
+		}
 		return r.trials.measure(ctx, step)
 	case procedure.Burst:
 		return r.bursts.measure(ctx, step)
