@@ -33,7 +33,7 @@ func (r *refusals) checkProfile(spec *v1alpha1.LoadTestSpec) {
 			"directions or profile")
 	r.refuseIf(spec.DUT.Type == v1alpha1.DUTLoopback, path, true,
 		"a Loopback has no device whose processors could be sampled: remove profile")
-	r.refuseIf(spec.Traffic.Type == v1alpha1.TrafficSessions, path, true,
+	r.refuseIf(!trafficOf(string(spec.Traffic.Type)).shapesFrames(), path, true,
 		"processors are sampled under a load of frames, and this traffic is sessions: remove profile")
 }
 

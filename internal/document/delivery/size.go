@@ -23,7 +23,7 @@ const (
 // judgement needs.
 const (
 	elementBytes    = 76 << 5
-	runElementBytes = 12 << 9
+	runElementBytes = 13 << 9
 )
 
 var (

@@ -21,9 +21,9 @@ func TestWhatAStateSays(t *testing.T) {
 		want stat
 		err  string
 	}{
-		"a kernel's thread":            {"22 (ksoftirqd/1) S" + rest, stat{name: "ksoftirqd/1", kernel: true, ran: 420 * time.Millisecond, processor: 1}, ""},
-		"one that is ready to run":     {"22 (napi/d0-5) R" + rest, stat{name: "napi/d0-5", kernel: true, ready: true, ran: 420 * time.Millisecond, processor: 1}, ""},
-		"a name with all that it may":  {"7 (a) b (c) S" + strings.Replace(rest, "2129984", "4194560", 1), stat{name: "a) b (c", ran: 420 * time.Millisecond, processor: 1}, ""},
+		"a kernel's thread":            {"22 (ksoftirqd/1) S" + rest, stat{name: "ksoftirqd/1", kernel: true, ran: 420 * time.Millisecond, processor: 1, threads: 1}, ""},
+		"one that is ready to run":     {"22 (napi/d0-5) R" + rest, stat{name: "napi/d0-5", kernel: true, ready: true, ran: 420 * time.Millisecond, processor: 1, threads: 1}, ""},
+		"a name with all that it may":  {"7 (a) b (c) S" + strings.Replace(rest, "2129984", "4194560", 1), stat{name: "a) b (c", ran: 420 * time.Millisecond, processor: 1, threads: 1}, ""},
 		"no state":                     {"hello", stat{}, "the state of process 22: "},
 		"too few fields":               {"22 (sh) S 2 0", stat{}, "the state of process 22: EOF"},
 		"something that is no number ": {"22 (sh) S" + strings.Replace(rest, " 35 ", " x ", 1), stat{}, "the state of process 22: expected integer"},

@@ -6,27 +6,84 @@ import (
 	"slices"
 )
 
-// Side is what a comparison takes of one build: how many samples found each function itself, and the time that the
+// Run is what a comparison takes of one profile: how many samples found each function itself, and the time that the
 // device takes for a frame.
-type Side struct {
+type Run struct {
 	Selves              map[string]int64
 	NanosecondsPerFrame float64
 }
 
-// SideOf adds up the stacks of one or several profiles of a build.
-func SideOf(stacks []Stack, nanosecondsPerFrame float64) Side {
-	s := Side{Selves: map[string]int64{}, NanosecondsPerFrame: nanosecondsPerFrame}
+// RunOf is the run whose profile has these stacks.
+func RunOf(stacks []Stack, nanosecondsPerFrame float64) Run {
+	r := Run{Selves: map[string]int64{}, NanosecondsPerFrame: nanosecondsPerFrame}
 	for _, stack := range stacks {
-		s.Selves[stack.Frames[len(stack.Frames)-1]] += stack.Count
+		r.Selves[stack.Frames[len(stack.Frames)-1]] += stack.Count
 	}
-	return s
+	return r
 }
 
-func (s Side) samples() (sum int64) {
-	for _, count := range s.Selves {
+func (r Run) samples() (sum int64) {
+	for _, count := range r.Selves {
 		sum += count
 	}
 	return sum
+}
+
+// nanoseconds is the time that a function takes for a frame.
+func (r Run) nanoseconds(function string) float64 {
+	return r.NanosecondsPerFrame * float64(r.Selves[function]) / float64(r.samples())
+}
+
+// Side is the runs of one build that have samples and a time for a frame.
+type Side []Run
+
+func (s Side) samples() (sum int64) {
+	for _, r := range s {
+		sum += r.samples()
+	}
+	return sum
+}
+
+func (s Side) count(function string) (sum int64) {
+	for _, r := range s {
+		sum += r.Selves[function]
+	}
+	return sum
+}
+
+// NanosecondsPerFrame is the mean of the runs.
+func (s Side) NanosecondsPerFrame() (mean float64) {
+	for _, r := range s {
+		mean += r.NanosecondsPerFrame / float64(len(s))
+	}
+	return mean
+}
+
+// functions are the names of all that was sampled.
+func (s Side) functions() map[string]bool {
+	names := map[string]bool{}
+	for _, r := range s {
+		for name := range r.Selves {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// longest and shortest are a function's extreme times for a frame.
+func (s Side) longest(function string) (longest float64) {
+	for _, r := range s {
+		longest = max(longest, r.nanoseconds(function))
+	}
+	return longest
+}
+
+func (s Side) shortest(function string) float64 {
+	shortest := math.Inf(1)
+	for _, r := range s {
+		shortest = min(shortest, r.nanoseconds(function))
+	}
+	return shortest
 }
 
 // Growth is a function that takes more of each frame's time than before.
@@ -48,9 +105,15 @@ type Comparison struct {
 	Nanoseconds, Explained float64
 }
 
-// What it takes to name a function. Its share of the samples must have grown more than chance and the machine explain,
-// where one function of all is named wrongly in one of wrongIn comparisons of equal builds, and it must take
-// leastShare of a frame's time more than before. What has no name, as "[lost]", is never named.
+// FewestRuns is how many runs a comparison needs of each side. With one run of each, 5 of 12 pairs of equal builds named
+// a function: a neighbour's work in one of the runs made it slower. That every run of one side is slower than every run
+// of the other happens by chance in 1 of 20 comparisons of three runs.
+const FewestRuns = 3
+
+// What it takes to name a function. It takes longer for a frame in each run than in any run before. Its share of the
+// samples grew by more than chance and the machine explain, where one function of all is named wrongly in one of wrongIn
+// comparisons of equal builds. It takes leastShare of a frame's time more than before. What has no name, as "[lost]", is
+// never named.
 //
 // Chance is that of counts (binomial). Equal builds differ by more: the same function's share of the time differs from
 // run to run by about systematic of itself, as caches and the batches that frames are processed in do.
@@ -61,23 +124,24 @@ const (
 	leastCount = 10
 )
 
-// Compare names the functions that grew from a build to another. It names none where a side has no samples, or no time
-// for a frame.
+// Compare names the functions that grew from a build to another. It names none where a side has fewer runs than
+// FewestRuns.
 func Compare(before, after Side) (c Comparison) {
-	c.Nanoseconds = after.NanosecondsPerFrame - before.NanosecondsPerFrame
-	n, m := float64(before.samples()), float64(after.samples())
-	if n == 0 || m == 0 || before.NanosecondsPerFrame <= 0 || after.NanosecondsPerFrame <= 0 {
+	if min(len(before), len(after)) < FewestRuns {
 		return c
 	}
-	threshold := upperQuantile(1 / float64(wrongIn*len(after.Selves)))
-	for name, count := range after.Selves {
-		old := float64(before.Selves[name])
-		p, q := old/n, float64(count)/m
-		pooled := (old + float64(count)) / (n + m)
+	old, current := before.NanosecondsPerFrame(), after.NanosecondsPerFrame()
+	c.Nanoseconds = current - old
+	n, m := float64(before.samples()), float64(after.samples())
+	functions := after.functions()
+	threshold := upperQuantile(1 / float64(wrongIn*len(functions)))
+	for name := range functions {
+		a, b := float64(before.count(name)), float64(after.count(name))
+		p, q, pooled := a/n, b/m, (a+b)/(n+m)
 		variance := pooled*(1-pooled)*(1/n+1/m) + 2*systematic*pooled*systematic*pooled
-		g := Growth{name, p * before.NanosecondsPerFrame, q * after.NanosecondsPerFrame}
-		if name[0] != '[' && count >= leastCount && q-p > threshold*math.Sqrt(variance) &&
-			g.Nanoseconds() >= leastShare*before.NanosecondsPerFrame {
+		g := Growth{name, p * old, q * current}
+		if name[0] != '[' && b >= leastCount && before.longest(name) < after.shortest(name) &&
+			q-p > threshold*math.Sqrt(variance) && g.Nanoseconds() >= leastShare*old {
 			c.Growths = append(c.Growths, g)
 		}
 	}

@@ -3,6 +3,7 @@ package profile
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,18 +62,29 @@ func shares() map[string]float64 {
 }
 
 // sampled is what n samples of a device find whose functions' shares differ from run to run.
-func sampled(random *rand.Rand, nanoseconds map[string]float64, n int) Side {
+// In some runs a neighbour's work makes one of the functions slower.
+func sampled(random *rand.Rand, nanoseconds map[string]float64, n int) Run {
 	differing, sum, total := map[string]float64{}, 0.0, 0.0
 	for name, time := range nanoseconds {
 		differing[name] = time * math.Exp(0.04*random.NormFloat64())
+		if random.IntN(4*len(nanoseconds)) == 0 {
+			differing[name] *= 2
+		}
 		sum, total = sum+differing[name], total+time
 	}
-	s := Side{Selves: map[string]int64{}, NanosecondsPerFrame: total * (1 + 0.03*random.NormFloat64())}
+	r := Run{Selves: map[string]int64{}, NanosecondsPerFrame: total * (1 + 0.03*random.NormFloat64())}
 	for name, time := range differing { // Poisson by its normal approximation, which counts this large follow
 		mean := time / sum * float64(n)
-		s.Selves[name] = max(0, int64(math.Round(mean+math.Sqrt(mean)*random.NormFloat64())))
+		r.Selves[name] = max(0, int64(math.Round(mean+math.Sqrt(mean)*random.NormFloat64())))
 	}
-	return s
+	return r
+}
+
+func sampledSide(random *rand.Rand, nanoseconds map[string]float64, n int) (side Side) {
+	for range FewestRuns {
+		side = append(side, sampled(random, nanoseconds, n))
+	}
+	return side
 }
 
 func nanoseconds(perFrame float64) map[string]float64 {
@@ -92,11 +104,11 @@ func TestEqualBuildsNameNothing(t *testing.T) {
 		for range tries {
 			equal, slower := nanoseconds(1500), nanoseconds(1500)
 			slower["burn"] = 500
-			before := sampled(random, equal, samples)
-			if c := Compare(before, sampled(random, equal, samples)); len(c.Growths) > 0 {
+			before := sampledSide(random, equal, samples)
+			if c := Compare(before, sampledSide(random, equal, samples)); len(c.Growths) > 0 {
 				wrong++
 			}
-			c := Compare(before, sampled(random, slower, samples))
+			c := Compare(before, sampledSide(random, slower, samples))
 			if len(c.Growths) == 0 || c.Growths[0].Name != "burn" || math.Abs(c.Growths[0].Nanoseconds()-500) > 150 {
 				missed++
 			}
@@ -115,11 +127,12 @@ func TestAFunctionThatShrinksNamesNoOther(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
 		faster := nanoseconds(1500)
-		before := sampled(random, faster, 10000)
-		before.NanosecondsPerFrame = 1500
+		before := sampledSide(random, faster, 10000)
 		faster["Aa"] /= 10
-		after := sampled(random, faster, 10000)
-		after.NanosecondsPerFrame = 1500 - 0.9*1500*shares()["Aa"]
+		after := sampledSide(random, faster, 10000)
+		for i := range FewestRuns {
+			before[i].NanosecondsPerFrame, after[i].NanosecondsPerFrame = 1500, 1500-0.9*1500*shares()["Aa"]
+		}
 		if c := Compare(before, after); len(c.Growths) > 0 || c.Nanoseconds >= 0 || c.Explained != 0 {
 			t.Fatalf("%+v", c)
 		}
@@ -127,17 +140,23 @@ func TestAFunctionThatShrinksNamesNoOther(t *testing.T) {
 }
 
 func TestTheShareThatIsExplained(t *testing.T) {
-	before := SideOf(Parse([]string{"softirq;route 6000", "softirq;lookup 4000"}), 1000)
-	after := SideOf(Parse([]string{"softirq;route 6000", "softirq;lookup 4000", "softirq;burn 5000"}), 1500)
-	c := Compare(before, after)
+	alike := func(r Run) Side { return slices.Repeat(Side{r}, FewestRuns) }
+	before := RunOf(Parse([]string{"softirq;route 6000", "softirq;lookup 4000"}), 1000)
+	after := RunOf(Parse([]string{"softirq;route 6000", "softirq;lookup 4000", "softirq;burn 5000"}), 1500)
+	c := Compare(alike(before), alike(after))
 	want := Comparison{[]Growth{{"burn", 0, 500}}, 500, 1}
 	if !cmp.Equal(c, want) {
 		t.Error(cmp.Diff(want, c))
 	}
-	if c := Compare(Side{}, after); c.Growths != nil {
+	if c := Compare(nil, alike(after)); c.Growths != nil {
 		t.Errorf("without samples: %+v", c)
 	}
-	if c := Compare(SideOf(stacks, 0), after); c.Growths != nil {
-		t.Errorf("without a time for a frame: %+v", c)
+	if c := Compare(alike(before)[1:], alike(after)); c.Growths != nil {
+		t.Errorf("with too few runs: %+v", c)
+	}
+	one := alike(after)
+	one[0] = before
+	if c := Compare(alike(before), one); c.Growths != nil {
+		t.Errorf("where one run is as before: %+v", c)
 	}
 }

@@ -78,13 +78,17 @@ const mostNamed = 3
 // ComparedText says which functions grew from some runs to others, by the profiles that they have. It is empty where
 // one side has none.
 func ComparedText(before, after []*report.Report) string {
-	old, current := sideOfRuns(before), sideOfRuns(after)
-	if old.samples() == 0 || current.samples() == 0 || old.NanosecondsPerFrame <= 0 || current.NanosecondsPerFrame <= 0 {
+	old, current := sideOf(before), sideOf(after)
+	if len(old) == 0 || len(current) == 0 {
 		return ""
 	}
 	c := Compare(old, current)
 	times := fmt.Sprintf("the device's processor time for a frame is %s, and was %s (by samples)",
-		nanosecondsText(current.NanosecondsPerFrame), nanosecondsText(old.NanosecondsPerFrame))
+		nanosecondsText(current.NanosecondsPerFrame()), nanosecondsText(old.NanosecondsPerFrame()))
+	if fewest := min(len(old), len(current)); fewest < FewestRuns {
+		return fmt.Sprintf("%s; %d runs of each side with a profile tell which function grew, and one side has %d",
+			times, FewestRuns, fewest)
+	}
 	if len(c.Growths) == 0 {
 		return times + "; no function surely grew"
 	}
@@ -105,14 +109,12 @@ func ComparedText(before, after []*report.Report) string {
 
 func nanosecondsText(v float64) string { return wording.Nanoseconds(int64(math.Round(v))) }
 
-// sideOfRuns adds up the profiles of runs. The time for a frame is their mean.
-func sideOfRuns(runs []*report.Report) Side {
-	var stacks []Stack
-	sum, n := 0.0, 0
+// sideOf is the runs that have a profile and a time for a frame.
+func sideOf(runs []*report.Report) (side Side) {
 	for _, r := range runs {
 		if perFrame := NanosecondsPerFrame(r); perFrame > 0 {
-			stacks, sum, n = append(stacks, Parse(r.Profile.Stacks)...), sum+perFrame, n+1
+			side = append(side, RunOf(Parse(r.Profile.Stacks), perFrame))
 		}
 	}
-	return SideOf(stacks, sum/float64(max(1, n)))
+	return side
 }

@@ -7,10 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -33,7 +36,7 @@ spec:
   dut: {type: Device}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   traffic: {profile: FixedSize, frameSize: 64, flows: {count: %d}, directions: [{from: west, to: east}]}
-  procedure: {type: ConstantLoad, constantLoad: {rate: 30kpps, warmupDuration: 0s, duration: 1s, window: 1s}}
+  procedure: {type: ConstantLoad, constantLoad: {rate: 30kpps, warmupDuration: 0s, duration: 3s, window: 3s}}
 `
 
 // placed is a way to receive frames, by so many queues. A thread each may empty them, on a processor each, and RPS may
@@ -59,7 +62,7 @@ func drawPlaced(processors []int) placed {
 	if rand.IntN(2) == 0 {
 		p.rps = some(p.queues)
 	}
-	if rand.IntN(3) == 0 {
+	if p.queues > 1 && rand.IntN(3) == 0 { // a cable with one send queue has nothing to choose
 		p.xps = some(p.queues)
 	}
 	return p
@@ -94,12 +97,9 @@ func checkPlaced(t *testing.T, p placed) {
 	r.route(t)
 	r.receive(t, p)
 	r.hold(t)
-	counter := r.countReceived(t)
+	stop := r.countReceived(t)
 	rep := r.measure(t, fmt.Sprintf(placementTest, p.flows))
-	truth := counter(t)
-	if rep.Placement == nil {
-		t.Fatal("the Report doesn't say where frames were received")
-	}
+	truth := stop(t, rep)
 	lossy := slices.ContainsFunc(rep.Windows, func(w report.Window) bool { return w.Quality != report.Good })
 	if len(rep.Findings) > 0 && !lossy {
 		t.Errorf("a router with time left has findings: %+v", rep.Findings)
@@ -152,7 +152,7 @@ func compareQueues(t *testing.T, p placed, l report.PlacedLink, truth [][]uint64
 	for queue, counts := range truth {
 		for _, n := range counts {
 			total += n
-			if queue < len(byQueue) { // the kernel numbers them from 1 there
+			if queue < len(byQueue) {
 				byQueue[queue] += n
 			}
 		}
@@ -171,7 +171,7 @@ func compareQueues(t *testing.T, p placed, l report.PlacedLink, truth [][]uint64
 			t.Errorf("queue %d: %q, want %q", i, q.Polling, polling)
 		}
 		if p.threads != nil && byQueue[i+1] > total/50 && (q.Processor == nil || *q.Processor != p.threads[i]) {
-			t.Errorf("queue %d is emptied on %v, want processor %d: %+v", i, q.Processor, p.threads[i], q)
+			t.Errorf("queue %d is emptied on %s, want processor %d: %+v", i, text(q.Processor), p.threads[i], q)
 		}
 		if want := strings.Join(listed(p.rps, i), ""); q.RPS != want {
 			t.Errorf("queue %d: RPS %q, want %q", i, q.RPS, want)
@@ -184,6 +184,13 @@ func compareQueues(t *testing.T, p placed, l report.PlacedLink, truth [][]uint64
 			t.Errorf("queue %d received %.1f %% of frames, in truth %.1f %%", i, got, want)
 		}
 	}
+}
+
+func text(processor *int) string {
+	if processor == nil {
+		return "an unknown processor"
+	}
+	return fmt.Sprintf("processor %d", *processor)
 }
 
 func listed(list []int, i int) []string {
@@ -263,19 +270,25 @@ func (r *rig) receive(t *testing.T, p placed) {
 // napiThreads are the kernel's threads that receive for interfaces of this name, in their queues' order. Each NAPI has a
 // number of its own, and its thread is named by it.
 func napiThreads(name string) (threads []int) {
-	numbers := map[int]int{}
-	files, _ := filepath.Glob("/proc/[0-9]*/comm") // the pattern is well-formed
-	for _, file := range files {
-		comm, _ := os.ReadFile(file) // it may have ended
-		text, found := strings.CutPrefix(strings.TrimSpace(string(comm)), "napi/"+name+"-")
-		number, err := strconv.Atoi(text)
-		thread, err2 := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if found && err == nil && err2 == nil {
-			threads, numbers[thread] = append(threads, thread), number
+	processes, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
+	for _, process := range processes {
+		if thread, err := strconv.Atoi(filepath.Base(process)); err == nil && napiOf(thread, name) > 0 {
+			threads = append(threads, thread)
 		}
 	}
-	slices.SortFunc(threads, func(a, b int) int { return numbers[a] - numbers[b] })
+	slices.SortFunc(threads, func(a, b int) int { return napiOf(a, name) - napiOf(b, name) })
 	return threads
+}
+
+// napiOf is the number of the NAPI that a thread polls for an interface, and 0 for any other thread.
+func napiOf(thread int, name string) int {
+	comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", thread)) // it may have ended
+	text, found := strings.CutPrefix(strings.TrimSpace(string(comm)), "napi/"+name+"-")
+	number, err := strconv.Atoi(text)
+	if !found || err != nil {
+		return 0
+	}
+	return number
 }
 
 // hold has a process in the router's namespace, as a router has, until the test ends.
@@ -289,28 +302,134 @@ func (r *rig) hold(t *testing.T) {
 	})
 }
 
-// countReceived counts each frame that the router's protocols receive on west, by receive queue (from 1, 0 for none) and
-// processor.
-func (r *rig) countReceived(t *testing.T) func(*testing.T) [][]uint64 {
+// received is how many frames the router's protocols had received on west at a moment, by queue and processor. Row 0 is
+// of frames that no queue is known of, and row n of queue n-1.
+type received struct {
+	moment time.Time
+	counts [][]uint64
+}
+
+// countReceived begins to count each frame that the router's protocols receive on west. What it returns ends that, and
+// has what came within the window that the Report's placement is of. The path was proven before that window, by other
+// frames.
+func (r *rig) countReceived(t *testing.T) (stop func(*testing.T, *report.Report) [][]uint64) {
 	t.Helper()
-	const queues = 8
-	counts, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: queues})
+	byQueue := r.attachCounter(t)
+	rows := r.rowsOf(t)
+	read := func() received {
+		now := received{moment: time.Now()}
+		for _, keys := range rows {
+			sum := make([]uint64, runtime.NumCPU())
+			for _, key := range keys {
+				var byProcessor []uint64
+				if err := byQueue.Lookup(key, &byProcessor); err != nil {
+					continue // no frame of it came
+				}
+				for i := range sum {
+					sum[i] += byProcessor[i]
+				}
+			}
+			now.counts = append(now.counts, sum)
+		}
+		return now
+	}
+	readings, done := []received{read()}, make(chan struct{})
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for tick := time.NewTicker(20 * time.Millisecond); ; {
+			select {
+			case <-done:
+				tick.Stop()
+				return
+			case <-tick.C:
+				readings = append(readings, read())
+			}
+		}
+	})
+	return func(t *testing.T, rep *report.Report) [][]uint64 {
+		t.Helper()
+		close(done)
+		reading.Wait()
+		return within(t, readings, rep)
+	}
+}
+
+// within is what came from the last reading before the placement's window to the first one after it.
+func within(t *testing.T, readings []received, rep *report.Report) [][]uint64 {
+	t.Helper()
+	if rep.Placement == nil {
+		t.Fatal("the Report doesn't say where frames were received")
+	}
+	w := rep.Windows[rep.Placement.Window-1]
+	begin := rep.Started.Add(w.Start.Std())
+	first, last := readings[0], readings[len(readings)-1]
+	for _, x := range readings {
+		if x.moment.Before(begin) {
+			first = x
+		}
+	}
+	for _, x := range slices.Backward(readings) {
+		if x.moment.After(begin.Add(w.Duration.Std())) {
+			last = x
+		}
+	}
+	for row := range last.counts {
+		for processor := range last.counts[row] {
+			last.counts[row][processor] -= first.counts[row][processor]
+		}
+	}
+	return last.counts
+}
+
+// rowsOf are the keys by which each row's frames are counted. A frame has the number of the NAPI that received it, or
+// without NAPI the number of the queue that the sender chose, from 1.
+func (r *rig) rowsOf(t *testing.T) (rows [][]uint32) {
+	t.Helper()
+	rows = append(rows, []uint32{0})
+	for n := range uint32(4) {
+		rows = append(rows, []uint32{n + 1})
+	}
+	in(t, r.device, func() error {
+		for i, thread := range napiThreads("d0") {
+			rows[i+1] = append(rows[i+1], uint32(napiOf(thread, "d0")))
+		}
+		return nil
+	})
+	return rows
+}
+
+// attachCounter has a program of the kernel's count frames behind RPS, by key and processor.
+func (r *rig) attachCounter(t *testing.T) *ebpf.Map {
+	t.Helper()
+	counts, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.PerCPUHash, KeySize: 4, ValueSize: 8, MaxEntries: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = counts.Close() })
-	const queueMapping = 12 // in struct __sk_buff
+	const queueMapping, napi, fewestNAPI = 12, 84, 256 // in struct __sk_buff; smaller numbers are processors
 	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SchedCLS, License: "GPL", Instructions: asm.Instructions{
+		asm.LoadMem(asm.R2, asm.R1, napi, asm.Word),
+		asm.JGE.Imm(asm.R2, fewestNAPI, "key"),
 		asm.LoadMem(asm.R2, asm.R1, queueMapping, asm.Word),
-		asm.StoreMem(asm.RFP, -4, asm.R2, asm.Word),
+		asm.StoreMem(asm.RFP, -4, asm.R2, asm.Word).WithSymbol("key"),
 		asm.Mov.Reg(asm.R2, asm.RFP),
 		asm.Add.Imm(asm.R2, -4),
 		asm.LoadMapPtr(asm.R1, counts.FD()),
 		asm.FnMapLookupElem.Call(),
-		asm.JEq.Imm(asm.R0, 0, "next"),
+		asm.JEq.Imm(asm.R0, 0, "new"),
 		asm.LoadMem(asm.R1, asm.R0, 0, asm.DWord),
 		asm.Add.Imm(asm.R1, 1),
 		asm.StoreMem(asm.R0, 0, asm.R1, asm.DWord),
+		asm.Ja.Label("next"),
+		asm.Mov.Imm(asm.R1, 1).WithSymbol("new"),
+		asm.StoreMem(asm.RFP, -16, asm.R1, asm.DWord),
+		asm.LoadMapPtr(asm.R1, counts.FD()),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, -4),
+		asm.Mov.Reg(asm.R3, asm.RFP),
+		asm.Add.Imm(asm.R3, -16),
+		asm.Mov.Imm(asm.R4, 0),
+		asm.FnMapUpdateElem.Call(),
 		asm.Mov.Imm(asm.R0, -1).WithSymbol("next"), // TCX_NEXT
 		asm.Return(),
 	}})
@@ -330,15 +449,5 @@ func (r *rig) countReceived(t *testing.T) func(*testing.T) [][]uint64 {
 		}
 		return err
 	})
-	return func(t *testing.T) (byQueue [][]uint64) {
-		t.Helper()
-		for queue := range uint32(queues) {
-			var byProcessor []uint64
-			if err := counts.Lookup(queue, &byProcessor); err != nil {
-				t.Fatal(err)
-			}
-			byQueue = append(byQueue, byProcessor)
-		}
-		return byQueue
-	}
+	return counts
 }
