@@ -32,8 +32,8 @@ func flames(r *report.Report, id string) (drawings []drawing) {
 		return nil
 	}
 	for _, narrow := range []bool{false, true} {
-		d := drawing{Class: "wide", Width: 1040, Title: "Flame graph of the device", Desc: fmt.Sprintf("%s samples of the "+
-			"device. A function is below its caller, as wide as its share of the samples.", wording.Count(root.Total))}
+		d := drawing{Class: "wide", Width: 1040, Title: "Flame graph of the device", Desc: fmt.Sprintf("%s samples of "+
+			"the device. A function is below its caller, as wide as its share of the samples.", wording.Count(root.Total))}
 		if narrow {
 			d.Class, d.Width = "narrow", 430
 		}

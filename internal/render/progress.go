@@ -3,6 +3,7 @@ package render
 // This file says in words how a run is getting on, the same on one machine and in a cluster.
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -65,42 +66,28 @@ func ProgressFigures(p runner.Progress) string {
 		wording.PacketRate(p.ReceivedPacketsPerSecond), lossPercent(p.LossRatio))
 }
 
+// phaseWords are the phases that are shown by other words than their names.
+var phaseWords = map[report.Phase]string{
+	runner.Preparing: "preparing",
+	runner.Proving:   "proving the path",
+	runner.Listening: "listening",
+	report.WarmUp:    "warming up",
+	report.Ramping:   "ramping",
+	report.Refine:    "refining",
+	report.Confirm:   "confirming",
+	report.Hold:      "holding",
+	report.AllAtOnce: "holding all at once",
+	report.Trial:     "trial",
+	report.Bursting:  "bursts",
+	report.InTrains:  "trains",
+	report.AtLoad:    "measuring latency",
+	report.Profiled:  "sampling the device",
+	runner.Draining:  "draining",
+	runner.Ended:     "done",
+}
+
 func phaseWord(p report.Phase) string {
-	switch p {
-	case runner.Preparing:
-		return "preparing"
-	case runner.Proving:
-		return "proving the path"
-	case runner.Listening:
-		return "listening"
-	case report.WarmUp:
-		return "warming up"
-	case report.Ramping:
-		return "ramping"
-	case report.Refine:
-		return "refining"
-	case report.Confirm:
-		return "confirming"
-	case report.Hold:
-		return "holding"
-	case report.AllAtOnce:
-		return "holding all at once"
-	case report.Trial:
-		return "trial"
-	case report.Bursting:
-		return "bursts"
-	case report.InTrains:
-		return "trains"
-	case report.AtLoad:
-		return "measuring latency"
-	case report.Profiled:
-		return "sampling the device"
-	case runner.Draining:
-		return "draining"
-	case runner.Ended:
-		return "done"
-	}
-	return strings.ToLower(string(p))
+	return cmp.Or(phaseWords[p], strings.ToLower(string(p)))
 }
 
 func lossPercent(r units.Ratio) string {

@@ -30,8 +30,8 @@ import (
 type Prospect struct {
 	// NodeFaults has each node of the cluster, and why no pod can be placed on it, or empty. It is nil if unknown.
 	NodeFaults map[string]string
-	// LocalMachine is the machine of a suite that runs without a cluster, or nil where its generators run elsewhere. The
-	// function is nil in a cluster.
+	// LocalMachine is the machine of a suite that runs without a cluster, or nil where its generators run elsewhere.
+	// The function is nil in a cluster.
 	LocalMachine func() *report.Machine
 	// PlanOf is a cell's Plan. It is nil if Plans aren't known.
 	PlanOf func(cell int) *plan.Plan

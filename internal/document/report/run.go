@@ -40,8 +40,8 @@ func (r *Report) LowestLossy() *Window {
 	var lowest *Window
 	for i := range r.Windows {
 		w := &r.Windows[i]
-		if w.Phase != WarmUp && !w.Phase.AfterAnswer() && w.Quality == Lossy && (lowest == nil || w.Load < lowest.Load) &&
-			!r.cleanFrom(w) {
+		if w.Phase != WarmUp && !w.Phase.AfterAnswer() && w.Quality == Lossy &&
+			(lowest == nil || w.Load < lowest.Load) && !r.cleanFrom(w) {
 			lowest = w
 		}
 	}

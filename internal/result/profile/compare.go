@@ -105,15 +105,15 @@ type Comparison struct {
 	Nanoseconds, Explained float64
 }
 
-// FewestRuns is how many runs a comparison needs of each side. With one run of each, 5 of 12 pairs of equal builds named
-// a function: a neighbour's work in one of the runs made it slower. That every run of one side is slower than every run
-// of the other happens by chance in 1 of 20 comparisons of three runs.
+// FewestRuns is how many runs a comparison needs of each side. With one run of each, 5 of 12 pairs of equal builds
+// named a function: a neighbour's work in one of the runs made it slower. That every run of one side is slower than
+// every run of the other happens by chance in 1 of 20 comparisons of three runs.
 const FewestRuns = 3
 
 // What it takes to name a function. It takes longer for a frame in each run than in any run before. Its share of the
-// samples grew by more than chance and the machine explain, where one function of all is named wrongly in one of wrongIn
-// comparisons of equal builds. It takes leastShare of a frame's time more than before. What has no name, as "[lost]", is
-// never named.
+// samples grew by more than chance and the machine explain, where one function of all is named wrongly in one of
+// wrongIn comparisons of equal builds. It takes leastShare of a frame's time more than before. What has no name, as
+// "[lost]", is never named.
 //
 // Chance is that of counts (binomial). Equal builds differ by more: the same function's share of the time differs from
 // run to run by about systematic of itself, as caches and the batches that frames are processed in do.
