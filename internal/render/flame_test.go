@@ -51,7 +51,7 @@ func TestAPageHasTheFlameGraph(t *testing.T) {
 	if n := strings.Count(page.String(), `<figure class="flames">`); n != 1 {
 		t.Errorf("%d flame graphs, want that of the report with a profile", n)
 	}
-	for _, want := range []string{"route&lt;int&gt;: 59.9 %, itself 59.9 %", "Where the device"} {
+	for _, want := range []string{"route&lt;int&gt;: 59.9 %, itself 59.9 %", "found the device"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page doesn't say %q", want)
 		}
