@@ -119,7 +119,7 @@ const FewestRuns = 3
 // run to run by about systematic of itself, as caches and the batches that frames are processed in do.
 const (
 	wrongIn    = 40
-	leastShare = 0.02
+	leastShare = 0.03
 	systematic = 0.05
 	leastCount = 10
 )
