@@ -43,7 +43,7 @@ const (
 
 // ProcedureSpec is how the load is varied: a union, of whose members only the one named for type may be given.
 //
-// +kubebuilder:validation:XValidation:rule="[{'Ramp':has(self.ramp),'ConstantLoad':has(self.constantLoad),'FrameLoss':has(self.frameLoss),'MaximumOfferedLoad':has(self.maximumOfferedLoad),'Search':has(self.search),'BackToBack':has(self.backToBack),'Soak':has(self.soak),'Trains':has(self.trains)}].all(m,m.all(k,!m[k]||k==self.type))",message="a member is for the type of its name: set type to that, such as type: Search for search, or remove the member"
+// +kubebuilder:validation:XValidation:rule="[{'Ramp':has(self.ramp),'ConstantLoad':has(self.constantLoad),'FrameLoss':has(self.frameLoss),'MaximumOfferedLoad':has(self.maximumOfferedLoad),'Search':has(self.search),'BackToBack':has(self.backToBack),'Soak':has(self.soak)}].all(m,m.all(k,!m[k]||k==self.type))",message="a member is for the type of its name: set type to that, such as type: Search for search, or remove the member"
 type ProcedureSpec struct {
 	// type is what is asked. Ramp: the highest rate carried. Search: the highest load for each goal, such as NDR and
 	// PDR. ConstantLoad: one load, held. FrameLoss: the loss at several loads. MaximumOfferedLoad: what comes back of
@@ -81,7 +81,7 @@ type ProcedureSpec struct {
 	// +optional
 	Soak SoakSpec `json:"soak,omitzero"`
 
-	// trains configures type Trains.
+	// trains configures type Trains. After the answer of a Ramp, Search or ConstantLoad it adds TimePerFrame.
 	// +optional
 	Trains TrainsSpec `json:"trains,omitzero"`
 

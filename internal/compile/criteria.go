@@ -26,7 +26,7 @@ func (cr *criteriaReader) read(procedure plan.Procedure) []plan.Criterion {
 	criteria, errs := Criteria(path, cr.spec.Criteria)
 	cr.errs = append(append(cr.errs, errs...), CheckObserved(path, cr.spec.Criteria, cr.spec.Observers)...)
 	cr.errs = append(cr.errs, CheckLatencyLoads(path, cr.spec.Criteria, cr.spec.Procedure.Latency)...)
-	cr.errs = append(cr.errs, CheckProcedureShows(path, cr.spec.Criteria, cr.spec.Procedure.Type)...)
+	cr.errs = append(cr.errs, CheckProcedureShows(path, cr.spec.Criteria, cr.spec.Procedure)...)
 	cr.checkGoals(path, procedure.Goals())
 	return criteria
 }
@@ -40,12 +40,12 @@ func (cr *criteriaReader) checkGoals(path *field.Path, goals []plan.Goal) {
 	}
 }
 
-// CheckProcedureShows refuses criteria of metrics that a procedure of this type doesn't measure. Bursts need a
+// CheckProcedureShows refuses criteria of metrics that a procedure doesn't measure. Bursts need a
 // procedure that sends some, and loss a procedure that doesn't search for the load of a given loss. path is where the
 // criteria stand.
 func CheckProcedureShows(path *field.Path, criteria []v1alpha1.Criterion,
-	procedure v1alpha1.ProcedureType) (errs field.ErrorList) {
-	traits := traitsOf(procedure)
+	procedure v1alpha1.ProcedureSpec) (errs field.ErrorList) {
+	traits := traitsOf(procedure.Type)
 	for i, criterion := range criteria {
 		wrong := func(words string) {
 			errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric, words))
@@ -61,8 +61,9 @@ func CheckProcedureShows(path *field.Path, criteria []v1alpha1.Criterion,
 				wrong("only bursts show this: use a metric such as PacketsPerSecond, or set procedure.type: BackToBack")
 			}
 		case v1alpha1.MetricTimePerFrame:
-			if !shown {
-				wrong("only trains of frames show this: use a metric such as PacketsPerSecond, or set procedure.type: Trains")
+			if !shown && procedure.Trains == (v1alpha1.TrainsSpec{}) {
+				wrong("only trains of frames show this: use a metric such as PacketsPerSecond, or set procedure.type: " +
+					"Trains, or procedure.trains with another type")
 			}
 		default:
 		}

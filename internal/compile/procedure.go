@@ -71,6 +71,9 @@ func (pr *procedureReader) read() plan.Procedure {
 	p.EachDirection = pr.eachDirection(spec, p.Ramp)
 	p.Latency = pr.latency(spec.Latency, p.Goals())
 	p.Profile = spec.Profile
+	if !traitsOf(spec.Type).SendsTrains && spec.Trains != (v1alpha1.TrainsSpec{}) {
+		p.Trains = member{pr.refusals, "trains"}.trains(spec.Trains, directionsOf(pr.spec))
+	}
 	if traits := traitsOf(spec.Type); !traits.NamesLoss && !traits.SendsBursts { // a burst may lose nothing
 		p.MaxLossRatio = pr.share(specPath().Child("procedure", "maxLossRatio"), spec.MaxLossRatio)
 	}
@@ -281,16 +284,19 @@ func (ft *fit) checkTrains(p *plan.Plan) {
 	if p.Procedure.Trains == nil || len(ft.errs) > 0 {
 		return
 	}
-	path := specPath().Child("procedure", "type")
+	path, value := specPath().Child("procedure", "type"), any(p.Procedure.Type)
+	if p.Procedure.Type != plan.TypeTrains {
+		path, value = specPath().Child("procedure", "trains"), noValue
+	}
 	if n := len(p.Generators); n > 1 {
-		ft.refusef(path, p.Procedure.Type, "the test has %d generators, and a train is sent and timed by one: use "+
+		ft.refusef(path, value, "the test has %d generators, and a train is sent and timed by one: use "+
 			"one replica with a port on each link", n)
 		return
 	}
 	largest := int64(p.LargestFrame()) + units.FCSBytes
 	for _, d := range p.Directions {
 		if d.Mix.Bytes != largest*d.Mix.Packets {
-			ft.refusef(path, p.Procedure.Type, "the frames from %s have several sizes, and each size takes a time of its "+
+			ft.refusef(path, value, "the frames from %s have several sizes, and each size takes a time of its "+
 				"own: set traffic.profile: FixedSize, and measure each size by a test of its own", d.From)
 			return
 		}

@@ -1,9 +1,9 @@
 package render
 
 import (
-	"slices"
 	"strconv"
 
+	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/answer"
 	"github.com/linerate-dev/linerate/internal/result/figures"
@@ -28,7 +28,7 @@ func tracksOf(r *report.Report) []track {
 	if report.PlanOf(r).Sessions != nil {
 		return sessionTracks(directions)
 	}
-	if slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Phase == report.InTrains }) {
+	if report.PlanOf(r).Procedure.Type == plan.TypeTrains {
 		return nil // trains have no rates
 	}
 	var tracks []track

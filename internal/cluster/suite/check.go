@@ -175,7 +175,7 @@ func (m *Matrix) criteriaNotMeasured(cell int) field.ErrorList {
 	path := field.NewPath("spec", "criteria")
 	return slices.Concat(compile.CheckObserved(path, m.suite.Spec.Criteria, test.Spec.Observers),
 		compile.CheckLatencyLoads(path, m.suite.Spec.Criteria, test.Spec.Procedure.Latency),
-		compile.CheckProcedureShows(path, m.suite.Spec.Criteria, test.Spec.Procedure.Type))
+		compile.CheckProcedureShows(path, m.suite.Spec.Criteria, test.Spec.Procedure))
 }
 
 // criteriaNotCounted refuses the suite's criteria whose fields contradict each other, and those of metrics that a

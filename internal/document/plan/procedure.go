@@ -19,7 +19,7 @@ const (
 	TypeTrains             = "Trains"
 )
 
-// Procedure is how the load is varied. Of the members named for a type, the type's is set.
+// Procedure is how the load is varied. Of the members named for a type, the type's is set, and with some types trains.
 type Procedure struct {
 	Type               string              `json:"type"`
 	Ramp               Ramp                `json:"ramp,omitzero"`
@@ -29,7 +29,8 @@ type Procedure struct {
 	Search             *Search             `json:"search,omitempty"`
 	BackToBack         *BackToBack         `json:"backToBack,omitempty"`
 	Soak               *Soak               `json:"soak,omitempty"`
-	Trains             *Trains             `json:"trains,omitempty"`
+	// Trains are the procedure's own, or follow the answer of another type.
+	Trains *Trains `json:"trains,omitempty"`
 	// EachDirection varies one direction after another. It is nil where all directions climb together.
 	EachDirection *EachDirection `json:"eachDirection,omitempty"`
 	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand. It is nil
@@ -151,11 +152,12 @@ func (p Procedure) MarshalJSON() ([]byte, error) {
 		return json.Marshal(struct {
 			Type          string         `json:"type"`
 			Ramp          Ramp           `json:"ramp"`
+			Trains        *Trains        `json:"trains,omitempty"`
 			EachDirection *EachDirection `json:"eachDirection,omitempty"`
 			Latency       *Latency       `json:"latency,omitempty"`
 			Profile       bool           `json:"profile,omitempty"`
 			MaxLossRatio  units.Ratio    `json:"maxLossRatio"`
-		}{p.Type, p.Ramp, p.EachDirection, p.Latency, p.Profile, p.MaxLossRatio})
+		}{p.Type, p.Ramp, p.Trains, p.EachDirection, p.Latency, p.Profile, p.MaxLossRatio})
 	}
 	type plain Procedure
 	return json.Marshal(plain(p))

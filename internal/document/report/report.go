@@ -255,8 +255,9 @@ const (
 	Ended    Phase = "Ended"
 )
 
-// AfterAnswer says that the window was measured after the procedure had its answer, which doesn't depend on it.
-func (p Phase) AfterAnswer() bool { return p == AtLoad || p == Profiled }
+// AfterAnswer says that the window is of no load that was judged. It was measured after the procedure had its answer,
+// or is of trains, which have no load.
+func (p Phase) AfterAnswer() bool { return p == AtLoad || p == Profiled || p == InTrains }
 
 // AfterTraffic says that nothing more will be measured, as the Report is about to be written.
 func (p Phase) AfterTraffic() bool { return p == Draining || p == Ended }

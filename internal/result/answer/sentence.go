@@ -32,6 +32,9 @@ func (found row) sentence(r *report.Report) string {
 		text = capital(found.standing) + ": " + fill(found.says, values)
 	}
 	text = wording.JoinNonEmpty(" ", text, capital(fill(found.wayOut, values)))
+	if longer := wording.JoinNonEmpty(" ", text, figures.TimeSentence(r)); utf8.RuneCountInString(longer) <= longest {
+		text = longer
+	}
 	if shown := values["shown"]; shown != "" && claimsRate(r.Answer.Reason) &&
 		!strings.Contains(found.says, "{shown}") {
 		if longer := text + " This load was held for " + shown + "."; utf8.RuneCountInString(longer) <= longest {

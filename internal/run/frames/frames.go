@@ -126,6 +126,7 @@ func (r *driver) Prepare(ctx context.Context, journal *runner.Journal) error {
 	for _, step := range []func(context.Context) error{
 		r.checkSampling,
 		r.describe,
+		r.trains.check,
 		r.rates.resolve,
 		r.prepareMeasure,
 		r.claim,
@@ -185,8 +186,8 @@ func (r *driver) assemble() {
 	r.bursts = &bursts{journal: j, topology: t, demand: r.demand, setup: r.setup, balance: balance,
 		counters: r.counters, observers: r.observers, samples: r.samples, machine: r.machine,
 		fleet: r.fleet, traffic: r.traffic, standstill: r.standstill, resetter: r.resetter, judge: r.judge}
-	r.trains = &trains{journal: j, topology: t, fleet: r.fleet, setup: r.setup, counters: r.counters,
-		observers: r.observers}
+	r.trains = &trains{journal: j, topology: t, fleet: r.fleet, traffic: r.traffic, setup: r.setup,
+		counters: r.counters, observers: r.observers, totals: r.totals, longest: map[[2]int]time.Duration{}}
 }
 
 // readFirst takes the readings from which totals are counted.

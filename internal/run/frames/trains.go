@@ -22,9 +22,13 @@ type trains struct {
 	journal   *runner.Journal
 	topology  *topology
 	fleet     *fleet
+	traffic   *traffic
 	setup     *measure.Setup
 	counters  *counters
 	observers *observers
+	totals    *totals
+	// longest is the longest time between the first frame of a train and its last one, by the ports of its direction.
+	longest map[[2]int]time.Duration
 }
 
 const (
@@ -35,27 +39,38 @@ const (
 	usualTrain   = 192
 	vethRing     = 256
 	longestTrain = 1024
+	// probeTrains are sent first, so far apart that the device has worked off each before the next.
+	probeTrains = 3
+	probePause  = 60 * time.Millisecond
 )
 
 // measure sends the step's trains in the direction that varies.
 func (t *trains) measure(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	order, g, err := t.order(step)
 	if err != nil {
-		return nil, fmt.Errorf("%s: trains %s: %w", t.journal.Plan.NameOf("procedure.type"), step.Varied, err)
+		return nil, err
 	}
-	sender, ok := t.fleet.engines[g].(engine.TrainSender)
-	if !ok {
-		return nil, fmt.Errorf("%s: generator %s (%s) can't send trains of frames: use generator.engine: Software, or "+
-			"procedure.type: Search", t.journal.Plan.NameOf("procedure.type"), t.topology.names[g],
-			t.topology.described[g].Product)
+	sender := t.fleet.engines[g].(engine.TrainSender) // as check knows
+	if t.traffic.flowing {                            // the load that the procedure held before
+		if _, err := t.traffic.endHeld(ctx, stillOnce); err != nil {
+			return nil, err
+		}
 	}
 	if err := bounded.Pause(ctx, trainsRest); err != nil {
+		return nil, err
+	}
+	first, limitedBefore, err := t.counters.readEdge(ctx)
+	if err != nil {
 		return nil, err
 	}
 	opened := time.Now()
 	timed, cancel := context.WithTimeout(ctx, step.Judge+callTimeout)
 	defer cancel()
-	came, err := sender.SendTrains(timed, order)
+	order.Pause, err = t.pause(timed, sender, order)
+	var came []engine.Train
+	if err == nil {
+		came, err = sender.SendTrains(timed, order)
+	}
 	took := time.Since(opened)
 	if err != nil {
 		return nil, fmt.Errorf("send trains %s by generator %s: %w", step.Varied, t.topology.names[g], err)
@@ -65,14 +80,67 @@ func (t *trains) measure(ctx context.Context, step procedure.Step) (*report.Wind
 		return nil, err
 	}
 	t.observers.Observe(readings, limited)
+	if t.journal.Plan.Procedure.Type != plan.TypeTrains { // what trains lose is no loss of the load before
+		t.totals.leaveOut(first, readings, limitsBetween(limitedBefore.Limiters, limited.Limiters))
+	}
 	w := t.setup.TrainsWindow(step.Varied, observed.Observe(order.Frames, came))
 	w.Start, w.Duration, w.Took = plan.Duration(opened.Sub(t.journal.Started)), plan.Duration(took), plan.Duration(took)
 	t.observers.addTo(&w, 0)
 	return &w, nil
 }
 
+// pause is how long the device gets no frames after each train. It is twice what the device takes for one, so that a
+// train never finds frames of the train before, and at least what the Plan says. A few trains far apart show how long
+// one takes.
+func (t *trains) pause(ctx context.Context, sender engine.TrainSender, order engine.TrainOrder) (time.Duration, error) {
+	direction := [2]int{order.From, order.To}
+	if _, known := t.longest[direction]; !known {
+		probe := order
+		probe.Trains, probe.Pause = probeTrains, probePause
+		came, err := sender.SendTrains(ctx, probe)
+		if err != nil {
+			return 0, err
+		}
+		for _, train := range came {
+			if n := len(train.Arrivals); n > 0 {
+				span := train.Arrivals[n-1].Instant - train.Arrivals[0].Instant
+				t.longest[direction] = max(t.longest[direction], span)
+			}
+		}
+	}
+	return max(order.Pause, 2*t.longest[direction]), nil
+}
+
+// check refuses a Plan's trains before any traffic, where a generator or a direction can't carry them.
+func (t *trains) check(context.Context) error {
+	p := t.journal.Plan.Procedure.Trains
+	if p == nil {
+		return nil
+	}
+	for _, direction := range p.Directions {
+		if _, _, err := t.order(procedure.Step{Varied: direction,
+			Trains: procedure.Trains{Count: p.Count, Frames: p.Frames, Pause: p.Pause.Std()}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// field is where the Plan asks for trains.
+func (t *trains) field() string {
+	if t.journal.Plan.Procedure.Type == plan.TypeTrains {
+		return t.journal.Plan.NameOf("procedure.type")
+	}
+	return t.journal.Plan.NameOf("procedure.trains")
+}
+
 // order is what the generator of the direction is to send, or why the direction can't carry trains.
 func (t *trains) order(step procedure.Step) (order engine.TrainOrder, g int, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: trains %s: %w", t.field(), step.Varied, err)
+		}
+	}()
 	i := slices.IndexFunc(t.journal.Plan.Directions, func(d plan.Direction) bool { return d.Name() == step.Varied })
 	if i < 0 {
 		return order, 0, fmt.Errorf("the plan has no such direction")
@@ -80,6 +148,10 @@ func (t *trains) order(step procedure.Step) (order engine.TrainOrder, g int, err
 	d := t.journal.Plan.Directions[i]
 	senders := t.topology.senders(d)
 	g = senders[0]
+	if _, ok := t.fleet.engines[g].(engine.TrainSender); !ok {
+		return order, g, fmt.Errorf("generator %s (%s) can't send trains of frames: use generator.engine: Software, or "+
+			"procedure.type: Search without trains", t.topology.names[g], t.topology.described[g].Product)
+	}
 	receiver, err := t.topology.partner(g, d.From, d.To)
 	switch {
 	case err != nil:

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -25,6 +27,42 @@ func inTrains(world sim.Trains, options ...func(*plan.Trains)) option {
 		}
 		s.plan.Procedure = plan.Procedure{Type: plan.TypeTrains, Trains: &p}
 		onGenerator(func(g *sim.Generator) { g.Trains = &world })(s)
+	}
+}
+
+// followedByTrains has trains follow what the scenario measures.
+func followedByTrains(world sim.Trains) option {
+	return func(s *scenario) {
+		first := s.plan.Procedure
+		inTrains(world)(s)
+		first.Trains, s.plan.Procedure = s.plan.Procedure.Trains, first
+		s.plan.Procedure = first
+	}
+}
+
+// The answer of a ramp stays as it is, and its sentence ends with the time per frame.
+func TestTrainsFollowARamp(t *testing.T) {
+	alone := scene().run(t)
+	r := scene(followedByTrains(sim.Trains{Sending: 100, Service: []time.Duration{940, 1008}})).run(t)
+	if r.Ending != report.Completed || r.Answer.Reason != alone.Answer.Reason || r.Answer.Claim != alone.Answer.Claim ||
+		r.Answer.Directions[0].Received != alone.Answer.Directions[0].Received {
+		t.Errorf("%s: %s, %+v", r.Ending, r.Message, r.Answer)
+	}
+	if diff := cmp.Diff(alone.Totals, r.Totals); diff != "" {
+		t.Errorf("trains count in the totals: %s", diff)
+	}
+	if !strings.HasPrefix(r.Answer.Message, alone.Answer.Message) ||
+		!strings.Contains(r.Answer.Message, " A frame takes 940.0 ns ") {
+		t.Errorf("%q, without trains %q", r.Answer.Message, alone.Answer.Message)
+	}
+	found := map[string]float64{}
+	for _, f := range figures.Of(r) {
+		if f.Metric == procedure.TimePerFrame && f.Confirmed && f.Reason == report.TrainsMeasured {
+			found[f.Direction] = math.Round(f.High.Float())
+		}
+	}
+	if want := map[string]float64{"west→east": 940, "east→west": 1008, report.AllDirections: 1008}; !cmp.Equal(found, want) {
+		t.Errorf("%v, want %v", found, want)
 	}
 }
 
@@ -136,7 +174,8 @@ func TestAnEngineWithoutTrainsIsRefused(t *testing.T) {
 	}{
 		"no sender": {scene(inTrains(service), func(s *scenario) {
 			s.engine = func(_ int, e engine.Engine) engine.Engine { return withoutTrains{e} }
-		}), "procedure.type: generator g0 (simulated generator) can't send trains of frames: use generator.engine: Software"},
+		}), "procedure.type: trains west→east: generator g0 (simulated generator) can't send trains of frames: use " +
+			"generator.engine: Software"},
 		"no port": {scene(inTrains(service), onGenerator(func(g *sim.Generator) { g.Untrained = "its driver has no XDP" })),
 			"trains west→east: port west of generator g0 can't: its driver has no XDP"},
 		"two generators": {scene(inTrains(service), replicas(2)), "use one generator with a port on each link"},
