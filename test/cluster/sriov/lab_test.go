@@ -27,7 +27,7 @@ const (
 	cluster = "sriov"
 	// clusterDir is where package rig keeps clusters.
 	clusterDir = "/var/lib/linerate-e2e"
-	patience   = 5 * time.Minute
+	patience   = 10 * time.Minute
 )
 
 var keep = flag.Bool("keep", false, "leave the cluster up, and take one that is up; machines are always new")
@@ -83,7 +83,8 @@ func (l *lab) showLogs() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.Context()), time.Minute)
 	defer cancel()
 	for _, name := range l.names {
-		logs, err := l.machines.Machine(name).Command("sh", "-c", "tail -n 40 /linerate-node/*/*/log/*.log | cut -c 1-400").Output(ctx)
+		logs, err := l.machines.Machine(name).Command("sh", "-c", "head -n 3 $(find /sys/fs/cgroup -maxdepth 4 -name cpu.stat); "+
+			"tail -n 40 /linerate-node/*/*/log/*.log | cut -c 1-400").Output(ctx)
 		l.Logf("%s: %v\n%s", name, err, logs)
 	}
 }

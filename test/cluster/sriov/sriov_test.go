@@ -7,14 +7,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
 	"github.com/linerate-dev/linerate/test/pages/walkthrough"
 	"github.com/linerate-dev/linerate/test/rigs/statustest"
 )
@@ -172,8 +173,10 @@ func (l *lab) answers(name string, limit int64) {
 		l.Fatal(err)
 	}
 	r := test.Status.Result
-	if r == nil || !r.Claim.Confirmed || !slices.Contains([]string{"LossAboveLimit", "OtherDirection"}, r.Reason) {
-		l.Fatalf("want a confirmed limit, got %+v", test.Status)
+	if r == nil || !r.Claim.Confirmed || r.Reason != "MaximumOffered" {
+		l.Errorf("want what comes back above the limit of %d packets/s, got %+v", limit, test.Status)
+		l.showWindows(&test)
+		l.FailNow()
 	}
 	received := statustest.Received(r)
 	if len(received) != 2 {
@@ -186,6 +189,32 @@ func (l *lab) answers(name string, limit int64) {
 			l.Errorf("direction %d: %d packets/s, %.2f %% off %d", i, got, off, limit)
 		}
 	}
+}
+
+// showWindows shows what decided a test that ended in another way than it should: its windows, with their reasons.
+func (l *lab) showWindows(test *lineratev1alpha1.LoadTest) {
+	l.Helper()
+	if test.Status.Report == nil {
+		return
+	}
+	var in corev1.ConfigMap
+	key := client.ObjectKey{Namespace: test.Namespace, Name: test.Status.Report.ConfigMap}
+	if err := l.Client.Get(l.Context(), key, &in); err != nil {
+		l.Error(err)
+		return
+	}
+	r, _, err := delivery.DecodeReport(in.BinaryData, in.Annotations)
+	if err != nil {
+		l.Error(err)
+		return
+	}
+	for _, w := range r.Windows {
+		l.Logf("window %d, %s at %s for %s: %s, %s", w.Number, w.Phase, w.Load, w.Duration.Std(), w.Quality, w.Reason)
+		for _, d := range w.Directions {
+			l.Logf("  %s→%s: sent %v, returned %v, %s", d.From, d.To, d.Sent, d.Returned, d.Reason)
+		}
+	}
+	l.Logf("%+v", r.Notes)
 }
 
 // functions lists what each machine has of interfaces and functions: names, MAC addresses, VLANs, spoof checks.
