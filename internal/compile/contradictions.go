@@ -21,7 +21,7 @@ func (r *refusals) checkContradictions(test *v1alpha1.LoadTest) {
 	r.checkGeneratorFields(spec)
 	r.checkTrafficFields(spec)
 	r.checkProcedureFields(&spec.Procedure)
-	r.checkTrainsAfter(spec)
+	r.checkFollowingTrains(spec)
 	if spec.Procedure.Profile {
 		r.checkProfile(spec)
 	}

@@ -261,48 +261,6 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 	return b
 }
 
-// maxTrains is how many trains a run sends at most, since each window keeps some bytes of each of its trains.
-const maxTrains = 20_000
-
-func (m member) trains(spec v1alpha1.TrainsSpec, directions []v1alpha1.Direction) *plan.Trains {
-	spec = cmp.Or(spec, v1alpha1.TrainsSpec{Count: 200, Pause: "0.3ms", SetUps: 9})
-	t := &plan.Trains{Count: int(spec.Count), Frames: int(spec.Frames), Pause: m.duration("pause", spec.Pause),
-		SetUps: int(spec.SetUps)}
-	for _, d := range directions {
-		t.Directions = append(t.Directions, plan.Direction{From: string(d.From), To: string(d.To)}.Name())
-	}
-	if trains := t.Count * t.SetUps * len(directions); trains > maxTrains {
-		m.refusef(m.path("count"), t.Count, "%d trains of %d set-ups in %d directions are %d, and %d is the most: make "+
-			"count at most %d", t.Count, t.SetUps, len(directions), trains, maxTrains, maxTrains/t.SetUps/len(directions))
-	}
-	return t
-}
-
-// checkTrains refuses what trains can't be sent of: frames of several sizes, whose times differ, and several
-// generators, whose clocks do.
-func (ft *fit) checkTrains(p *plan.Plan) {
-	if p.Procedure.Trains == nil || len(ft.errs) > 0 {
-		return
-	}
-	path, value := specPath().Child("procedure", "type"), any(p.Procedure.Type)
-	if p.Procedure.Type != plan.TypeTrains {
-		path, value = specPath().Child("procedure", "trains"), noValue
-	}
-	if n := len(p.Generators); n > 1 {
-		ft.refusef(path, value, "the test has %d generators, and a train is sent and timed by one: use "+
-			"one replica with a port on each link", n)
-		return
-	}
-	largest := int64(p.LargestFrame()) + units.FCSBytes
-	for _, d := range p.Directions {
-		if d.Mix.Bytes != largest*d.Mix.Packets {
-			ft.refusef(path, value, "the frames from %s have several sizes, and each size takes a time of its "+
-				"own: set traffic.profile: FixedSize, and measure each size by a test of its own", d.From)
-			return
-		}
-	}
-}
-
 // mostTrials is how many trials a soak may have. Before each trial, curves are fitted to all earlier trials, which
 // takes longer the more there are.
 const mostTrials = 500

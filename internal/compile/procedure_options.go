@@ -37,19 +37,6 @@ func (r *refusals) checkProfile(spec *v1alpha1.LoadTestSpec) {
 		"processors are sampled under a load of frames, and this traffic is sessions: remove profile")
 }
 
-// checkTrainsAfter refuses trains after an answer that is of no rate.
-func (r *refusals) checkTrainsAfter(spec *v1alpha1.LoadTestSpec) {
-	traits := traitsOf(spec.Procedure.Type)
-	if traits.SendsTrains || spec.Procedure.Trains == (v1alpha1.TrainsSpec{}) {
-		return
-	}
-	path := specPath().Child("procedure", "trains")
-	r.refuseIf(!hasOneRate(traits), path, noValue, "trains are for type: Trains, or follow the answer of type: "+
-		strings.Join(procedures.TypesWith(hasOneRate), " or ")+": set one of these types, or remove trains")
-	r.refuseIf(!trafficOf(string(spec.Traffic.Type)).shapesFrames(), path, noValue,
-		"trains are of frames, and this traffic is sessions: remove trains")
-}
-
 func (r *refusals) checkProcedureFields(p *v1alpha1.ProcedureSpec) {
 	path := specPath().Child("procedure")
 	eachDirection, traits := p.Directions == v1alpha1.DirectionsEach, traitsOf(p.Type)

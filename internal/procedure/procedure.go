@@ -1,6 +1,7 @@
 package procedure
 
 import (
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -224,6 +225,16 @@ type Description struct {
 
 // NoWindow is the index of no window.
 const NoWindow = -1
+
+// SplitHistory returns the windows before the first one of a phase, which are a procedure's own, and those from it on,
+// which were measured after the procedure had its answer.
+func SplitHistory(history []report.Window, phase report.Phase) (main, following []report.Window) {
+	i := slices.IndexFunc(history, func(w report.Window) bool { return w.Phase == phase })
+	if i < 0 {
+		return history, nil
+	}
+	return history[:i], history[i:]
+}
 
 // WhyUnproven is why no load is known to be clean.
 const WhyUnproven = "the edges of windows that looked clean may hide more loss than the limit allows, and such a " +

@@ -146,6 +146,9 @@ func (p Procedure) TargetField() string {
 		TypeSoak: "soak.maxRate", TypeConstantLoad: "constantLoad.rate", TypeFrameLoss: "frameLoss.maxRate"}[p.Type]
 }
 
+// TrainsFollow says that trains follow the answer of a procedure of another type.
+func (p Procedure) TrainsFollow() bool { return p.Trains != nil && p.Type != TypeTrains }
+
 // MarshalJSON writes a ramp with all its fields, zero ones included, as the method's hash depends on them.
 func (p Procedure) MarshalJSON() ([]byte, error) {
 	if p.Type == TypeRamp || p.Type == "" {

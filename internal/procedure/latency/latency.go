@@ -2,7 +2,6 @@ package latency
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,15 +28,6 @@ func New(p plan.Latency, result procedure.Procedure) Procedure { return Procedur
 
 // Rates are the procedure's.
 func (a Procedure) Rates() procedure.Rates { return a.result.Rates() }
-
-// splitHistory returns the procedure's own windows, and those of latency, which come after them.
-func splitHistory(history []report.Window) (main, trials []report.Window) {
-	i := slices.IndexFunc(history, func(w report.Window) bool { return w.Phase == report.AtLoad })
-	if i < 0 {
-		return history, nil
-	}
-	return history[:i], history[i:]
-}
 
 // rate is the load that all loads are shares of. 0 means that the procedure has no answer.
 func (a Procedure) rate(main []report.Window) units.Ratio {
@@ -86,7 +76,7 @@ func (a Procedure) courseOf(trials []report.Window) (c course) {
 
 // Next is the procedure's next step, or, when it is done, the next trial of latency.
 func (a Procedure) Next(history []report.Window) procedure.Step {
-	main, trials := splitHistory(history)
+	main, trials := procedure.SplitHistory(history, report.AtLoad)
 	step := a.result.Next(main)
 	if !step.End {
 		return step
@@ -138,7 +128,7 @@ func (a Procedure) trials(n int) time.Duration { return time.Duration(n) * a.pla
 
 // Remaining is what is left of the procedure, and of the trials after it.
 func (a Procedure) Remaining(history []report.Window) time.Duration {
-	main, trials := splitHistory(history)
+	main, trials := procedure.SplitHistory(history, report.AtLoad)
 	if !a.result.Next(main).End {
 		return a.result.Remaining(main) + a.trials(len(a.plan.Loads))
 	}
@@ -150,7 +140,7 @@ func (a Procedure) Remaining(history []report.Window) time.Duration {
 
 // Conclude is the procedure's own conclusion, with the trials of latency added.
 func (a Procedure) Conclude(history []report.Window) procedure.Conclusion {
-	main, trials := splitHistory(history)
+	main, trials := procedure.SplitHistory(history, report.AtLoad)
 	c := a.result.Conclude(main)
 	rate := a.rate(main)
 	if !c.Finished || rate <= 0 {

@@ -84,8 +84,8 @@ func New(p plan.Procedure) procedure.Procedure {
 	if p.Profile {
 		chosen = profile.New(chosen)
 	}
-	if p.Trains != nil && !entryOf(p).traits.SendsTrains {
-		chosen = trains.NewAfter(p, chosen)
+	if p.TrainsFollow() {
+		chosen = trains.NewFollowUp(p, chosen)
 	}
 	if p.Reset != nil {
 		chosen = withReset{chosen, p.Reset.Timeout.Std()}

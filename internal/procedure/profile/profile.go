@@ -2,7 +2,6 @@ package profile
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
@@ -23,15 +22,6 @@ type Procedure struct{ procedure.Procedure }
 // New adds a profile to a procedure.
 func New(result procedure.Procedure) Procedure { return Procedure{result} }
 
-// split returns the procedure's own windows, and the profile's, which come after them.
-func split(history []report.Window) (main, trials []report.Window) {
-	i := slices.IndexFunc(history, func(w report.Window) bool { return w.Phase == report.Profiled })
-	if i < 0 {
-		return history, nil
-	}
-	return history[:i], history[i:]
-}
-
 // load is the answer's. 0 means that there is no answer.
 func (p Procedure) load(main []report.Window) units.Ratio {
 	c := p.Procedure.Conclude(main)
@@ -48,7 +38,7 @@ func isDone(trials []report.Window) bool {
 
 // Next is the procedure's next step, and at its end the profile's trial.
 func (p Procedure) Next(history []report.Window) procedure.Step {
-	main, trials := split(history)
+	main, trials := procedure.SplitHistory(history, report.Profiled)
 	step := p.Procedure.Next(main)
 	if !step.End || isDone(trials) {
 		return step
@@ -79,7 +69,7 @@ func (p Procedure) Usual() time.Duration { return p.Procedure.Usual() + trialDur
 
 // Remaining is what is left of the procedure, and the trial.
 func (p Procedure) Remaining(history []report.Window) time.Duration {
-	main, trials := split(history)
+	main, trials := procedure.SplitHistory(history, report.Profiled)
 	switch ended := p.Procedure.Next(main).End; {
 	case !ended:
 		return p.Procedure.Remaining(main) + trialDuration
@@ -91,7 +81,7 @@ func (p Procedure) Remaining(history []report.Window) time.Duration {
 
 // Conclude is the procedure's own conclusion.
 func (p Procedure) Conclude(history []report.Window) procedure.Conclusion {
-	main, trials := split(history)
+	main, trials := procedure.SplitHistory(history, report.Profiled)
 	c := p.Procedure.Conclude(main)
 	c.Finished = c.Finished && (isDone(trials) || p.load(main) <= 0)
 	return c

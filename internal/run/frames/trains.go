@@ -80,7 +80,7 @@ func (t *trains) measure(ctx context.Context, step procedure.Step) (*report.Wind
 		return nil, err
 	}
 	t.observers.Observe(readings, limited)
-	if t.journal.Plan.Procedure.Type != plan.TypeTrains { // what trains lose is no loss of the load before
+	if t.journal.Plan.Procedure.TrainsFollow() { // what trains lose is no loss of the load before
 		t.totals.leaveOut(first, readings, limitsBetween(limitedBefore.Limiters, limited.Limiters))
 	}
 	w := t.setup.TrainsWindow(step.Varied, observed.Observe(order.Frames, came))
@@ -128,10 +128,10 @@ func (t *trains) check(context.Context) error {
 
 // field is where the Plan asks for trains.
 func (t *trains) field() string {
-	if t.journal.Plan.Procedure.Type == plan.TypeTrains {
-		return t.journal.Plan.NameOf("procedure.type")
+	if t.journal.Plan.Procedure.TrainsFollow() {
+		return t.journal.Plan.NameOf("procedure.trains")
 	}
-	return t.journal.Plan.NameOf("procedure.trains")
+	return t.journal.Plan.NameOf("procedure.type")
 }
 
 // order is what the generator of the direction is to send, or why the direction can't carry trains.

@@ -51,7 +51,7 @@ func setUp(nanoseconds int64) *report.Trains {
 }
 
 func TestTrainsFollowAnAnswer(t *testing.T) {
-	a := NewAfter(afterPlan, once{found: true})
+	a := NewFollowUp(afterPlan, once{found: true})
 	var history []report.Window
 	for step := a.Next(history); !step.End; step = a.Next(history) {
 		if c := a.Conclude(history); c.Finished {
@@ -84,7 +84,7 @@ func TestTrainsFollowAnAnswer(t *testing.T) {
 }
 
 func TestNoTrainsFollowWhereThereIsNoAnswer(t *testing.T) {
-	a := NewAfter(afterPlan, once{})
+	a := NewFollowUp(afterPlan, once{})
 	history := []report.Window{{Phase: report.Hold, Quality: report.Invalid}}
 	if step := a.Next(history); !step.End {
 		t.Errorf("%+v", step)
