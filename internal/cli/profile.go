@@ -21,15 +21,15 @@ func checkProfile(p *plan.Plan, kind lab.Kind, ports []string) error {
 	if !p.Procedure.Profile || kind != lab.Device {
 		return nil
 	}
-	if here, err := lab.AllVirtualCables(ports); err != nil {
+	if virtual, err := lab.AllVirtualCables(ports); err != nil {
 		return fmt.Errorf("procedure.profile: %w", err)
-	} else if !here {
+	} else if !virtual {
 		return errNoDeviceHere
 	}
 	return nil
 }
 
-// sampleDevice begins to sample all processors that this process may use. The generator's processes are this one and
+// sampleDevice begins to sample all of the machine's processors. The generator's processes are this one and
 // the watched one.
 func sampleDevice(watch machine.Watch) (stop func() (report.Profile, error), err error) {
 	processors, err := machine.AllProcessors()

@@ -77,15 +77,15 @@ func namespaceOf(id int) (*netif.Namespace, error) {
 	if id < 0 {
 		return netif.CurrentNamespace()
 	}
-	seen := map[string]bool{}
+	visited := map[string]bool{}
 	for _, pattern := range []string{"/run/netns/*", "/proc/[0-9]*/ns/net"} {
 		files, _ := filepath.Glob(pattern) // the pattern is well-formed
 		for _, file := range files {
 			if name, err := os.Readlink(file); err == nil {
-				if seen[name] {
+				if visited[name] {
 					continue
 				}
-				seen[name] = true
+				visited[name] = true
 			}
 			namespace, err := netif.OpenNamespace(file)
 			if err != nil {

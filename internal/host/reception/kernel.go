@@ -91,7 +91,7 @@ func (i interrupt) isOf(name string, queue int) bool {
 	return number == strconv.Itoa(queue) && !strings.EqualFold(kind, "tx")
 }
 
-func cutLast(s, separator string) (before, after string, found bool) {
+func cutLast(s, separator string) (head, tail string, found bool) {
 	if i := strings.LastIndex(s, separator); i >= 0 {
 		return s[:i], s[i+1:], true
 	}
@@ -113,22 +113,22 @@ type poller struct{ id, interrupt, thread int }
 // pollersOf are an interface's, by receive queue. A driver that doesn't say which NAPI a queue has makes them in the
 // queues' order.
 func pollersOf(index, queues int) map[int]poller {
-	var all []poller
+	var pollers []poller
 	for _, a := range dump(napiGet, napiInterface, index) {
 		if a.number(napiInterface) == index {
-			all = append(all, poller{a.number(napiID), a.number(napiInterrupt), a.number(napiThread)})
+			pollers = append(pollers, poller{a.number(napiID), a.number(napiInterrupt), a.number(napiThread)})
 		}
 	}
-	slices.SortFunc(all, func(a, b poller) int { return a.id - b.id })
+	slices.SortFunc(pollers, func(a, b poller) int { return a.id - b.id })
 	byQueue := map[int]poller{}
 	for _, a := range dump(queueGet, queueInterface, index) {
-		at := slices.IndexFunc(all, func(p poller) bool { return p.id == a.number(queueNAPI) && p.id > 0 })
-		if a.number(queueInterface) == index && a.number(queueType) == typeReceive && at >= 0 {
-			byQueue[a.number(queueID)] = all[at]
+		i := slices.IndexFunc(pollers, func(p poller) bool { return p.id == a.number(queueNAPI) && p.id > 0 })
+		if a.number(queueInterface) == index && a.number(queueType) == typeReceive && i >= 0 {
+			byQueue[a.number(queueID)] = pollers[i]
 		}
 	}
-	if len(byQueue) == 0 && len(all) == queues {
-		for n, p := range all {
+	if len(byQueue) == 0 && len(pollers) == queues {
+		for n, p := range pollers {
 			byQueue[n] = p
 		}
 	}
@@ -201,14 +201,14 @@ const answersWithin = 1 // s
 
 // dump asks netdev for all of an interface. A kernel without the family, or without the command, has none. Its
 // messages lack NLM_F_MULTI, so that NetlinkRequest.Execute would return the first one alone.
-func dump(command uint8, of uint16, index int, more ...attribute) (answers []attributes) {
+func dump(command uint8, interfaceKind uint16, index int, filters ...attribute) (answers []attributes) {
 	family, err := netlink.GenlFamilyGet("netdev")
 	if err != nil {
 		return nil
 	}
 	request := nl.NewNetlinkRequest(int(family.ID), unix.NLM_F_DUMP)
 	request.AddData(head{command, 1})
-	for _, a := range append(more, attribute{of, uint32(index)}) {
+	for _, a := range append(filters, attribute{interfaceKind, uint32(index)}) {
 		request.AddData(nl.NewRtAttr(int(a.kind), binary.NativeEndian.AppendUint32(nil, a.value)))
 	}
 	socket, err := nl.Subscribe(unix.NETLINK_GENERIC)

@@ -24,7 +24,7 @@ type Interface struct{ Link, Name string }
 
 // Reading is what a machine's kernel tells at one moment.
 type Reading struct {
-	At         time.Duration // on the monotonic clock
+	Moment     time.Duration // on the monotonic clock
 	Processors []Processor
 	Ports      []Port
 	Table      *Table
@@ -89,8 +89,8 @@ func Read(interfaces []Interface) (Reading, error) {
 	if r.Processors, err = processors(os.DirFS("/")); err != nil {
 		return r, err
 	}
-	sysfs, done := openSysfs()
-	defer done()
+	sysfs, closeSysfs := openSysfs()
+	defer closeSysfs()
 	k := kernel{sys: sysfs, proc: os.DirFS("/proc")}
 	k.interrupts = interruptsOf(k.proc)
 	for _, i := range interfaces {
@@ -103,7 +103,7 @@ func Read(interfaces []Interface) (Reading, error) {
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock); err != nil {
 		return r, fmt.Errorf("when it is: %w", err)
 	}
-	r.At = time.Duration(clock.Nano())
+	r.Moment = time.Duration(clock.Nano())
 	return r, nil
 }
 
@@ -253,9 +253,9 @@ func threadOn(proc fs.FS, thread int) (processor int, allowed string) {
 	processor = -1
 	stat := text(proc, fmt.Sprintf("%d/stat", thread))
 	if i := strings.LastIndexByte(stat, ')'); i >= 0 {
-		const at = 36 // of the fields behind the name (proc_pid_stat(5))
-		if fields := strings.Fields(stat[i+1:]); len(fields) > at {
-			processor = int(numberOr(fields[at], -1))
+		const processorField = 36 // of the fields behind the name (proc_pid_stat(5))
+		if fields := strings.Fields(stat[i+1:]); len(fields) > processorField {
+			processor = int(numberOr(fields[processorField], -1))
 		}
 	}
 	for line := range strings.Lines(text(proc, fmt.Sprintf("%d/status", thread))) {
@@ -297,10 +297,10 @@ func text(root fs.FS, file string) string {
 	return strings.TrimSpace(string(content))
 }
 
-func numberOr(text string, otherwise int64) int64 {
+func numberOr(text string, fallback int64) int64 {
 	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return otherwise
+		return fallback
 	}
 	return v
 }

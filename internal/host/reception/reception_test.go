@@ -77,7 +77,7 @@ func TestThisMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.At <= 0 || len(r.Processors) == 0 || len(r.Ports) != 1 || r.Ports[0].Link != "west" || len(r.Ports[0].Queues) == 0 {
+	if r.Moment <= 0 || len(r.Processors) == 0 || len(r.Ports) != 1 || r.Ports[0].Link != "west" || len(r.Ports[0].Queues) == 0 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -114,7 +114,7 @@ func (m *DisturbanceWatch) ReadAfter(ctx context.Context) *report.Disturbance {
 	earlier := m.latest
 	m.latest = reading
 	if place, ok := m.readPlace(bounded); ok {
-		if m.placed.At > 0 {
+		if m.placed.Moment > 0 {
 			m.window = Placement(m.placed, place, processes(earlier, reading))
 		}
 		m.placed = place

@@ -12,7 +12,7 @@ import (
 // Placement is where a device received frames between two readings. others are the processes of the same time that are
 // neither generator nor device.
 func Placement(earlier, later reception.Reading, others []machine.Process) *report.Placement {
-	p := &report.Placement{Over: plan.Duration(later.At - earlier.At)}
+	p := &report.Placement{Over: plan.Duration(later.Moment - earlier.Moment)}
 	before := map[int]reception.Processor{}
 	for _, x := range earlier.Processors {
 		before[x.Number] = x

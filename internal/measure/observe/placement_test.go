@@ -21,7 +21,7 @@ func TestAPlacementIsTheDifferenceOfTwoReadings(t *testing.T) {
 	processor := func(n int, frames uint32, busy time.Duration) reception.Processor {
 		return reception.Processor{Processor: machine.Processor{Number: n, Busy: busy}, Frames: frames, NUMANode: -1}
 	}
-	earlier := reception.Reading{At: time.Second, Processors: []reception.Processor{processor(0, math.MaxUint32-9, 0), processor(1, 5, 0)},
+	earlier := reception.Reading{Moment: time.Second, Processors: []reception.Processor{processor(0, math.MaxUint32-9, 0), processor(1, 5, 0)},
 		Ports: []reception.Port{port(100,
 			reception.Queue{Counted: true, Frames: 90, Interrupts: []uint64{10, 10}},
 			reception.Queue{Number: 1, Interrupts: []uint64{0, 0}},
@@ -29,7 +29,7 @@ func TestAPlacementIsTheDifferenceOfTwoReadings(t *testing.T) {
 			reception.Queue{Number: 3, Thread: 8, Processor: 0},
 			reception.Queue{Number: 4, Counted: true, Frames: 9, BySender: true})},
 		Table: &reception.Table{Dropped: 3}}
-	later := reception.Reading{At: 3 * time.Second, Processors: []reception.Processor{processor(0, 10, time.Second), processor(1, 5, 0)},
+	later := reception.Reading{Moment: 3 * time.Second, Processors: []reception.Processor{processor(0, 10, time.Second), processor(1, 5, 0)},
 		Ports: []reception.Port{port(1100,
 			reception.Queue{Counted: true, Frames: 990, Interrupts: []uint64{10, 1010}, Allowed: "1"},
 			reception.Queue{Number: 1, Interrupts: []uint64{50, 50}, Allowed: "0-1"},
