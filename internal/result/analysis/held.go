@@ -46,7 +46,7 @@ func whyNotHeld(r *report.Report, c procedure.Conclusion) (string, report.Reason
 			report.NotHeld
 	}
 	if silent := silentSentences(r, false); len(silent) > 0 {
-		return strings.Join(silent, ", ") + ", though the device carried as much at another time: see whether it restarted, then measure again", report.DeviceLost
+		return strings.Join(silent, ", ") + ", though the device carried as much at another time: see whether it restarted or lost a link, then measure again", report.DeviceLost
 	}
 	if doubtful := silentSentences(r, true); len(doubtful) > 0 {
 		return strings.Join(doubtful, ", ") +

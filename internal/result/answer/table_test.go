@@ -130,7 +130,7 @@ func TestAResultWithoutAFigureSaysSoOnce(t *testing.T) {
 		{report.NotHeld, report.LinkDown}: {"No result", "Link west-access went down 2.1 min after traffic began, and stayed " +
 			"down. See why, then measure again."},
 		{report.DeviceLost, ""}: {"No result", "The device stopped forwarding west-access→east-access 2.1 min into " +
-			"traffic, and did not start again. See if the device restarted, then measure again."},
+			"traffic, for good. See if the device restarted or lost a link, then measure again."},
 		{report.NotMeasured, report.NobodyAnswers}: {"Not measured", "Nobody answers for 198.18.100.100, the device's " +
 			"address on link west-access. Is it a bridge? Set dut.forwarding: L2. Another address? links[].dut.address."},
 		{report.NotMeasured, report.FrameTooLong}: {"Not measured", "9018-byte frames don't fit link west-access. Raise the " +

@@ -3,6 +3,7 @@
 package sriov
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ func (l *lab) faults(limit int64, before string) {
 	l.Run("a cable that is pulled for a moment", func(t *testing.T) {
 		s := l.in(t)
 		s.begin("cable")
-		s.pull("ens1f0", 2*time.Second)
+		s.pull("ens1f0", 5*time.Second) // a function loses its carrier up to 2 s after its port
 		s.complete("cable", lineratev1alpha1.ReasonMeasured)
 		s.answers("cable", limit)
 		s.givenBack(before)
@@ -52,7 +53,11 @@ func (l *lab) in(t *testing.T) *lab {
 // begin applies the page's known.yaml under another name, and returns once windows are measured.
 func (l *lab) begin(name string) {
 	l.Helper()
+	l.hurryNodes()
 	l.mustOnDesk("sed 's/name: known,/name: " + name + ",/' known.yaml | kubectl apply -f -")
+	l.mustOnDesk(fmt.Sprintf("timeout %.0f bash -c 'until kubectl -n lab wait pod -l linerate.dev/test=%s "+
+		"--for=condition=Ready --timeout=1m; do sleep 1; done'", patience.Seconds(), name))
+	l.calmNodes()
 	l.await(name, "measured windows", func(test *lineratev1alpha1.LoadTest) bool {
 		p := test.Status.Progress
 		return p != nil && p.Percent != nil && *p.Percent > 0
@@ -68,16 +73,20 @@ func (l *lab) mustOnDesk(command string) string {
 	return output
 }
 
-// pull pulls gen-1's cable of a port, and plugs it in again.
+// pull pulls the cable of a port out of both machines, and plugs it in again: a real one that is out takes the carrier
+// of both ends.
 func (l *lab) pull(port string, span time.Duration) {
 	l.Helper()
-	if err := l.machines.Machine("gen-1").SetLink(port, false); err != nil {
-		l.Fatal(err)
+	plug := func(in bool) {
+		for _, name := range l.names {
+			if err := l.machines.Machine(name).SetLink(port, in); err != nil {
+				l.Fatal(err)
+			}
+		}
 	}
+	plug(false)
 	time.Sleep(span) // how long the fault lasts
-	if err := l.machines.Machine("gen-1").SetLink(port, true); err != nil {
-		l.Fatal(err)
-	}
+	plug(true)
 }
 
 func (l *lab) nodeOf(test, role string) string {

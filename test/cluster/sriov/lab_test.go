@@ -194,14 +194,20 @@ func (l *lab) preferred() {
 	}
 }
 
-// calmNodes gives what runs beside the pods a third of a processor. Emulated, a kubelet and its runtime use more than
-// one, and the two machines share two.
-func (l *lab) calmNodes() {
+// calmNodes gives what runs beside the pods a third of a processor, for as long as linerate measures. Emulated, a
+// kubelet and its runtime use more than one, and the two machines share two.
+func (l *lab) calmNodes() { l.grantNodes("33000 100000") }
+
+// hurryNodes takes that limit away: a node that makes or removes pods with a third of a processor takes minutes.
+func (l *lab) hurryNodes() { l.grantNodes("max") }
+
+// grantNodes grants what runs beside the pods of each machine so much of its processors, in the words of cgroups.
+func (l *lab) grantNodes(share string) {
 	l.everywhere(func(name string) {
 		l.inside(name, `set -eu
 mkdir -p /sys/fs/cgroup/beside
 echo +cpu >/sys/fs/cgroup/cgroup.subtree_control
-echo "33000 100000" >/sys/fs/cgroup/beside/cpu.max
+echo "`+share+`" >/sys/fs/cgroup/beside/cpu.max
 for process in $(pgrep -x 'kubelet|containerd|kube-proxy|multus-daemon|sriovdp'); do echo $process >/sys/fs/cgroup/beside/cgroup.procs; done`)
 	})
 }

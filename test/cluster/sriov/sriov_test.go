@@ -91,7 +91,7 @@ func TestThePage(t *testing.T) {
 	for _, command := range p.symptoms() {
 		l.inside("gen-1", command)
 	}
-	l.faults(limit, before)
+	l.faults(limit, l.functions())
 }
 
 // do does what the page says: it types a command where that belongs, or writes a file.
@@ -229,10 +229,9 @@ func (l *lab) functions() string {
 // givenBack: once the test is deleted, all functions are again as they were before it.
 func (l *lab) givenBack(before string) {
 	l.Helper()
-	if output, err := l.onDesk("kubectl -n lab delete loadtest --all --wait && " +
-		`timeout 180 bash -c 'until [ -z "$(kubectl -n lab get pods -o name)" ]; do sleep 1; done'`); err != nil {
-		l.Fatal(output, err)
-	}
+	l.hurryNodes()
+	l.mustOnDesk(fmt.Sprintf("kubectl -n lab delete loadtest --all --wait && timeout %.0f bash -c "+
+		`'until [ -z "$(kubectl -n lab get pods -o name)" ]; do sleep 1; done'`, patience.Seconds()))
 	deadline := time.Now().Add(time.Minute)
 	after := l.functions()
 	for ; after != before && time.Now().Before(deadline); after = l.functions() {
