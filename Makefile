@@ -57,10 +57,10 @@ test-code: compiler kube ## Run the gate's tests without packets: code, virtual 
 
 # The engine's threads that send (real-time ones, or at nice -20) would leave no processor to sessions, whose packets an ordinary program sends: so these are before the engine. The last are one after another.
 # Of tests that are parallel most of the time is waiting, so there may be more than processors.
-test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 5 minutes)
+test-packets: compiler kube ## Run the gate's tests with interfaces and real packets, and between virtual functions of an emulated machine (as root; 6 minutes)
 	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/run/sessions/...
 	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/engine/softgen/... ./internal/device/lab/... ./internal/host/netif/... ./internal/device/forwarder/...
-	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/packets/burstiness ./test/packets/trains ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets
+	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/packets/burstiness ./test/packets/trains ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets ./test/packets/virtualfunctions
 
 test-race: compiler kube
 	$(RACE) -short -vet=off -count=1 -timeout 20m $(RACED)
@@ -214,7 +214,7 @@ e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kue
 	@$(GO) run ./hack/kube kueue >/dev/null
 	$(GO) test -vet=off -count=1 -timeout 20m -tags full,kueue -run '^TestKueue$$' -v ./test/cluster/e2e
 
-machine: ## Full tier: measure a limit between virtual functions of an emulated machine, and the machine itself (4 minutes)
+machine: ## Full tier: measure a limit between virtual functions of an emulated machine by a ramp, too, and test the machine itself (4 minutes)
 	@hack/ci-packages machine
 	$(FULL) -p 1 -timeout 15m -v ./hack/machine ./test/packets/virtualfunctions
 

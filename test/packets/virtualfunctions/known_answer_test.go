@@ -84,12 +84,21 @@ func TestALimitBetweenVirtualFunctionsIsFoundWithinOnePercent(t *testing.T) {
 	}
 	received := r.Answer.Directions[0].Received.PacketsPerSecond
 	t.Logf("limit %d packets/s, received %d after %s", limit, received, time.Since(begun).Round(time.Second))
+	for _, fault := range known(limit, 2).Faults(r) {
+		t.Error(fault)
+	}
 	if math.Abs(off(float64(received), limit)) > 1 {
 		t.Errorf("%d packets/s came back of an overload, off by %+.1f %%", received, off(float64(received), limit))
 	}
 	if tier.Full {
 		findByRamp(ctx, t, m, linerate, limit)
 	}
+}
+
+// known is the device. Its policer's bucket takes ten packets, and is full before each trial of a figure.
+func known(limit, trials int) truth.Device {
+	return truth.Device{Limits: map[string]int64{"west→east": int64(limit)},
+		Burst: time.Duration(10*trials) * time.Second / time.Duration(limit)}
 }
 
 // off is by how many percent a figure is above the limit.
@@ -108,8 +117,7 @@ func findByRamp(ctx context.Context, t *testing.T, m *machine.Machine, linerate 
 	f := r.Figures[i]
 	t.Logf("ramp: limit %d packets/s: %s to %s; %d windows, %s; %s", limit, f.Low, f.High, len(r.Windows),
 		time.Since(begun).Round(time.Second), r.Answer.Reason)
-	known := truth.Device{Limits: map[string]int64{"west→east": int64(limit)}, Burst: 10 * time.Second / time.Duration(limit)}
-	if faults := known.Faults(r); len(faults) > 0 {
+	if faults := known(limit, 1).Faults(r); len(faults) > 0 {
 		t.Errorf("not so: %s", strings.Join(faults, "; "))
 	}
 	low, high := off(f.Low.Float(), limit), math.Inf(1)
