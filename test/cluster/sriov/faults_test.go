@@ -76,21 +76,19 @@ func (l *lab) mustOnDesk(command string) string {
 }
 
 // bounds: where a function lost its carrier, its trial was repeated, and the figure is the limit. igbvf's functions don't
-// learn that a cable is out. The figure then is a lower bound, which says that nothing came back for a while.
+// learn that a cable is out. The figure is then a lower bound, as nothing came back for a while.
 func (l *lab) bounds(name string, limit int64) {
 	l.Helper()
 	test := l.await(name, "status", func(*lineratev1alpha1.LoadTest) bool { return true })
 	r := test.Status.Result
-	if r == nil || r.Reason != string(report.MaximumOffered) && r.Reason != string(report.DeviceLost) {
-		l.Fatalf("want a figure, or a lower bound since nothing came back, got %+v", test.Status)
+	if r == nil || r.Reason != string(report.DeviceLost) {
+		l.answers(name, limit)
+		return
 	}
 	received := statustest.Received(r)
-	l.Logf("%s: %v packets/s of a limit of %d", r.Reason, received, limit)
+	l.Logf("at least %v packets/s of a limit of %d", received, limit)
 	if len(received) != 2 || slices.Max(received) > limit+limit/100 {
 		l.Errorf("the directions %v packets/s aren't two of at most %d", received, limit)
-	}
-	if exact := slices.Min(received) >= limit-limit/100; r.Reason == string(report.MaximumOffered) && !exact {
-		l.Errorf("%v packets/s is no lower bound, and the limit is %d", received, limit)
 	}
 }
 
