@@ -3,8 +3,11 @@ package cli
 import (
 	"bytes"
 	"io"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/run/runner"
+	"github.com/linerate-dev/linerate/test/rigs/sshtest"
 )
 
 func collecting(items ...plan.Collection) *plan.Plan {
@@ -89,6 +93,41 @@ func TestDuringIsWhileALoadIsHeld(t *testing.T) {
 	got := phases(t, newCollection(io.Discard, collecting(endless), ""), load, runner.Progress{Phase: runner.Draining})
 	if len(got) != 1 || !strings.Contains(got[0].Missing, "the load ended first") || got[0].SHA256 != "" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A device is asked by the machine's own ssh, as docs/my-device.md has it. Where it takes no key, that fails at once.
+func TestADeviceIsAskedBySSH(t *testing.T) {
+	if _, err := exec.LookPath("ssh"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("this test wants ssh itself: hack/ci-packages installs it")
+		}
+		t.Skip("needs ssh itself: apt-get install openssh-client")
+	}
+	s := sshtest.NewServer(t)
+	host, port, err := net.SplitHostPort(s.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	key, known := filepath.Join(dir, "key"), filepath.Join(dir, "known_hosts")
+	for file, text := range map[string]string{key: s.ClientKey, known: s.KnownHost()} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func(name string, options ...string) plan.Collection {
+		return plan.Collection{Name: name, When: []string{"Before"}, Command: slices.Concat([]string{"ssh", "-F", "/dev/null",
+			"-oBatchMode=yes", "-p", port, "-oUserKnownHostsFile=" + known}, options, []string{"lab@" + host, "echo block all; exit 3"})}
+	}
+	got := phases(t, newCollection(io.Discard, collecting(ask("rules", "-i", key), ask("without a key", "-oIdentityFile=none",
+		"-oIdentityAgent=none")), dir))
+	if len(got) != 2 || got[0].Bytes != int64(len("block all\n")) || !strings.Contains(got[0].Missing, "exit status 3") ||
+		string(content(t, filepath.Join(dir, collectedFolder, collectedName(got[0].SHA256)))) != "block all\n" {
+		t.Fatalf("%+v", got)
+	}
+	if got[1].SHA256 != "" || !strings.Contains(got[1].Missing, "Permission denied") {
+		t.Errorf("%+v", got[1])
 	}
 }
 

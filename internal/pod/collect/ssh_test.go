@@ -1,129 +1,29 @@
 package collect_test
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
-	"fmt"
-	"net"
-	"os/exec"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/pod/collect"
+	"github.com/linerate-dev/linerate/test/rigs/sshtest"
 )
 
-// sshServer runs the commands that it is sent by a shell, for user lab, who has a key or the password right.
-type sshServer struct {
-	address    string
-	key        ssh.Signer // the server's own
-	clientKey  string     // in PEM
-	handshakes atomic.Int64
-}
+// sshServer is a device that is asked by SSH.
+type sshServer struct{ *sshtest.Server }
 
-// newKey is a key, and the same in PEM.
-func newKey(t *testing.T) (ssh.Signer, string) {
+func newSSHServer(t *testing.T) sshServer {
 	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := ssh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer, string(pem.EncodeToMemory(block))
-}
-
-func newSSHServer(t *testing.T) *sshServer {
-	t.Helper()
-	s := &sshServer{}
-	s.key, _ = newKey(t)
-	client, text := newKey(t)
-	s.clientKey = text
-	config := &ssh.ServerConfig{
-		PublicKeyCallback: func(_ ssh.ConnMetadata, shown ssh.PublicKey) (*ssh.Permissions, error) {
-			if string(shown.Marshal()) != string(client.PublicKey().Marshal()) {
-				return nil, fmt.Errorf("another key")
-			}
-			return nil, nil
-		},
-		PasswordCallback: func(_ ssh.ConnMetadata, shown []byte) (*ssh.Permissions, error) {
-			if string(shown) != "right" {
-				return nil, fmt.Errorf("another password")
-			}
-			return nil, nil
-		},
-	}
-	config.AddHostKey(s.key)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	s.address = l.Addr().String()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go s.serve(conn, config)
-		}
-	}()
-	return s
-}
-
-func (s *sshServer) serve(conn net.Conn, config *ssh.ServerConfig) {
-	defer func() { _ = conn.Close() }()
-	_, channels, requests, err := ssh.NewServerConn(conn, config)
-	if err != nil {
-		return
-	}
-	s.handshakes.Add(1)
-	go ssh.DiscardRequests(requests)
-	for made := range channels {
-		channel, requests, err := made.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			defer func() { _ = channel.Close() }()
-			for r := range requests {
-				var asked struct{ Command string }
-				if r.Type != "exec" || ssh.Unmarshal(r.Payload, &asked) != nil {
-					_ = r.Reply(false, nil)
-					continue
-				}
-				_ = r.Reply(true, nil)
-				run := exec.Command("sh", "-c", asked.Command)
-				run.Stdout, run.Stderr = channel, channel.Stderr()
-				code := struct{ Code uint32 }{}
-				if err := run.Run(); err != nil {
-					code.Code = uint32(run.ProcessState.ExitCode()) //nolint:gosec // of a program, a byte
-				}
-				_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(code))
-				return
-			}
-		}()
-	}
+	return sshServer{sshtest.NewServer(t)}
 }
 
 // secrets are a Secret for this server, with these keys otherwise ("" leaves one out).
-func (s *sshServer) secrets(t *testing.T, otherwise map[string]string) collect.Folder {
+func (s sshServer) secrets(t *testing.T, otherwise map[string]string) collect.Folder {
 	t.Helper()
-	files := map[string]string{"fw/username": "lab", "fw/ssh-privatekey": s.clientKey,
-		"fw/known_hosts": knownhosts.Line([]string{s.address}, s.key.PublicKey()) + "\n"}
+	files := map[string]string{"fw/username": "lab", "fw/ssh-privatekey": s.ClientKey, "fw/known_hosts": s.KnownHost()}
 	for name, text := range otherwise {
 		if files[name] = text; text == "" {
 			delete(files, name)
@@ -132,8 +32,8 @@ func (s *sshServer) secrets(t *testing.T, otherwise map[string]string) collect.F
 	return secrets(t, files)
 }
 
-func (s *sshServer) observer(command string) plan.Observer {
-	return plan.Observer{SSH: &plan.SSHCommand{Address: s.address, Command: command, Unit: "°C", Secret: "fw"}}
+func (s sshServer) observer(command string) plan.Observer {
+	return plan.Observer{SSH: &plan.SSHCommand{Address: s.Address, Command: command, Unit: "°C", Secret: "fw"}}
 }
 
 func TestACommandsNumberIsReadBySSH(t *testing.T) {
@@ -142,7 +42,7 @@ func TestACommandsNumberIsReadBySSH(t *testing.T) {
 	if n := number(t, a, "value", ""); n.Value != 41.5 || n.Unit != "°C" {
 		t.Errorf("%+v", n)
 	}
-	byPassword := s.secrets(t, map[string]string{"fw/ssh-privatekey": "", "fw/password": "right"})
+	byPassword := s.secrets(t, map[string]string{"fw/ssh-privatekey": "", "fw/password": sshtest.Password})
 	if n := number(t, answered(t, s.observer("echo -3e1"), byPassword), "value", ""); n.Value != -30 {
 		t.Errorf("%+v", n)
 	}
@@ -150,7 +50,7 @@ func TestACommandsNumberIsReadBySSH(t *testing.T) {
 
 func TestWhatIsNotReadBySSHSaysWhy(t *testing.T) {
 	s := newSSHServer(t)
-	other, otherKey := newKey(t)
+	other, otherKey := sshtest.NewKey(t)
 	for name, c := range map[string]struct {
 		command   string
 		otherwise map[string]string
@@ -163,8 +63,8 @@ func TestWhatIsNotReadBySSHSaysWhy(t *testing.T) {
 		"it fails":        {"echo no such sensor >&2; exit 3", nil, "the command ended with code 3: no such sensor"},
 		"another key":     {"echo 1", map[string]string{"fw/ssh-privatekey": otherKey}, "it doesn't take user lab with what secret fw has"},
 		"a wrong word":    {"echo 1", map[string]string{"fw/ssh-privatekey": "", "fw/password": "wrong"}, "it doesn't take user lab"},
-		"another machine": {"echo 1", map[string]string{"fw/known_hosts": knownhosts.Line([]string{s.address}, other.PublicKey())}, "its key is another than the one in known_hosts of secret fw"},
-		"an unknown one":  {"echo 1", map[string]string{"fw/known_hosts": knownhosts.Line([]string{"other:22"}, s.key.PublicKey())}, "known_hosts has no key of " + s.address},
+		"another machine": {"echo 1", map[string]string{"fw/known_hosts": knownhosts.Line([]string{s.Address}, other.PublicKey())}, "its key is another than the one in known_hosts of secret fw"},
+		"an unknown one":  {"echo 1", map[string]string{"fw/known_hosts": knownhosts.Line([]string{"other:22"}, s.Key.PublicKey())}, "known_hosts has no key of " + s.Address},
 		"no known_hosts":  {"echo 1", map[string]string{"fw/known_hosts": ""}, "without which anybody could answer"},
 		"no user":         {"echo 1", map[string]string{"fw/username": ""}, "secret fw has no key username"},
 		"no key":          {"echo 1", map[string]string{"fw/ssh-privatekey": ""}, "neither ssh-privatekey nor password"},
@@ -197,7 +97,7 @@ func TestReadingsShareAConnection(t *testing.T) {
 			t.Fatal("fewer than four readings within a minute")
 		}
 	}
-	if n := s.handshakes.Load(); n != 1 {
+	if n := s.Handshakes.Load(); n != 1 {
 		t.Errorf("%d handshakes for %d readings", n, len(seen))
 	}
 }
