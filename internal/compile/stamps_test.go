@@ -57,3 +57,25 @@ func TestTRexStampsNotEveryFrame(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Between hosts nothing proves that the clock that stamps a frame and the one that reads the stamp are one.
+func TestLatencyBetweenHostsIsRefusedForTheirClocks(t *testing.T) {
+	const (
+		hosts = "  dut: {type: Device}\n  generator: {engine: Software, placement: {servers: [{link: west, address: 192.0.2.11}, " +
+			"{link: east, address: 192.0.2.12}]}}\n"
+		pods = "  generator: {engine: Software, layout: PerLink}\n"
+		why  = "with a generator on each link one machine sends a frame and another receives it, and nothing proves that " +
+			"both have one clock: use "
+	)
+	for _, c := range []struct{ generator, latency, links, field, instead string }{
+		{hosts, latencySpec, links, "spec.procedure.latency", "servers with a port on each link, or leave latency out"},
+		{hosts, "  traffic: {stamps: EveryFrame}\n", links, "spec.traffic.stamps",
+			"servers with a port on each link, or leave stamps out"},
+		{pods, latencySpec, networked(2), "spec.procedure.latency", "layout Paired, or leave latency out"},
+	} {
+		got := refusal(admit(t, newServer(t), c.generator+c.latency+c.links))
+		if !strings.Contains(got, c.field+": ") || !strings.Contains(got, why+c.instead) {
+			t.Errorf("%s: %q, want %q", c.field, got, why+c.instead)
+		}
+	}
+}
