@@ -33,6 +33,8 @@ type answer struct {
 	lanes   int
 	// device: the limit is set by the test on a device of its own, and stands nowhere in the file.
 	device bool
+	// captured: the frames are those of a capture, one way.
+	captured bool
 }
 
 func answers() []answer {
@@ -49,6 +51,7 @@ func answers() []answer {
 		{name: "target 2 times the limit", limit: 10_000, target: 2},
 		{name: "target 20 times the limit", limit: 10_000, target: 20},
 		{name: "a device that the file knows nothing of", limit: unknown(), target: 5, device: true},
+		{name: "such a device, and the frames of a capture", limit: unknown(), target: 5, device: true, captured: true},
 	}
 	for i := range *again {
 		list = append(list, answer{name: fmt.Sprintf("an unknown device, again %d", i+1), limit: unknown(), target: 5, device: true})
@@ -77,6 +80,10 @@ func measureAnswer(t *testing.T, a answer) *report.Report {
 	t.Helper()
 	if !a.device {
 		return measure(t, a.yaml())
+	}
+	if a.captured {
+		_, file := drawCapture(t, 10_000, 300)
+		a.traffic = fmt.Sprintf("{profile: PCAP, pcap: {file: %q}, directions: [{from: west, to: east}]}", file)
 	}
 	rig := newRig(t, 2)
 	rig.route(t)
