@@ -180,9 +180,9 @@ cards: ## Full tier: break what only a network card with virtual functions shows
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
 	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/rigs/fabric/incluster
 
-sriov: packages kube-cluster ## Full tier: type docs/sriov.md on two emulated machines with virtual functions; SRIOVDP and SRIOV_CNI name the real plugins' programs (as root; 15 minutes)
+sriov: packages kube-cluster ## Full tier: type docs/sriov.md on two emulated machines with virtual functions; SRIOVDP and SRIOV_CNI name the real plugins' programs, TREX the archive of an image of TRex (as root; 35 minutes)
 	@hack/ci-packages machine
-	SRIOVDP='$(SRIOVDP)' SRIOV_CNI='$(SRIOV_CNI)' $(FULL) -timeout 60m -v ./test/cluster/sriov
+	SRIOVDP='$(SRIOVDP)' SRIOV_CNI='$(SRIOV_CNI)' TREX='$(TREX)' $(FULL) -timeout 60m -v ./test/cluster/sriov
 
 scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: modes, floods, grids, sessions, lives, queues, suites, gates, tenants, a replaced operator (as root; 42 minutes)
 	$(FULL) -timeout 60m -parallel 20 -skip '^TestFourSystems$$' ./test/cluster/e2e

@@ -56,6 +56,9 @@ func TestGeneratorPodsRequest(t *testing.T) {
 			"1 cores, 0 CPUs, 4Gi"},
 		{"TRex with all of its memory said", trex + ", memory: 8Gi, hugepages: {pageSize: 2Mi, total: 1026Mi}", 2,
 			"4 cores, 6 CPUs, 8Gi, 1026Mi of 2Mi", "1 cores, 0 CPUs, 8Gi"},
+		{"TRex with less than it wants by itself", "engine: TRex, trex: {image: trex, config: {limit_memory: \"100\"}}, " +
+			"memory: 1Gi, hugepages: {pageSize: 2Mi, total: 128Mi}", 2, "4 cores, 6 CPUs, 1Gi, 128Mi of 2Mi",
+			"1 cores, 0 CPUs, 1Gi"},
 		{"the software engine as it comes", "engine: Software", 2, "1 cores, 0 CPUs, 512Mi", "1 cores, 0 CPUs, 512Mi"},
 		{"the software engine with cores of its own", "engine: Software, coresPerPortPair: 2, memory: 1Gi", 4,
 			"2 cores, 6 CPUs, 1Gi", "2 cores, 6 CPUs, 1Gi"},
@@ -75,4 +78,19 @@ func TestGeneratorPodsRequest(t *testing.T) {
 			t.Errorf("%+v", got.Generator)
 		}
 	})
+}
+
+func TestHugepagesThatAreTooFewAreRefused(t *testing.T) {
+	for hugepages, want := range map[string]string{
+		"trex: {image: trex}, hugepages: {pageSize: 2Mi, total: 128Mi}":                                     `"128Mi": TRex doesn't start with less: set 1Gi or more`,
+		"trex: {image: trex, config: {limit_memory: 200}}, hugepages: {pageSize: 2Mi, total: 128Mi}":        `"128Mi": generator.trex.config.limit_memory takes more: set 200Mi or more`,
+		"trex: {image: trex, config: {limit_memory: half of it}}, hugepages: {pageSize: 2Mi, total: 128Mi}": `"128Mi": TRex doesn't start with less: set 1Gi or more`,
+	} {
+		test := admit(t, newServer(t), "  generator: {engine: TRex, "+hugepages+"}\n"+networked(2))
+		test.Namespace = "lab"
+		_, errs := compile.ForCluster(test)
+		if len(errs) != 1 || errs[0].Error() != "spec.generator.hugepages.total: Invalid value: "+want {
+			t.Errorf("%s: %v", hugepages, errs)
+		}
+	}
 }

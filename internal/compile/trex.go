@@ -2,6 +2,8 @@ package compile
 
 import (
 	"cmp"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -21,10 +23,11 @@ const (
 	trexHugepages    = "4Gi"
 )
 
-// The least that TRex starts with.
+// The least that TRex starts with, unless its own limitMemory says how many MiB its packets get.
 const (
 	leastTRexMemory = "1Gi"
 	leastHugepages  = "1Gi"
+	limitMemory     = "limit_memory"
 )
 
 // resources are larger on devices, where TRex's threads poll and so have exclusive CPUs. On kernel interfaces
@@ -43,14 +46,15 @@ func (e trex) resources(es *engineSpec) (devices, kernel Resources) {
 	return devices, kernel
 }
 
-func (trex) hugepages(es *engineSpec) (size string, total resource.Quantity) {
+func (e trex) hugepages(es *engineSpec) (size string, total resource.Quantity) {
 	spec := es.spec.Generator.Hugepages
 	if spec == nil {
 		return trexHugepageSize, resource.MustParse(trexHugepages)
 	}
 	path := specPath().Child("generator", "hugepages", "total")
 	errorsBefore := len(es.errs)
-	total = es.quantity(path, spec.Total, leastHugepages, "TRex doesn't start with less")
+	least, reason := e.leastHugepages(es.spec.Generator.TRex)
+	total = es.quantity(path, spec.Total, least, reason)
 	page, err := resource.ParseQuantity(string(spec.PageSize))
 	if len(es.errs) == errorsBefore && err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
 		roundedUp := resource.NewQuantity((total.Value()/page.Value()+1)*page.Value(), resource.BinarySI)
@@ -58,6 +62,17 @@ func (trex) hugepages(es *engineSpec) (size string, total resource.Quantity) {
 			spec.PageSize, roundedUp)
 	}
 	return string(spec.PageSize), total
+}
+
+// leastHugepages is what TRex starts with, or what limit_memory takes of them.
+func (trex) leastHugepages(spec *v1alpha1.TRexSpec) (least, reason string) {
+	if spec != nil {
+		text := strings.Trim(string(spec.Config[limitMemory].Raw), `"`)
+		if mebibytes, err := strconv.ParseUint(text, 10, 32); err == nil {
+			return fmt.Sprintf("%dMi", mebibytes), "generator.trex.config.limit_memory takes more"
+		}
+	}
+	return leastHugepages, "TRex doesn't start with less"
 }
 
 // ownedSettings are the settings of TRex's configuration file that only linerate may set, each with its reason.

@@ -96,7 +96,7 @@ func (l *lab) description() machine.Lab {
 	}
 	var d machine.Lab
 	for _, name := range l.names {
-		d.Machines = append(d.Machines, machine.Description{Name: name, Processors: 4, Hugepages: 64, Ports: ports(), Tap: tap(name)})
+		d.Machines = append(d.Machines, machine.Description{Name: name, Processors: 6, Hugepages: 64, Ports: ports(), Tap: tap(name)})
 	}
 	if len(l.names) == 2 {
 		for _, port := range ports() {
@@ -188,10 +188,8 @@ chmod +x /usr/local/sbin/systemctl
 // preferred keeps what may run anywhere, as runners do, off the slow machines.
 func (l *lab) preferred() {
 	// kubectl wait --for=create ends at once where two objects are missing
-	if output, err := l.onDesk("timeout 300 bash -c 'until kubectl get nodes gen-1 dut-1; do sleep 1; done' && " +
-		"kubectl taint node gen-1 dut-1 lab=emulated:PreferNoSchedule"); err != nil {
-		l.Fatal(output, err)
-	}
+	l.mustOnDesk("timeout 300 bash -c 'until kubectl get nodes gen-1 dut-1; do sleep 1; done' && " +
+		"kubectl taint node gen-1 dut-1 lab=emulated:PreferNoSchedule")
 }
 
 // calmNodes gives what runs beside the pods a third of a processor, for as long as linerate measures. Emulated, a
@@ -240,9 +238,25 @@ func networkChange() (from, to string) {
 
 // loadGenerator gives the machines the project's image, but only what a generator and a Reference need of it.
 func (l *lab) loadGenerator() {
-	archive := filepath.Join(l.Programs, "generator.tar")
 	program := map[string]string{"/linerate": l.Images.Programs["/linerate"]}
-	if err := pack.Pack(archive, rig.Repository+":"+l.Images.Tag, program, pack.Project()); err != nil {
+	l.load("generator.tar", rig.Repository+":"+l.Images.Tag, program, pack.Project())
+}
+
+// loadTRex gives the machines the image of TRex, or of what stands for it.
+func (l *lab) loadTRex() {
+	if archive := os.Getenv("TREX"); archive != "" {
+		l.everywhere(func(name string) { l.inside(name, l.node("load")+archive) })
+		return
+	}
+	l.load("trex.tar", rig.TRex, map[string]string{"/opt/trex/v3.08/_t-rex-64": filepath.Join(l.Programs, "trex")}, pack.Config{})
+}
+
+// load packs an image and gives it to the machines. Each has an archive of its own: a machine goes on seeing what was in
+// a file when it read the file first.
+func (l *lab) load(archive, image string, files map[string]string, config pack.Config) {
+	l.Helper()
+	archive = filepath.Join(l.Programs, archive)
+	if err := pack.Pack(archive, image, files, config); err != nil {
 		l.Fatal(err)
 	}
 	l.everywhere(func(name string) { l.inside(name, l.node("load")+archive) })

@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	if name, mac, found := strings.Cut(os.Getenv(flood), "/"); found {
-		if err := sendFlood(name, mac); err != nil {
+	if order := strings.Split(os.Getenv(flood), "/"); len(order) == 3 {
+		if err := sendFlood(order[0], order[1], order[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -239,10 +239,17 @@ read_counters() { ip netns exec dut sh -c 'cd /sys/class/net/ens1f1v1/statistics
 	cat rx_dropped rx_missed_errors rx_fifo_errors rx_over_errors rx_errors' | tr '\n' ' '; }
 ip netns exec dut sh -euc 'echo 1 > /sys/class/net/ens1f1v1/threaded; ethtool -G ens1f1v1 rx 80'
 %s
-before=$(read_counters); echo "$before"
+flood() { %s=ens1f1v0/$(ip netns exec dut cat /sys/class/net/ens1f1v1/address)/$1 chrt -f 60 %s; }
+before=$(read_counters); now=$before
+for i in $(seq 150); do # until the port lets frames through to the function, whose new ring restarted it
+	[ "$now" = "$before" ] || break
+	flood 1; sleep 0.2; now=$(read_counters)
+done
+while [ "$now" != "$before" ]; do before=$now; sleep 0.5; now=$(read_counters); done
+echo "$before"
 for processor in 0 1; do taskset -c $processor chrt -f 50 timeout 3 chrt -f 40 sh -c 'while :; do :; done' & done
 sleep 0.5
-%s=ens1f1v0/$(ip netns exec dut cat /sys/class/net/ens1f1v1/address) chrt -f 60 %s
+flood %d
 wait
 calm=0; last=$before
 for i in $(seq 150); do # until the function has read what its ring held
@@ -252,7 +259,7 @@ for i in $(seq 150); do # until the function has read what its ring held
 	last=$now; sleep 0.2
 done
 echo "$now"
-ip netns exec dut sh -euc 'echo 0 > /sys/class/net/ens1f1v1/threaded; ethtool -G ens1f1v1 rx 1024'`, awaitLinks, flood, self))
+ip netns exec dut sh -euc 'echo 0 > /sys/class/net/ens1f1v1/threaded; ethtool -G ens1f1v1 rx 1024'`, awaitLinks, flood, self, floodFrames))
 	var before, after [6]int64
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	for i, counters := range []*[6]int64{&before, &after} {
@@ -274,13 +281,17 @@ ip netns exec dut sh -euc 'echo 0 > /sys/class/net/ens1f1v1/threaded; ethtool -G
 	l.must(t, awaitLinks)
 }
 
-// flood names the interface and the MAC to which this program, started in the machine, sends floodFrames frames.
+// flood is INTERFACE/MAC/FRAMES: what this program, started in the machine, sends to whom.
 const (
 	flood       = "LINERATE_FLOOD"
 	floodFrames = 2000
 )
 
-func sendFlood(name, mac string) error {
+func sendFlood(name, mac, count string) error {
+	frames, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
 	link, err := net.InterfaceByName(name)
 	if err != nil {
 		return err
@@ -296,7 +307,7 @@ func sendFlood(name, mac string) error {
 	// IPv4, as the kernel counts frames of types that it doesn't know as dropped
 	frame := slices.Concat([]byte(destination), []byte(link.HardwareAddr), []byte{0x08, 0x00})
 	frame = append(frame, make([]byte, 50)...)
-	for sent := 0; sent < floodFrames; {
+	for sent := 0; sent < frames; {
 		switch err := unix.Sendto(fd, frame, 0, &unix.SockaddrLinklayer{Ifindex: link.Index}); err {
 		case nil:
 			sent++

@@ -13,9 +13,14 @@ type device struct {
 	receive func(port int, frame []byte)
 }
 
-// handle answers a frame that asks for one of the device's addresses, or routes the frame.
+// handle answers a frame that asks for one of the device's addresses, or routes the frame. Where the neighbor is the
+// port to which the frames go, there is no device.
 func (d device) handle(p *port, frame []byte) {
 	if p.linkDown || p.Neighbor == "" || len(frame) < 14 {
+		return
+	}
+	if target, ok := d.ports[p.ForwardsTo]; ok && p.Neighbor == target.MAC { // a cable
+		d.receive(target.Index, frame)
 		return
 	}
 	mac, err := net.ParseMAC(p.Neighbor)

@@ -47,6 +47,16 @@ func TwoPorts() []Port {
 	}
 }
 
+// Cable is two ports of virtual functions that a cable joins.
+func Cable() []Port {
+	ports := TwoPorts()
+	for i := range ports {
+		p, other := &ports[i], ports[1-i]
+		p.Driver, p.SpeedGbps, p.Virtual, p.Neighbor, p.Addresses = "net_e1000_igb_vf", 1, true, other.MAC, nil
+	}
+	return ports
+}
+
 // Generator is a small TRex. It keeps ownership, streams, states and events, counts what its ports would have sent
 // and the device would have returned (rates by the clock, no packets), and passes pushed frames through the device.
 // Inputs that abort a real server are recorded in Crashes.

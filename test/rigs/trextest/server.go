@@ -83,6 +83,14 @@ func ServeInMemory(t testing.TB, a Answerer) *Server {
 	return s
 }
 
+// ServeOn answers whoever connects to the listener, until ctx ends: for a program that stands for TRex.
+func ServeOn(ctx context.Context, l net.Listener, a Answerer) error {
+	s := newServer(a)
+	ctx, s.end = context.WithCancel(ctx)
+	defer s.end()
+	return zmtp.Serve(ctx, l, s.handle)
+}
+
 func newServer(a Answerer) *Server {
 	return &Server{answerer: a, script: map[string]AnswerFunc{}, ended: make(chan struct{})}
 }
