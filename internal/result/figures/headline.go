@@ -20,8 +20,10 @@ func HeadlineOf(r *report.Report) report.Headline {
 	if h.Measured = report.HasFigure(r); !h.Measured {
 		return h
 	}
+	trains := ofTrains(r)
 	for _, f := range answerFigures(r, headlineMetrics) {
 		switch {
+		case f.Metric == procedure.TimePerFrame && !trains: // it stands beside the answer
 		case f.Direction != report.AllDirections:
 			if f.Metric == LineRatePercent {
 				h.PercentSum += percentOf(f)

@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/rigs/reporttest"
@@ -79,5 +81,15 @@ func TestSharesAreAddedUpOfOneMoment(t *testing.T) {
 	}
 	if h := figures.HeadlineOf(r); h.PercentSum != want || want <= r.Answer.Total.Directions[0].LineRatePercent {
 		t.Errorf("%s of %s", h.PercentSum, want)
+	}
+}
+
+// A time per frame beside an answer is no part of the answer's line: a bound of a rate stays one.
+func TestATimePerFrameBesideABoundLeavesItsLineAsItIs(t *testing.T) {
+	r := &report.Report{Plan: &plan.Plan{}, Ending: report.Completed, Answer: report.Answer{Measured: true,
+		Reason: report.GeneratorLimited, Directions: []report.Direction{{From: "west", To: "east",
+			Own: []report.OwnFigure{{Metric: procedure.TimePerFrame, Low: "930", High: "950"}}}}, Total: &report.Sum{}}}
+	if h := figures.HeadlineOf(r); h.OfTrains || !h.Bound || h.PicosecondsPerFrame != 0 {
+		t.Errorf("%+v", h)
 	}
 }
