@@ -87,7 +87,8 @@ func mapHugepage(container int) error {
 		return err
 	}
 	_ = os.Remove(file.Name()) // the page lives as long as it is mapped
-	page, err := unix.Mmap(int(file.Fd()), 0, hugepage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+	page, err := unix.Mmap(int(file.Fd()), 0, hugepage, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_POPULATE)
 	if err != nil {
 		return fmt.Errorf("map a huge page: %w", err)
 	}
