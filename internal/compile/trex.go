@@ -23,7 +23,7 @@ const (
 	trexHugepages    = "4Gi"
 )
 
-// The least that TRex starts with, unless its own limitMemory says how many MiB its packets get.
+// The least that TRex starts with. Its setting limit_memory says how many MiB of hugepages its packets get instead.
 const (
 	leastTRexMemory = "1Gi"
 	leastHugepages  = "1Gi"
@@ -53,8 +53,8 @@ func (e trex) hugepages(es *engineSpec) (size string, total resource.Quantity) {
 	}
 	path := specPath().Child("generator", "hugepages", "total")
 	errorsBefore := len(es.errs)
-	least, reason := e.leastHugepages(es.spec.Generator.TRex)
-	total = es.quantity(path, spec.Total, least, reason)
+	minimum, reason := e.leastHugepages(es.spec.Generator.TRex)
+	total = es.quantity(path, spec.Total, minimum, reason)
 	page, err := resource.ParseQuantity(string(spec.PageSize))
 	if len(es.errs) == errorsBefore && err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
 		roundedUp := resource.NewQuantity((total.Value()/page.Value()+1)*page.Value(), resource.BinarySI)
@@ -64,8 +64,8 @@ func (e trex) hugepages(es *engineSpec) (size string, total resource.Quantity) {
 	return string(spec.PageSize), total
 }
 
-// leastHugepages is what TRex starts with, or what limit_memory takes of them.
-func (trex) leastHugepages(spec *v1alpha1.TRexSpec) (least, reason string) {
+// leastHugepages is the amount that TRex starts with, or the amount that limit_memory takes.
+func (trex) leastHugepages(spec *v1alpha1.TRexSpec) (minimum, reason string) {
 	if spec != nil {
 		text := strings.Trim(string(spec.Config[limitMemory].Raw), `"`)
 		if mebibytes, err := strconv.ParseUint(text, 10, 32); err == nil {

@@ -251,8 +251,8 @@ func (l *lab) loadTRex() {
 	l.load("trex.tar", rig.TRex, map[string]string{"/opt/trex/v3.08/_t-rex-64": filepath.Join(l.Programs, "trex")}, pack.Config{})
 }
 
-// load packs an image and gives it to the machines. Each has an archive of its own: a machine goes on seeing what was in
-// a file when it read the file first.
+// load packs an image and gives it to the machines. Each image has an archive of its own, as a machine that has read a
+// file doesn't see what the host writes into the file later.
 func (l *lab) load(archive, image string, files map[string]string, config pack.Config) {
 	l.Helper()
 	archive = filepath.Join(l.Programs, archive)

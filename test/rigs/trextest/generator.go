@@ -51,8 +51,8 @@ func TwoPorts() []Port {
 func Cable() []Port {
 	ports := TwoPorts()
 	for i := range ports {
-		p, other := &ports[i], ports[1-i]
-		p.Driver, p.SpeedGbps, p.Virtual, p.Neighbor, p.Addresses = "net_e1000_igb_vf", 1, true, other.MAC, nil
+		p := &ports[i]
+		p.Driver, p.SpeedGbps, p.Virtual, p.Neighbor, p.Addresses = "net_e1000_igb_vf", 1, true, ports[1-i].MAC, nil
 	}
 	return ports
 }

@@ -83,7 +83,7 @@ func ServeInMemory(t testing.TB, a Answerer) *Server {
 	return s
 }
 
-// ServeOn answers whoever connects to the listener, until ctx ends: for a program that stands for TRex.
+// ServeOn answers whoever connects to the listener, until ctx ends. A program that stands for TRex uses it.
 func ServeOn(ctx context.Context, l net.Listener, a Answerer) error {
 	s := newServer(a)
 	ctx, s.end = context.WithCancel(ctx)

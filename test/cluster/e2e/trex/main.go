@@ -109,17 +109,17 @@ func (c config) arguments(cores string) []string {
 	return args
 }
 
-// pin puts the program on each processor of the configuration, and at last on the master's. The kernel refuses one that
-// the pod doesn't have.
+// pin puts a thread on each processor of the configuration, and at last on the master's. The kernel refuses a processor
+// that the pod doesn't have.
 func (c config) pin() error {
 	processors := []int{c.Platform.Latency}
 	for _, pair := range c.Platform.Pairs {
 		processors = append(processors, pair.Threads...)
 	}
 	for _, processor := range append(processors, c.Platform.Master) {
-		var one unix.CPUSet
-		one.Set(processor)
-		if err := unix.SchedSetaffinity(0, &one); err != nil {
+		var affinity unix.CPUSet
+		affinity.Set(processor)
+		if err := unix.SchedSetaffinity(0, &affinity); err != nil {
 			return fmt.Errorf("pin a thread to processor %d of %v: %w", processor, processors, err)
 		}
 	}
