@@ -58,13 +58,18 @@ func deviceOf(o Observed, opts Options, l Link) (LinkDevice, *Fault) {
 	return kernelDevice(o, l, network)
 }
 
-// networkOf is the link's attachment. A link that names no network has only an interface.
+// networkOf is the link's attachment. A link that names no network has only an interface. Of a network that
+// network-status lacks, the pod may still have a device: the plugin host-device returns no interface for a function on
+// vfio-pci.
 func networkOf(o Observed, opts Options, l Link) (Network, *Fault) {
 	if l.Network == "" {
 		return Network{}, nil
 	}
 	candidates := slices.DeleteFunc(slices.Clone(o.Networks),
 		func(n Network) bool { return !sameNetwork(n.Name, l.Network, opts.Namespace) })
+	if len(candidates) == 0 && !opts.Kernel && len(o.poolOf(l.Resource)) > 0 {
+		return Network{Name: l.Network}, nil // Multus writes nothing of a plugin that returned no interface
+	}
 	if len(candidates) == 0 {
 		return Network{}, &Fault{LinkWithoutNetwork,
 			fmt.Sprintf("link %s: network %s isn't attached to this pod, which has %s", l.Name, l.Network,

@@ -135,6 +135,13 @@ func TestResourceVariablesServeWhereThereIsOneDevice(t *testing.T) {
 			t.Errorf("ports %v, faults %v", config.Interfaces, faults)
 		}
 	})
+	t.Run("network-status lacks networks whose plugin returned no interface", func(t *testing.T) {
+		pod.networks = nil
+		config, faults := Decide(pod.observe(), Options{Links: wanted})
+		if len(faults) > 0 || !slices.Equal(config.Interfaces, []string{"0000:3b:0a.0", "0000:3b:02.0"}) {
+			t.Errorf("ports %v, faults %v", config.Interfaces, faults)
+		}
+	})
 	t.Run("two of one resource are not told apart by order", func(t *testing.T) {
 		pod.environment = []string{"PCIDEVICE_INTEL_COM_NIC=0000:3b:0a.0,0000:3b:02.0"}
 		wanted[0].Resource, wanted[1].Resource = "intel.com/nic", "intel.com/nic"
