@@ -196,6 +196,10 @@ type Criterion struct {
 	// +optional
 	MaxRegression Share `json:"maxRegression,omitempty"`
 
+	// maxWorkRegression is how much longer a frame may take where the rate is undecided. Example: 3%.
+	// +optional
+	MaxWorkRegression Share `json:"maxWorkRegression,omitempty"`
+
 	// assumedSpread is the lab's known standard deviation, for fewer than 5 runs. Example: 0.5%.
 	// +optional
 	AssumedSpread Share `json:"assumedSpread,omitempty"`

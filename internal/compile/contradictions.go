@@ -204,6 +204,10 @@ func CheckCriteria(path *field.Path, criteria []v1alpha1.Criterion) field.ErrorL
 var incomparable = []v1alpha1.Metric{v1alpha1.MetricLossRatio, v1alpha1.MetricRetransmitRatio,
 	v1alpha1.MetricRoundTripMicroseconds, v1alpha1.MetricDatagramLossRatio, v1alpha1.MetricJitterMicroseconds}
 
+// ratesOfFrames are the metrics that a time per frame may stand beside.
+var ratesOfFrames = []v1alpha1.Metric{v1alpha1.MetricPacketsPerSecond, v1alpha1.MetricLineRatePercent,
+	v1alpha1.MetricLayer1BitsPerSecond, v1alpha1.MetricLayer2BitsPerSecond}
+
 func (r *refusals) checkCriterion(path *field.Path, c *v1alpha1.Criterion) {
 	observed := c.Metric == v1alpha1.MetricObserved
 	if c.Relative() {
@@ -220,6 +224,9 @@ func (r *refusals) checkCriterion(path *field.Path, c *v1alpha1.Criterion) {
 	r.refuseIf(c.AssumedSpread != "" && c.Statistic == v1alpha1.StatisticWorst, path.Child("assumedSpread"),
 		c.AssumedSpread, "assumedSpread says how sure a median is, and statistic: Worst speaks of single runs: remove one of "+
 			"the two")
+	r.refuseIf(c.MaxWorkRegression != "" && (!c.Relative() || !slices.Contains(ratesOfFrames, c.Metric)),
+		path.Child("maxWorkRegression"), c.MaxWorkRegression, "maxWorkRegression is asked where a rate of frames can't be "+
+			"compared: set maxRegression and a metric such as PacketsPerSecond, or remove it")
 	if share, valid := readShare(c.MaxRegression); valid {
 		r.refuseIf(share == units.One, path.Child("maxRegression"), c.MaxRegression,
 			"maxRegression is less than 100%: that would allow anything")

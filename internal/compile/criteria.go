@@ -51,6 +51,11 @@ func CheckProcedureShows(path *field.Path, criteria []v1alpha1.Criterion,
 			errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric, words))
 		}
 		shown := slices.Contains(traits.Finds, report.Metric(criterion.Metric))
+		if criterion.MaxWorkRegression != "" && procedure.Trains == (v1alpha1.TrainsSpec{}) {
+			errs = append(errs, field.Invalid(path.Index(i).Child("maxWorkRegression"), criterion.MaxWorkRegression,
+				"only trains of frames show the work for a frame: add procedure.trains, such as {count: 200}, or remove "+
+					"maxWorkRegression"))
+		}
 		switch criterion.Metric {
 		case v1alpha1.MetricLossRatio:
 			if traits.FindsLoadOfLoss {
@@ -118,6 +123,10 @@ func Criteria(path *field.Path, specs []v1alpha1.Criterion) ([]plan.Criterion, f
 		if c.Relative() {
 			maxRegression := r.share(path.Index(i).Child("maxRegression"), c.MaxRegression)
 			criterion.MaxRegression = &maxRegression
+		}
+		if c.MaxWorkRegression != "" {
+			maxWorkRegression := r.share(path.Index(i).Child("maxWorkRegression"), c.MaxWorkRegression)
+			criterion.MaxWorkRegression = &maxWorkRegression
 		}
 		if c.AssumedSpread != "" {
 			criterion.AssumedSpread = r.share(path.Index(i).Child("assumedSpread"), c.AssumedSpread)

@@ -274,7 +274,7 @@ func judged(r *report.Report) []report.CriterionResult {
 
 func criterionCase(class string, c report.CriterionResult) junitCase {
 	testcase := junitCase{ClassName: class, Name: c.Name, Time: "0"}
-	trouble := &junitTrouble{Type: string(c.Outcome), Message: c.Message, Text: c.Message}
+	trouble := &junitTrouble{Type: cmp.Or(string(c.Reason), string(c.Outcome)), Message: c.Message, Text: c.Message}
 	switch c.Outcome {
 	case report.Passed:
 	case report.DidFail:

@@ -28,6 +28,7 @@ type gateOptions struct {
 	anchors        []string
 	runs           int
 	maxRegression  string
+	maxWork        string
 	allowDifferent sidebyside.AllowDifferent
 	witness        string
 	suffix         string
@@ -92,6 +93,9 @@ func (g *gateOptions) bind(cmd *cobra.Command) {
 	f.StringVar(&g.maxRegression, "max-regression", "",
 		"by how much less than the baseline packets/s, or the goodput of sessions, may be, such as 2%: adds a "+
 			"criterion to each suite")
+	f.StringVar(&g.maxWork, "max-work-regression", "",
+		"with --max-regression, where packets/s decide nothing: by how much longer a frame may take, such as 3%; "+
+			"needs procedure.trains")
 	g.allowDifferent.Flag(cmd)
 	f.StringVar(&g.witness, "witness", "", "measure what comes back of an overload, too, which tells smaller changes "+
 		"in a tenth of the time: overload (beside the search) or overload-alone (in place of it)")
@@ -130,7 +134,11 @@ func (g *gateOptions) parse() (options gate.Options, outputs []gateOutput, err e
 	outputs, err = parseOutputs(g.outputs)
 	note(err)
 	note(gate.CheckSuffix(g.suffix))
-	note(checkAllowance(g.maxRegression))
+	note(checkAllowance("--max-regression", g.maxRegression))
+	note(checkAllowance("--max-work-regression", g.maxWork))
+	if g.maxWork != "" && g.maxRegression == "" {
+		note(errors.New("--max-work-regression is asked where --max-regression decides nothing: give both"))
+	}
 	note(g.allowDifferent.Check())
 	note(gate.CheckWitness(g.witness))
 	switch {
@@ -147,6 +155,7 @@ func (g *gateOptions) parse() (options gate.Options, outputs []gateOutput, err e
 	}
 	options.AllowDifferent, options.Witness = g.allowDifferent, g.witness
 	options.Runs, options.MaxRegression, options.Suffix = g.runs, g.maxRegression, g.suffix
+	options.MaxWorkRegression = g.maxWork
 	options.Baseline, options.Anchor = len(g.baselines) > 0, len(g.anchors) > 0
 	if err := errors.Join(errs...); err != nil {
 		return options, nil, exit.BadInput("%w", err)
@@ -154,13 +163,13 @@ func (g *gateOptions) parse() (options gate.Options, outputs []gateOutput, err e
 	return options, outputs, nil
 }
 
-// checkAllowance refuses a --max-regression that its criterion would refuse, too, and names the flag.
-func checkAllowance(share string) error {
+// checkAllowance refuses an allowance that its criterion would refuse, too, and names the flag.
+func checkAllowance(flag, share string) error {
 	ratio, err := units.ParseShare(share)
 	if share == "" || err == nil && ratio < units.One {
 		return nil
 	}
-	return fmt.Errorf("--max-regression %q: write a percentage below 100%% with its sign, such as 2%%", share)
+	return fmt.Errorf("%s %q: write a percentage below 100%% with its sign, such as 2%%", flag, share)
 }
 
 // run finds faults of files and baselines before it measures, and writes the verdict even where a suite failed.

@@ -1,6 +1,7 @@
 package sidebyside
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,11 +22,12 @@ const ExitCodes = "Exit codes: 0 compared (with --max-regression: none is less t
 
 // Options are compare's.
 type Options struct {
-	Format         string
-	MaxRegression  string
-	Tries          int
-	Evidence       bool
-	AllowDifferent AllowDifferent
+	Format            string
+	MaxRegression     string
+	MaxWorkRegression string
+	Tries             int
+	Evidence          bool
+	AllowDifferent    AllowDifferent
 }
 
 // Flags adds compare's flags.
@@ -34,6 +36,9 @@ func (o *Options) Flags(cmd *cobra.Command) {
 	EvidenceFlag(cmd, &o.Evidence)
 	cmd.Flags().StringVar(&o.MaxRegression, "max-regression", "",
 		"by how much less than the first others may be, such as 2%; the exit code says whether they are")
+	cmd.Flags().StringVar(&o.MaxWorkRegression, "max-work-regression", "",
+		"with --max-regression, where the rates decide nothing: by how much longer a frame may take, such as 3%; "+
+			"needs procedure.trains")
 	cmd.Flags().IntVar(&o.Tries, "tries", 1, "with --max-regression: how often you ask at most, adding runs until "+
 		"they tell; each try claims less, so that all together are wrong as seldom as one")
 	o.AllowDifferent.Flag(cmd)
@@ -54,6 +59,9 @@ func (o *Options) Check() (*comparison.Allowance, error) {
 		return nil, fmt.Errorf("--tries %d: nothing is demanded that could be tried again: give --max-regression, "+
 			"such as 2%%, or leave --tries out", o.Tries)
 	}
+	if o.MaxRegression == "" && o.MaxWorkRegression != "" {
+		return nil, errors.New("--max-work-regression is asked where --max-regression decides nothing: give both")
+	}
 	if o.MaxRegression == "" {
 		return nil, nil // there is no demand, and that is no error
 	}
@@ -65,7 +73,16 @@ func (o *Options) Check() (*comparison.Allowance, error) {
 		return nil, fmt.Errorf("--max-regression %s allows anything: write a percentage below 100%%, such as 2%%",
 			o.MaxRegression)
 	}
-	return &comparison.Allowance{MaxRegression: share, Tries: o.Tries}, nil
+	allowance := &comparison.Allowance{MaxRegression: share, Tries: o.Tries}
+	if o.MaxWorkRegression == "" {
+		return allowance, nil
+	}
+	work, err := units.ParseShare(o.MaxWorkRegression)
+	if err != nil {
+		return nil, fmt.Errorf("--max-work-regression %q: %w", o.MaxWorkRegression, err)
+	}
+	allowance.MaxWorkRegression = &work
+	return allowance, nil
 }
 
 // maxTries is how many tries may share the error probability of one claim.

@@ -196,6 +196,7 @@ func compare(
 	sides := compared.Rows[0].Sides
 	candidate.Judgement, candidate.Change, candidate.Environment = sides[1].Judgement, sides[1].Change,
 		sides[1].Environment
+	candidate.TimePerFrame = sides[1].TimePerFrame
 	if x := comparison.SmallestRegression(candidate.Change, allowed); x > 0 && compares {
 		candidate.SmallestPercent = new(x.Percent())
 	}

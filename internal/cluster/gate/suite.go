@@ -30,6 +30,8 @@ type Options struct {
 	Runs int
 	// MaxRegression adds a criterion to each suite. Empty means none.
 	MaxRegression string
+	// MaxWorkRegression is that criterion's maxWorkRegression. Empty means none.
+	MaxWorkRegression string
 	// Baseline says that there is a baseline from outside of the files.
 	Baseline bool
 	// Anchor says that there is also an anchor, an earlier baseline that doesn't move.
@@ -173,7 +175,7 @@ func contentOfTest(object admission.Object, o Options, images, baseline *replace
 		delete(spec, key)
 	}
 	candidate := images.replaced(spec)
-	criteria = withCriterion(criteria, o.MaxRegression, compile.ThroughputOf(string(test.Spec.Traffic.Type)))
+	criteria = withCriterion(criteria, o, compile.ThroughputOf(string(test.Spec.Traffic.Type)))
 	suiteSpec := map[string]any{
 		"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta), "spec": candidate},
 		"criteria": criteria, "repetitions": int64(runsOf(o.Runs, criteria)), "ttlAfterFinished": cmp.Or(ttl,
@@ -231,7 +233,7 @@ func contentOfSuite(object admission.Object, o Options, images *replacer) (map[s
 	if err != nil && o.MaxRegression != "" {
 		return nil, err
 	}
-	spec["criteria"] = withCriterion(criteria, o.MaxRegression, metric)
+	spec["criteria"] = withCriterion(criteria, o, metric)
 	if b, compares := spec["baseline"].(map[string]any); compares {
 		spec["baseline"] = withAllowDifferent(b, o.AllowDifferent)
 	}
@@ -290,12 +292,15 @@ func comparedBy(m *suite.Matrix) (v1alpha1.Metric, error) {
 }
 
 // withCriterion adds the criterion that the command line asks for, of the metric that the tests are compared by.
-func withCriterion(criteria []any, maxRegression string, metric v1alpha1.Metric) []any {
-	if maxRegression == "" {
+func withCriterion(criteria []any, o Options, metric v1alpha1.Metric) []any {
+	if o.MaxRegression == "" {
 		return criteria
 	}
-	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(metric),
-		"maxRegression": maxRegression})
+	added := map[string]any{"name": addedCriterion, "metric": string(metric), "maxRegression": o.MaxRegression}
+	if o.MaxWorkRegression != "" {
+		added["maxWorkRegression"] = o.MaxWorkRegression
+	}
+	return append(slices.Clone(criteria), added)
 }
 
 // withAllowDifferent is a suite's baseline, of whose environment what the command line names may differ, too.

@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +71,9 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, obje
 	criteria, _ := spec["criteria"].([]any)
 	for _, c := range criteria {
 		if fields, _ := c.(map[string]any); fields["maxRegression"] != nil {
-			compare = append(compare, c)
+			fields = maps.Clone(fields)
+			delete(fields, "maxWorkRegression") // no trains follow an overload
+			compare = append(compare, fields)
 		}
 	}
 	if len(compare) == 0 {

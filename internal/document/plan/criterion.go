@@ -20,6 +20,9 @@ type Criterion struct {
 	// MaxRegression is the share by which the figure may be worse than the baseline's. It is nil for an absolute
 	// criterion.
 	MaxRegression *units.Ratio `json:"maxRegression,omitempty"`
+	// MaxWorkRegression is the share by which a frame may take longer than in the baseline (TimePerFrame), where the
+	// runs leave a relative criterion of a rate undecided. It is nil where nothing is asked then.
+	MaxWorkRegression *units.Ratio `json:"maxWorkRegression,omitempty"`
 	// AssumedSpread is the standard deviation of runs, as a share, that the author vouches for where there are too
 	// few runs to show it, or 0 for none.
 	AssumedSpread units.Ratio `json:"assumedSpread,omitempty"`

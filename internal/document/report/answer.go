@@ -269,6 +269,31 @@ type CriterionResult struct {
 	// by chance, although the candidate is exactly as far below the baseline as is allowed. It is 0 where nothing
 	// was compared.
 	Chance units.Ratio `json:"chance,omitempty"`
+	// Reason is set where the time per frame was compared, as the rate alone decides nothing.
+	Reason CriterionReason `json:"reason,omitempty"`
+	// TimePerFrame is how that time changed, of the direction where it grew most. It is nil where it isn't known.
+	TimePerFrame *TimeChange `json:"timePerFrame,omitempty"`
+}
+
+// CriterionReason is why a criterion's Outcome is what it is, where its own metric doesn't say it.
+type CriterionReason string
+
+// The reasons of a criterion of a rate whose maxWorkRegression was asked. They speak of the work for a frame, and not
+// of the device's limit.
+const (
+	// MoreWorkPerFrame says that the criterion failed, as a frame takes longer than is allowed.
+	MoreWorkPerFrame CriterionReason = "MoreWorkPerFrame"
+	// WorkPerFrameKept says that the criterion is undecided, and that a frame takes no longer than is allowed.
+	WorkPerFrameKept CriterionReason = "WorkPerFrameKept"
+)
+
+// TimeChange is by how much longer a frame takes than in the baseline, in nanoseconds, and less is negative.
+type TimeChange struct {
+	Direction   string `json:"direction"` // a direction's name, or Total for the one that takes longest
+	Nanoseconds Number `json:"nanoseconds"`
+	// LowNanoseconds and HighNanoseconds are the interval around it. They are empty where nothing bounds it.
+	LowNanoseconds  Number `json:"lowNanoseconds,omitempty"`
+	HighNanoseconds Number `json:"highNanoseconds,omitempty"`
 }
 
 // mostChance is how improbable a regression must be by chance alone to be claimed.

@@ -59,6 +59,12 @@ type Compared struct {
 	Environment []EnvironmentDifference `json:"environment,omitempty"`
 	// Change is by how much it differs from the first side, or nil where unknown.
 	Change *Change `json:"change,omitempty"`
+	// Reason is MoreWorkPerFrame where the verdict is of the time per frame, and not of the rate. It is empty for any
+	// other verdict.
+	Reason CriterionReason `json:"reason,omitempty"`
+	// TimePerFrame is by how much longer a frame takes than on the first side, by trains that followed the answers. It
+	// is nil where that is unknown.
+	TimePerFrame *TimeChange `json:"timePerFrame,omitempty"`
 	// SmallestPercent is roughly the smallest regression that runs like these would show to be more than is allowed
 	// in 95 of 100 cases. It is nil where no limit was given, no size would show, or it is unknown.
 	SmallestPercent *units.Percent `json:"smallestRegressionPercent,omitempty"`

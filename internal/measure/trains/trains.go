@@ -196,6 +196,25 @@ func Text(nanoseconds float64) string {
 	return strconv.FormatFloat(nanoseconds, 'f', digits, 64) + " " + unit
 }
 
+// Difference is by how much two times differ, with how far that may be off, as in "+0.50 ± 0.05 µs". The reach is
+// rounded up to the digit that begins it, or to two where that is a 1. Where the reach is 0, the text has none.
+func Difference(nanoseconds, reach float64) string {
+	unit, scale := "ns", 1.0
+	if math.Abs(nanoseconds) >= 100 {
+		unit, scale = "µs", 1000
+	}
+	difference, reach := nanoseconds/scale, reach/scale
+	if !(reach > 0) {
+		return fmt.Sprintf("%+.2f %s", difference, unit)
+	}
+	exponent := math.Floor(math.Log10(reach))
+	if reach/math.Pow(10, exponent) < 2 {
+		exponent--
+	}
+	digits, step := int(max(0, -exponent)), math.Pow(10, exponent)
+	return fmt.Sprintf("%+.*f ± %.*f %s", digits, difference, digits, math.Ceil(reach/step-1e-9)*step, unit)
+}
+
 // Share is how far a time may be off, as a share of it for people, such as "1 %" or "0.3 %".
 func Share(share float64) string {
 	percent := math.Ceil(max(0, 1000*share-1e-9)) / 10 // never rounded down

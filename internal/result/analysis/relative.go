@@ -10,7 +10,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/result/comparison"
 	"github.com/linerate-dev/linerate/internal/result/figures"
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // judgeRelative compares the runs' figures with those of the baseline's runs. Runs that can't be compared leave the
@@ -38,7 +37,7 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 		result.Message = fmt.Sprintf("%s; the baseline is %s", comparison.Refusal(differences, baseline.AllowDifferent),
 			baseline)
 	default:
-		result.Outcome, result.Message, result.Chance = compareAll(candidates, references, c)
+		result = compareAll(candidates, references, c)
 		if c.Statistic == plan.WorstOfRuns && result.Outcome == report.Passed && len(candidates) < len(runs) {
 			result.Outcome, setAside = report.Undecided, setAside+", and one of those may be the worst"
 		}
@@ -72,66 +71,85 @@ func Foresee(c plan.Criterion, baseline []KeptReport, runs int, allowed []report
 
 // compareAll compares each direction, or all together. The worst outcome is the criterion's, with the messages of
 // all that had it. Comparing several directions makes none of them fail more often by chance.
-func compareAll(
-	candidates []*report.Report, references []report.BaselineRun, c plan.Criterion,
-) (report.Outcome, string, units.Ratio) {
-	found := figureOf(c).FiguresOf(candidates[0])
-	if metric, ok := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !ok || metric.LessIsBetter &&
-		!metric.Latency() && !metric.Own {
-		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric,
-			c.Direction), 0
+func compareAll(candidates []*report.Report, references []report.BaselineRun,
+	c plan.Criterion) report.CriterionResult {
+	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
+	if metric, ok := figures.MetricOf(report.Metric(c.Metric)); len(figureOf(c).FiguresOf(candidates[0])) == 0 || !ok ||
+		metric.LessIsBetter && !metric.Latency() && !metric.Own {
+		result.Message = fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric,
+			c.Direction)
+		return result
 	}
-	messages := map[report.Outcome][]string{}
-	var owners []string
-	var answers []comparison.Answer
-	for i, f := range found {
-		answer, missing := comparison.Answer{}, figures.Text(f)
+	all := compareDirections(candidates, references, c)
+	result.Chance = comparison.ChanceOfAny(all.answers)
+	if c.Statistic == plan.WorstOfRuns {
+		result.Chance = 0 // what a run did is seen
+	}
+	result.Outcome, result.Message = all.worst(comparison.Holm(all.answers))
+	if c.MaxWorkRegression != nil && result.Outcome == report.Undecided {
+		return judgeWork(result, all.answers, candidates, references, c)
+	}
+	return result
+}
+
+// compared are the answers of a criterion's directions, and of those without an answer why there is none.
+type compared struct {
+	directions, missing []string
+	answers             []comparison.Answer
+	changes             []*report.TimeChange // of the time per frame, nil for what is not known, or not of trains
+}
+
+func compareDirections(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (all compared) {
+	for i, f := range figureOf(c).FiguresOf(candidates[0]) {
+		answer, change, missing := comparison.Answer{}, (*report.TimeChange)(nil), figures.Text(f)
 		if f.Missing == "" {
-			answer, missing = compare(i, candidates, references, c)
+			answer, change, missing = compare(i, candidates, references, c)
 		}
 		if missing != "" {
-			messages[report.Undecided] = append(messages[report.Undecided], figures.DirectionText(f)+": "+missing)
+			all.missing = append(all.missing, figures.DirectionText(f)+": "+missing)
 			continue
 		}
-		owners, answers = append(owners, figures.DirectionText(f)), append(answers, answer)
-	}
-	chance := comparison.ChanceOfAny(answers)
-	if c.Statistic == plan.WorstOfRuns {
-		chance = 0 // what a run did is seen
-	}
-	for i, a := range comparison.Holm(answers) {
-		messages[a.Outcome] = append(messages[a.Outcome], owners[i]+": "+a.Sentence)
-	}
-	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided} {
-		if sentences := messages[outcome]; len(sentences) > 0 {
-			return outcome, strings.Join(sentences, "; "), chance
+		if change != nil {
+			change.Direction = f.Direction
 		}
+		all.directions, all.answers = append(all.directions, figures.DirectionText(f)), append(all.answers, answer)
+		all.changes = append(all.changes, change)
 	}
-	return report.Passed, strings.Join(messages[report.Passed], "; "), chance
+	return all
+}
+
+// worst is the worst outcome of these answers, with the sentences of all that have it. A direction without an answer is
+// undecided.
+func (all compared) worst(answers []comparison.Answer) (report.Outcome, string) {
+	messages := map[report.Outcome][]string{report.Undecided: slices.Clone(all.missing)}
+	for i, a := range answers {
+		messages[a.Outcome] = append(messages[a.Outcome], all.directions[i]+": "+a.Sentence)
+	}
+	return worstOf(messages)
 }
 
 // compare compares value i of a criterion's figure. missing says why there is nothing to compare.
 func compare(i int, candidates []*report.Report, references []report.BaselineRun,
-	c plan.Criterion) (answer comparison.Answer, missing string) {
+	c plan.Criterion) (answer comparison.Answer, change *report.TimeChange, missing string) {
 	q := comparison.Question{Figure: figureOf(c), Allowance: &comparison.Allowance{MaxRegression: *c.MaxRegression,
 		AssumedSpread: c.AssumedSpread}}
 	for _, r := range candidates {
 		found := q.Figure.Runs(r)
 		if i >= len(found) {
-			return answer, fmt.Sprintf("%s has no such figure: its line rate is unknown, or it was measured in another way than the others", r.Plan.Test.Name)
+			return answer, nil, fmt.Sprintf("%s has no such figure: its line rate is unknown, or it was measured in another way than the others", r.Plan.Test.Name)
 		}
 		q.Candidate = append(q.Candidate, found[i])
 	}
 	for _, run := range references {
 		found := q.Figure.Runs(&report.Report{Plan: candidates[0].Plan, LineRates: run.LineRates, Answer: run.Answer})
 		if i >= len(found) {
-			return answer, fmt.Sprintf("%s of the baseline has no such figure", run.Test)
+			return answer, nil, fmt.Sprintf("%s of the baseline has no such figure", run.Test)
 		}
 		q.Baseline = append(q.Baseline, found[i])
 	}
 	leftOut, tooFew := confirmedRuns(&q)
 	if tooFew != "" {
-		return answer, tooFew
+		return answer, nil, tooFew
 	}
 	switch c.Statistic {
 	case plan.WorstOfRuns:
@@ -142,7 +160,7 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 		answer = comparison.WithholdForLowRuns(q, comparison.Compare(q))
 	}
 	answer.Sentence += leftOut
-	return answer, ""
+	return answer, q.TimeChange(answer), ""
 }
 
 // confirmedRuns leaves out of a question the runs whose own figure is not confirmed, and says how many those are.

@@ -108,7 +108,7 @@ func TestARelativeCriterion(t *testing.T) {
 			test.criterion.Name = "it"
 			v := analysis.Judge([]plan.Criterion{test.criterion}, test.runs, test.baseline)
 			if v.Outcome != test.want || !strings.Contains(v.Criteria[0].Message, test.says) {
-				t.Errorf("%s\nwant %s: …%s…", v, test.want, test.says)
+				t.Errorf("%+v\nwant %s: …%s…", v, test.want, test.says)
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestACriterionClaimsNothingAcrossEnvironments(t *testing.T) {
 			b.AllowDifferent = c.allowed
 			v := analysis.Judge([]plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", Direction: "Total", MaxRegression: ratio("2%")}}, c.runs, b)
 			if v.Outcome != c.want || !strings.Contains(v.Criteria[0].Message, c.says) {
-				t.Errorf("%s\nwant %s: … %s", v, c.want, c.says)
+				t.Errorf("%+v\nwant %s: … %s", v, c.want, c.says)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/comparison"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -18,10 +19,12 @@ const (
 	gateEmpty       besideCause = "gate without a row"
 	gateByChance    besideCause = "gate failed by one row of many"
 	rowFellBehind   besideCause = "a row carries less than its baseline"
+	rowWorksMore    besideCause = "a row works longer on a frame than its baseline"
 	rowFailed       besideCause = "a row does not meet a criterion"
 	rowUndecided    besideCause = "a row's runs do not decide a criterion"
 	rowNotMeasured  besideCause = "a row has no figure"
 	rowNotJudged    besideCause = "a row has figures, and no criterion's result"
+	sideWorksMore   besideCause = "a side works longer on a frame"
 	sideLess        besideCause = "a side carries less"
 	sideTooLow      besideCause = "a side carries less than is allowed"
 	sideMore        besideCause = "a side carries more"
@@ -58,6 +61,8 @@ func besides() map[besideCause]row {
 			wayOut: "Repeat each test more often."},
 		rowFellBehind: {says: "{row} carries {change} less than its baseline, which criterion {criterion} forbids.",
 			wayOut: "Find what changed in the device."},
+		rowWorksMore: {says: "{row} works {work} longer on a frame, which {criterion} forbids; its limit is undecided.",
+			wayOut: "Find what changed."},
 		rowFailed: {says: "{row} does not meet {criterion}.",
 			wayOut: "Find what limits the device there, or correct the criterion."},
 		rowUndecided: {says: "the runs of {row} do not decide {criterion}.",
@@ -65,6 +70,8 @@ func besides() map[besideCause]row {
 		rowNotMeasured: {says: "{row} has no figure[ ({reason})].", wayOut: "See why in its Report, then measure it again."},
 		rowNotJudged:   {says: "{row} could not be judged.", wayOut: "See why below, then measure it again."},
 		sideLess:       {says: "{row} carries {change} less in {side} than in {first}.", wayOut: "Find what changed in the device."},
+		sideWorksMore: {says: "{row} works {work} longer on a frame in {side} than in {first}.",
+			wayOut: "Bounds hide its limit."},
 		sideTooLow: {says: "{row} carries {change} less in {side} than in {first}; {allowed} is allowed.",
 			wayOut: "Find what changed."},
 		sideMore: {says: "{row} carries {change} more in {side} than in {first}.", wayOut: noWayOut},
@@ -162,6 +169,11 @@ func shareOf(c *report.Change) string {
 		return ""
 	}
 	return max(c.Percent, -c.Percent).FormatFixed() + " %"
+}
+
+// longerText is by how much longer a frame takes, such as "0.50 ± 0.05 µs".
+func longerText(c *report.TimeChange) string {
+	return strings.TrimPrefix(comparison.TimeChangeText(*c), "+")
 }
 
 // signed is a change with its sign, such as "-5.06 %".

@@ -14,7 +14,8 @@ import (
 func longestValues() map[string]string {
 	name := strings.Repeat("a long name ", 20)
 	return map[string]string{"row": name, "criterion": name, "reason": name, "side": name, "first": name, "check": name,
-		"change": "1234.56 %", "allowed": "12.34 %", "smallest": "12.34 %", "changed": "environment"}
+		"change": "1234.56 %", "allowed": "12.34 %", "smallest": "12.34 %", "work": "at least 12.34 µs",
+		"changed": "environment"}
 }
 
 func TestEachSentenceBesideATableReadsAtOnce(t *testing.T) {
@@ -60,6 +61,12 @@ func TestAGatesAnswer(t *testing.T) {
 		"slower than its baseline": {[]report.GateRow{passes, row(report.DidFail, measuredSide(report.Less, -506), slower)}, "",
 			"Failed: 1 of 2 tests doesn't meet the criteria.",
 			"VPP 64b carries 5.06 % less than its baseline, which criterion no-slower forbids. Find what changed in the device."},
+		"more work for a frame": {[]report.GateRow{row(report.DidFail, report.Compared{Figures: &report.Figures{Runs: 5}},
+			report.CriterionResult{Name: "no-slower", Outcome: report.DidFail, Chance: 1, Reason: report.MoreWorkPerFrame,
+				TimePerFrame: &report.TimeChange{Direction: "west→east", Nanoseconds: "502", LowNanoseconds: "455",
+					HighNanoseconds: "560"}})}, "", "Failed: the test doesn't meet the criteria.",
+			"VPP 64b works 0.50 ± 0.06 µs longer on a frame, which no-slower forbids; its limit is undecided. " +
+				"Find what changed."},
 		"below a demand": {[]report.GateRow{row(report.DidFail, measuredSide("", 0), report.CriterionResult{Name: "fast",
 			Outcome: report.DidFail})}, "", "Failed: the test doesn't meet the criteria.",
 			"VPP 64b does not meet fast. Find what limits the device there, or correct the criterion."},

@@ -28,6 +28,9 @@ func OfComparison(c *report.Comparison) report.Lines {
 			found, weight = cause, w
 			values["row"], values["change"], values["reason"] = rowName(r.Product, r.Loadtest), shareOf(s.Change),
 				reasonOf(s.Missing)
+			if s.TimePerFrame != nil {
+				values["work"] = longerText(s.TimePerFrame)
+			}
 			if i+1 < len(c.Sides) {
 				values["side"] = c.Sides[i+1]
 			}
@@ -69,6 +72,8 @@ func causeOfSide(s report.Compared, demanded bool) (c besideCause, weight int) {
 	switch {
 	case demanded && s.Verdict == report.DidFail && slower:
 		return sideTooLow, 8
+	case s.Reason == report.MoreWorkPerFrame:
+		return sideWorksMore, 8
 	case !demanded && slower:
 		return sideLess, 7
 	case s.Figures == nil:
@@ -82,15 +87,18 @@ func causeOfSide(s report.Compared, demanded bool) (c besideCause, weight int) {
 	case slower:
 		return sideKept, 2
 	}
-	return causeOfChange(s.Judgement, measured)
+	return causeOfChange(s, measured)
 }
 
 // causeOfChange is what a side shows that leaves nothing to do.
-func causeOfChange(j report.Judgement, measured bool) (c besideCause, weight int) {
+func causeOfChange(s report.Compared, measured bool) (c besideCause, weight int) {
+	hidden := s.Judgement == report.NotShown && !measured
 	switch {
-	case j == report.NotShown && !measured:
+	case hidden && s.TimePerFrame != nil && s.TimePerFrame.LowNanoseconds.Float() > 0:
+		return sideWorksMore, 3
+	case hidden:
 		return sideHidden, 2
-	case j == report.More && measured:
+	case s.Judgement == report.More && measured:
 		return sideMore, 2
 	}
 	return sidesAlike, 1

@@ -24,9 +24,12 @@ func causeOfGate(g *report.Gate, values map[string]string) besideCause {
 		return &g.Rows[i]
 	}
 	if failed := decisive(report.DidFail); failed != nil {
-		switch {
+		switch work := workOf(failed.Criteria, values["criterion"]); {
 		case g.Outcome != report.DidFail:
 			return gateByChance
+		case work != nil:
+			values["work"] = longerText(work)
+			return rowWorksMore
 		case comparesLess(failed, values["criterion"]):
 			values["change"] = shareOf(failed.Candidate.Change)
 			return rowFellBehind
@@ -70,6 +73,16 @@ func criterionOf(criteria []report.CriterionResult, o report.Outcome) string {
 		}
 	}
 	return ""
+}
+
+// workOf is the change of the time per frame by which a criterion failed. It is nil where it failed by its own figure.
+func workOf(criteria []report.CriterionResult, name string) *report.TimeChange {
+	for _, c := range criteria {
+		if c.Name == name && c.Reason == report.MoreWorkPerFrame {
+			return c.TimePerFrame
+		}
+	}
+	return nil
 }
 
 // comparesLess says that a row failed a criterion that compares it with its baseline, and that it carries less.

@@ -32,8 +32,11 @@ func (found row) sentence(r *report.Report) string {
 		text = capital(found.standing) + ": " + fill(found.says, values)
 	}
 	text = wording.JoinNonEmpty(" ", text, capital(fill(found.wayOut, values)))
-	if longer := wording.JoinNonEmpty(" ", text, figures.TimeSentence(r)); utf8.RuneCountInString(longer) <= longest {
-		text = longer
+	for _, sentence := range figures.TimeSentences(r) {
+		if longer := text + " " + sentence; utf8.RuneCountInString(longer) <= longest {
+			text = longer
+			break
+		}
 	}
 	if shown := values["shown"]; shown != "" && claimsRate(r.Answer.Reason) &&
 		!strings.Contains(found.says, "{shown}") {

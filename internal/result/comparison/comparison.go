@@ -22,6 +22,9 @@ type Question struct {
 type Allowance struct {
 	// MaxRegression is the share by which the candidate may be less, or, of a figure of which less is better, more.
 	MaxRegression units.Ratio
+	// MaxWorkRegression is the share by which a frame may take longer, where a comparison of rates shows neither claim.
+	// It is nil where nothing is asked then.
+	MaxWorkRegression *units.Ratio
 	// AssumedSpread is the standard deviation of a single run, as a share, that the user vouches for where too few
 	// runs were measured to show it. It is 0 where the user vouches for none.
 	AssumedSpread units.Ratio

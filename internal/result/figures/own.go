@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure/trains"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedure/procedures"
+	"github.com/linerate-dev/linerate/internal/units/statistics"
 	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
@@ -84,27 +85,63 @@ func timeText(f report.Figure) string {
 	return trains.Text(middle) + " ± " + trains.Share((high-low)/2/middle)
 }
 
-// TimeSentence is the time per frame that trains showed beside an answer, as in "A frame takes 940.6 ns ± 1 %.". It is
-// empty where there is none, and for the procedure Trains, whose figure it is.
-func TimeSentence(r *report.Report) string {
-	if ofTrains(r) {
-		return ""
+// TimeSentences are the time per frame that trains showed beside an answer, the longest sentence first, as in "A frame
+// takes 940.6 ns ± 1 %, as in the baseline." and the same without the baseline. There are none where no trains
+// followed, and for the procedure Trains, whose figure it is.
+func TimeSentences(r *report.Report) []string {
+	if ofTrains(r) || len(r.Answer.Directions) > mostDirectionsShown {
+		return nil
 	}
 	var times []string
+	alike := true
 	for _, d := range r.Answer.Directions {
 		f, found := timePerFrame(r, d.Name())
+		if !found {
+			continue
+		}
+		text := timeText(f)
+		if len(r.Answer.Directions) > 1 {
+			text += " " + d.Name()
+		}
+		times, alike = append(times, text), alike && asInBaseline(r, f)
+	}
+	if len(times) == 0 {
+		return nil
+	}
+	sentence := "A frame takes " + strings.Join(times, ", ")
+	if alike {
+		return []string{sentence + ", as in the baseline.", sentence + "."}
+	}
+	return []string{sentence + "."}
+}
+
+const (
+	// alikeRuns is how many runs a baseline has at least, so that their median is known.
+	alikeRuns = 5
+	// alikeShare is how far a time may lie from another that it is said to be like: as far as one run from the next.
+	alikeShare = 0.05
+)
+
+// asInBaseline says that a time per frame is like the baseline's: wherever it lies in its interval, and the baseline's
+// median in its own, the two are at most 5 % apart.
+func asInBaseline(r *report.Report, f report.Figure) bool {
+	if r.Baseline == nil || f.Low.Float() <= 0 {
+		return false
+	}
+	var middles []float64
+	for _, run := range r.Baseline.Runs {
+		view := &report.Report{Plan: r.Plan, LineRates: run.LineRates, Answer: run.Answer}
+		old, found := timePerFrame(view, f.Direction)
 		switch {
-		case !found:
-		case len(r.Answer.Directions) == 1:
-			times = append(times, timeText(f))
+		case run.Message != "":
+		case !found || old.Low.Float() <= 0:
+			return false
 		default:
-			times = append(times, timeText(f)+" "+d.Name())
+			middles = append(middles, (old.Low.Float()+old.High.Float())/2)
 		}
 	}
-	if len(times) == 0 || len(times) > mostDirectionsShown {
-		return ""
-	}
-	return "A frame takes " + strings.Join(times, ", ") + "."
+	s := statistics.Summarize(middles)
+	return s.N >= alikeRuns && f.High.Float() <= (1+alikeShare)*s.Low && s.High <= (1+alikeShare)*f.Low.Float()
 }
 
 // summaryOfTrains is each direction's time, as in "west→east: a frame takes 940.6 ns ± 1 %".

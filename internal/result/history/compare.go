@@ -163,6 +163,7 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	answer := comparison.WithholdForLowRuns(question, comparison.Compare(question))
 	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome,
 		answer.Sentence
+	compareWork(side, s, baseline, question, answer)
 	side.Latency = compareLatency(s.answers, baseline.answers)
 	side.Message = wording.JoinNonEmpty("; ", side.Message, comparison.NodeChanged(resultsOf(s.answers),
 		resultsOf(baseline.answers)))
