@@ -19,7 +19,7 @@ type TrainsSpec struct {
 	// +kubebuilder:validation:Maximum=1024
 	Frames int32 `json:"frames,omitempty"`
 
-	// pause after each train; twice what the device takes for one where that is longer.
+	// pause after each train, at least. What the device takes for a train makes it longer.
 	// +optional
 	// +kubebuilder:default="0.3ms"
 	Pause Duration `json:"pause,omitempty"`

@@ -126,7 +126,7 @@ func (d direction) figure(fault string) report.OwnFigure {
 	case d.Bound:
 		own.Low, own.High = "0", number(d.High)
 	default:
-		own.Low, own.High = number(d.Median-d.reach()), number(d.Median+d.reach())
+		own.Low, own.High = number(max(0, d.Median-d.reach())), number(d.Median+d.reach())
 	}
 	return own
 }

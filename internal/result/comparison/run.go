@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -64,6 +65,11 @@ func (f Figure) RunOf(r *report.Report, figure report.Figure) Run {
 		run.High = run.Low
 	default:
 		run.Bound = figure.Reason
+	}
+	if f.Metric == procedure.TimePerFrame && run.Low > 0 { // else it is an upper bound
+		// The interval is chance within the run. Runs don't err alike by it, and how far they spread has it in it.
+		run.Low = (run.Low + run.High) / 2
+		run.High = run.Low
 	}
 	if f.lessIsBetter() {
 		run = run.reciprocal()

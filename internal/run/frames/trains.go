@@ -42,6 +42,8 @@ const (
 	// probeTrains are sent first, so far apart that the device has worked off each before the next.
 	probeTrains = 3
 	probePause  = 60 * time.Millisecond
+	// tenfoldPause is how long the pause after a train may be for being ten times as long as the train.
+	tenfoldPause = 5 * time.Millisecond
 )
 
 // measure sends the step's trains in the direction that varies.
@@ -89,9 +91,9 @@ func (t *trains) measure(ctx context.Context, step procedure.Step) (*report.Wind
 	return &w, nil
 }
 
-// pause is how long the device gets no frames after each train. It is twice what the device takes for one, so that a
-// train never finds frames of the train before, and at least what the Plan says. A few trains far apart show how long
-// one takes.
+// pause is how long the device gets no frames after each train, at least what the Plan says. A device that is kept from
+// working for a while has frames of one train left when the next enters, and loses some. So the pause is ten times what
+// the device takes for a train, and for a slow device at least twice. A few trains far apart show how long one takes.
 func (t *trains) pause(ctx context.Context, sender engine.TrainSender, order engine.TrainOrder) (time.Duration, error) {
 	direction := [2]int{order.From, order.To}
 	if _, known := t.longest[direction]; !known {
@@ -108,7 +110,8 @@ func (t *trains) pause(ctx context.Context, sender engine.TrainSender, order eng
 			}
 		}
 	}
-	return max(order.Pause, 2*t.longest[direction]), nil
+	longest := t.longest[direction]
+	return max(order.Pause, 2*longest, min(10*longest, tenfoldPause)), nil
 }
 
 // check refuses a Plan's trains before any traffic, where a generator or a direction can't carry them.

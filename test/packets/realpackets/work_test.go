@@ -75,8 +75,10 @@ func TestHalfAMicrosecondOfWorkFailsAGate(t *testing.T) {
 		t.Fatalf("half a microsecond more: exit code %d, %q, want %d", burning.code, burning.side().Reason,
 			report.ExitFailed)
 	}
-	if more := change.Nanoseconds.Float(); more < 400 || more > 600 {
-		t.Errorf("a frame takes %.0f ns longer, want 500 ± 100", more)
+	// The router counts how much to burn in this machine's fastest moment, which takes up to 150 ns longer in others.
+	low, high := change.LowNanoseconds.Float(), change.HighNanoseconds.Float()
+	if low > 650 || high < 500 || high-low > 500 {
+		t.Errorf("a frame takes %.0f to %.0f ns longer, want 500 to 650 in an interval of at most 500", low, high)
 	}
 }
 
