@@ -25,8 +25,8 @@ func TestAGateOfBoundsFailsByTheWorkForAFrame(t *testing.T) {
 		answer, failed string
 	}{
 		"half a microsecond more": {1440, "3%", report.ExitFailed,
-			"router-imix imix works 0.500 ± 0.012 µs longer on a frame, which no-slower forbids; its limit is undecided. " +
-				"Find what changed.", `<failure type="MoreWorkPerFrame" message="the work for a frame changed by +0.500 ± 0.012 µs, and the limit is undecided: `},
+			"router-imix imix works 0.500 ± 0.009 µs longer on a frame, which no-slower forbids; its limit is undecided. " +
+				"Find what changed.", `<failure type="MoreWorkPerFrame" message="the work for a frame changed by +0.500 ± 0.009 µs, and the limit is undecided: `},
 		"equal builds": {940, "3%", report.ExitNotMeasured, "do not decide no-slower", `<error type="WorkPerFrameKept"`},
 		"not asked":    {1440, "", report.ExitNotMeasured, "do not decide no-slower", `<error type="Undecided"`},
 	} {
